@@ -29,6 +29,7 @@
 #include "probe_command.hpp"
 #include "report_command.hpp"
 #include "run_command.hpp"
+#include "second_job_command.hpp"
 #include "selftest_command.hpp"
 
 namespace chexbench::app {
@@ -150,6 +151,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_kernel_sweep_command(app);
   add_plan_sweep_command(app);
   add_predict_command(app);
+  add_second_job_command(app);
 }
 
 void parse(CLI::App& app, const std::vector<std::string>& command_line) {

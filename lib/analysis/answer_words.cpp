@@ -95,10 +95,12 @@ const Pair& fastest(const std::vector<Pair>& all) {
 Trials competitors(const Trials& arms) {
   const auto with_input = [](const Measured& arm) { return spec::uses_pipeline(arm.trial.spec); };
   const auto training = [](const Measured& arm) { return arm.trains(); };
+  const auto alone = [](const Measured& arm) { return !spec::has_second_job(arm.trial.spec); };
   const bool reads = std::ranges::any_of(arms, with_input), trains = std::ranges::any_of(arms, training);
+  const bool undisturbed = std::ranges::any_of(arms, alone);
   Trials left;
   for (const Measured& arm : arms) {
-    if ((!reads || with_input(arm)) && (!trains || training(arm))) left.push_back(arm);
+    if ((!reads || with_input(arm)) && (!trains || training(arm)) && (!undisturbed || alone(arm))) left.push_back(arm);
   }
   return left.empty() ? arms : left;
 }

@@ -71,6 +71,12 @@ std::string Pair::trial_name(const Aspect& aspect) const { return name_beside(tr
 
 std::string Pair::base_name(const Aspect& aspect) const { return name_beside(base.trial, trial.trial, aspect); }
 
+std::optional<Pair> pair_of(const Measured& trial, const Measured& base) {
+  const auto ratio = results::paired_rates(trial.trial, base.trial);
+  if (!ratio) return std::nullopt;
+  return Pair{.trial = trial, .base = base, .ratio = *ratio, .grade = grade_of(trial.trial, base.trial)};
+}
+
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect) {
   std::vector<Pair> found;
   for (const Measured& measured : trials) {
@@ -80,10 +86,7 @@ std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& a
       return differ_only_in(measured.trial, other.trial, aspect.equalize);
     });
     if (base == self) continue;
-    const auto ratio = results::paired_rates(measured.trial, base->trial);
-    if (!ratio) continue;
-    found.push_back(
-        {.trial = measured, .base = *base, .ratio = *ratio, .grade = grade_of(measured.trial, base->trial)});
+    if (const std::optional<Pair> pair = pair_of(measured, *base)) found.push_back(*pair);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // Trials side by side: which arms of a run can be compared, and in which setting they differ.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ struct Pair {
   std::string trial_name(const Aspect& aspect) const;
   std::string base_name(const Aspect& aspect) const;
 };
+
+// Returns the two as a pair; nothing if they share no round.
+std::optional<Pair> pair_of(const Measured& trial, const Measured& base);
 
 // Returns the pairs of each of `trials` with one of `all`, in their order. They point to what is in the two.
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);

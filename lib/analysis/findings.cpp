@@ -15,6 +15,7 @@
 #include "analysis/input_findings.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/rank_spread.hpp"
+#include "analysis/second_job.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
@@ -186,6 +187,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
   std::vector<const results::TrialResult*> chosen_trials;
   for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);
+  append(second_job_findings(second_job_costs(chosen, measured)));
   append(ablation_findings(chosen_trials));
   std::vector<const results::TrialResult*>
       all_trials;  // also those with fewer ranks: what is learned should not depend on the ranks

@@ -11,6 +11,7 @@
 #include "dataset/conversion_cost.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/newer_images.hpp"
+#include "formats/cached_file.hpp"
 #include "measure/file_system.hpp"
 
 namespace chexbench::bench {
@@ -62,6 +63,14 @@ results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset
   }
   if (spec.split != spec::Split::all) facts.patients_in_both_splits = shared_patients(root);
   return facts;
+}
+
+std::vector<std::string> paths_of(const dataset::Dataset& dataset) {
+  if (spec::reads_shards(dataset.format)) return dataset.shards;
+  if (dataset.cached) return {dataset.cached->path()};
+  std::vector<std::string> images;
+  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
+  return images;
 }
 
 }  // namespace chexbench::bench

@@ -1,6 +1,9 @@
 // Describes a trial's data set for its report.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "dataset/dataset.hpp"
 #include "results/record.hpp"
 
@@ -11,5 +14,8 @@ namespace chexbench::bench {
 // For format synthetic only the counts are filled.
 // @throws SpecError if the label table lacks a column that is needed
 results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
+
+// Returns the files that a trial over the data set reads.
+std::vector<std::string> paths_of(const dataset::Dataset& dataset);
 
 }  // namespace chexbench::bench

@@ -1,6 +1,7 @@
 #include "bench/merge_ranks.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "measure/page_cache.hpp"
 
@@ -26,6 +27,19 @@ void add(results::Disturbance& sum, const results::Disturbance& more) {
   sum.memory_stall_s += more.memory_stall_s;
 }
 
+void add(std::optional<double>& sum, const std::optional<double>& more) {
+  if (more) sum = sum.value_or(0) + *more;
+}
+
+void add(results::SecondJobResult& sum, const results::SecondJobResult& more) {
+  add(sum.images_per_s, more.images_per_s);
+  add(sum.alone_images_per_s, more.alone_images_per_s);
+  add(sum.bytes_per_s, more.bytes_per_s);
+  add(sum.alone_bytes_per_s, more.alone_bytes_per_s);
+  sum.cpu_s += more.cpu_s;
+  sum.span_s = std::max(sum.span_s, more.span_s);
+}
+
 }  // namespace
 
 results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank_results, int images_per_step) {
@@ -40,6 +54,7 @@ results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank
     merged.process_cpu_s += other.process_cpu_s;
     merged.cpu_wait_s += other.cpu_wait_s;
     add(merged.disturbance, other.disturbance);
+    add(merged.second_job, other.second_job);
     merged.bytes_read += other.bytes_read;
     merged.storage_read_bytes += other.storage_read_bytes;
     if (measure::is_doubtful(other.page_cache))

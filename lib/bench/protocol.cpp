@@ -22,6 +22,7 @@
 #include "bench/provenance.hpp"
 #include "bench/rank_agreement.hpp"
 #include "bench/scale_model.hpp"
+#include "bench/second_job/cores.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
 #include "bench/training/finished_repeat.hpp"
@@ -38,6 +39,7 @@
 #include "results/disturbance.hpp"
 #include "results/journal_line.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 #include "spec/slowed.hpp"
 
 namespace chexbench::bench {
@@ -74,6 +76,7 @@ class Runner {
         options_(options),
         ranks_(world.communicator()),
         rank_cores_(gather_rank_cores(world)),
+        cpus_(usable_cpus()),
         host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
         make_engine_(options.make_engine),
         progress_(report, options.progress, ranks_.rank() == 0) {
@@ -126,11 +129,15 @@ class Runner {
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
+  // Starts the second job of the arm on one rank of each host, and waits until it is ready; null elsewhere, and if the
+  // arm has none.
+  std::unique_ptr<SecondJob> start_second_job(const RunningArm& arm, comm::Communicator& members) const;
 
   results::Report& report_;
   const RunOptions& options_;
   comm::Communicator& ranks_;
   const std::vector<RankCores> rank_cores_;
+  const std::vector<int> cpus_;  // that this process may be bound to
   const HostCores host_;
   const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
@@ -254,6 +261,16 @@ bool Runner::take_known_repeat(RunningArm& arm, const TrialContext& context) {
   return !comm::broadcast_text(context.communicator, known ? "known" : "").empty();
 }
 
+std::unique_ptr<SecondJob> Runner::start_second_job(const RunningArm& arm, comm::Communicator& members) const {
+  if (!spec::has_second_job(arm.run) || host_.local_rank != 0) return nullptr;
+  const auto rank = static_cast<std::size_t>(ranks_.rank());
+  const std::vector<int> cores = second_job_cores(rank_cores_, rank, arm.run, members.world(), cpus_);
+  members.enter({.what = fmt::format("starts the second job of '{}'", arm.trial.trial)});
+  std::unique_ptr<SecondJob> job = options_.start_second_job({.trial = arm.run, .cores = cores});
+  job->wait_until_ready();
+  return job;
+}
+
 // Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
 void run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
@@ -320,6 +337,8 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
   const std::string page_cache =
       prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, members);
+  const std::unique_ptr<SecondJob> second_job = start_second_job(arm, members);
+  context.second_job = second_job.get();
   const measure::CachedShare before = look_at_files(arm.dataset, host_.local_rank);
   members.barrier();
   context.on_measured = [&](results::RepeatResult mine) {
@@ -327,6 +346,7 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
     mine.looked_at_bytes = before.bytes;
     mine.cached_bytes_before = before.resident_bytes;
     mine.cached_bytes_after = look_at_files(arm.dataset, host_.local_rank).resident_bytes;
+    if (second_job) measure_alone(*second_job, arm.run, mine);
     merge_repeat(arm, context, mine, begin_s);
   };
   run_repeat_traced(arm, context);

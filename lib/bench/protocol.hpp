@@ -10,6 +10,7 @@
 
 #include "bench/gpu_layout.hpp"
 #include "bench/progress.hpp"
+#include "bench/second_job/second_job.hpp"
 #include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
@@ -28,6 +29,7 @@ struct RunOptions {
   std::function<void(const OutputError&)> on_events_failure;
   ProgressOptions progress;
   EngineMaker make_engine = engine::make_engine;
+  SecondJobStarter start_second_job = [](const SecondJobRequest& request) { return bench::start_second_job(request); };
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
   bool warns_of_others = true;    // logs it if others disturb a repeat
   std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "bench/second_job/second_job.hpp"
 #include "core/clock.hpp"
 #include "measure/core_use.hpp"
 #include "measure/process_sampler.hpp"
@@ -54,24 +55,26 @@ class ProgressReporter final : public StepObserver {
 
 class DisturbanceObserver final : public StepObserver {
  public:
-  explicit DisturbanceObserver(std::vector<int> cores) : cores_(std::move(cores)) {}
+  DisturbanceObserver(std::vector<int> cores, SecondJob* second_job)
+      : cores_(std::move(cores)), second_job_(second_job) {}
 
   void begin_steps() override { begin_ = sample(); }
   void end_repeat(results::RepeatResult& result) override {
     const Sample end = sample();
     if (!begin_.cores || !end.cores) return;
     const double busy_s = end.cores->busy_s - begin_.cores->busy_s;
+    const double second_cpu_s = end.second_cpu_s - begin_.second_cpu_s;
     const double span_s = end.time_s - begin_.time_s;
     // Counters of whole ticks, read one after the other, can differ from each other by a little.
     result.disturbance = {
         .core_s = span_s * static_cast<double>(cores_.size()),
-        .others_s = std::max(0.0, busy_s - (end.own_cpu_s - begin_.own_cpu_s)),
+        .others_s = std::max(0.0, busy_s - (end.own_cpu_s - begin_.own_cpu_s) - second_cpu_s),
         .steal_s = end.cores->steal_s - begin_.cores->steal_s,
         .own_cpu_s = end.own_cpu_s - begin_.own_cpu_s,
         .own_wait_s = std::max(0.0, end.own_wait_s - begin_.own_wait_s),
         .span_s = span_s,
         .throttled_s = end.cores->throttled_s - begin_.cores->throttled_s,
-        .memory_stall_s = end.cores->memory_stall_s - begin_.cores->memory_stall_s,
+        .memory_stall_s = second_job_ != nullptr ? 0 : end.cores->memory_stall_s - begin_.cores->memory_stall_s,
     };
   }
 
@@ -80,13 +83,19 @@ class DisturbanceObserver final : public StepObserver {
     double time_s = 0;
     double own_cpu_s = 0;
     double own_wait_s = 0;
+    double second_cpu_s = 0;
     std::optional<measure::CoreUse> cores;
   };
   Sample sample() const {
-    return {now_s(), measure::process_cpu_s(), measure::process_cpu_wait_s(), measure::sample_core_use(cores_)};
+    return {.time_s = now_s(),
+            .own_cpu_s = measure::process_cpu_s(),
+            .own_wait_s = measure::process_cpu_wait_s(),
+            .second_cpu_s = second_job_ != nullptr ? second_job_->sample().cpu_s : 0,
+            .cores = measure::sample_core_use(cores_)};
   }
 
   const std::vector<int> cores_;
+  SecondJob* const second_job_;
   Sample begin_;
 };
 
@@ -140,8 +149,8 @@ std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first
   return std::make_unique<ProgressReporter>(std::move(on_step), first_step, total_steps);
 }
 
-std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores) {
-  return std::make_unique<DisturbanceObserver>(std::move(cores));
+std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job) {
+  return std::make_unique<DisturbanceObserver>(std::move(cores), second_job);
 }
 
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank) {

@@ -13,6 +13,8 @@
 
 namespace chexbench::bench {
 
+class SecondJob;  // second_job/second_job.hpp
+
 // How far a repeat is after a step, as this rank sees it.
 struct StepProgress {
   std::int64_t step = 0;  // from 0
@@ -58,8 +60,9 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first_step, std::int64_t total_steps);
 
 // Measures what others took of `cores` during the steps, and adds it to the result. The process must have the cores for
-// itself.
-std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores);
+// itself, except for `second_job`, which may use some of them: what that takes is no disturbance, and as others' use of
+// memory cannot be told from its own, stalls of memory are not counted beside it. May be null.
+std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job = nullptr);
 
 // Samples the GPU throughout the repeat, and adds the samples of `rank` to the result.
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank);

@@ -10,6 +10,7 @@
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
 #include "bench/recorder.hpp"
+#include "bench/second_job/second_job.hpp"
 #include "bench/step_observer.hpp"
 #include "bench/training/epochs.hpp"
 #include "core/clock.hpp"
@@ -76,7 +77,8 @@ StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& e
   observers.add(trace_device_buckets(context.reducer));
   if (epochs) observers.add(*epochs);
   if (context.on_step) observers.add(report_progress(context.on_step, steps.first, steps.total));
-  if (!context.shares_cores) observers.add(measure_disturbance(context.cores));
+  if (context.second_job != nullptr) observers.add(measure_second_job(*context.second_job, context.spec));
+  if (!context.shares_cores) observers.add(measure_disturbance(context.cores, context.second_job));
   observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;
 }

@@ -35,6 +35,7 @@ struct TrialContext {
   GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
   bool shares_cores = false;         // with other ranks
+  SecondJob* second_job = nullptr;   // that runs on this host; on one rank of each host, and only if the trial has one
   int repeat = 0;
   std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
   EventPlace events;                // for a training over epochs, on rank 0

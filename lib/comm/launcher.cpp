@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -49,6 +50,11 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
     return launcher;
   }
   return {};
+}
+
+bool is_launcher_variable(std::string_view assignment) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"PMI_", "PMIX_", "OMPI_", "HYDI_"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return assignment.starts_with(prefix); });
 }
 
 void announce_end(const Environment& environment) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace chexbench::comm {
 
@@ -19,6 +20,10 @@ struct Launcher {
 // Detects the launchers of MPICH and Intel MPI (PMI), Slurm's PMI-2 and PMIx, and Open MPI. Returns std::nullopt for
 // a plain start. A Slurm batch job without srun is a plain start.
 std::optional<Launcher> find_launcher(const Environment& environment);
+
+// Returns whether an assignment of the environment, "PMI_RANK=0", comes from one of these launchers: a program that a
+// rank starts would take itself for that rank.
+bool is_launcher_variable(std::string_view assignment);
 
 // Must be called if a process ends successfully without MPI_Finalize. It sends MPICH's own launcher the message that
 // it waits for; otherwise the launcher would kill the host's other ranks. This takes 0.2 s. Does nothing if another

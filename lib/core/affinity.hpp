@@ -12,6 +12,9 @@ namespace chexbench {
 // Thread-safe.
 std::vector<int> usable_cores();
 
+// Returns all CPU numbers of that mask, ascending, those of hyperthreads included. Thread-safe.
+std::vector<int> usable_cpus();
+
 // Binds the calling thread, and the threads that it starts from now on, to `cpus`. Does nothing if `cpus` is empty.
 // If the system refuses, it logs a warning and returns. Thread-safe.
 void bind_this_thread(const std::vector<int>& cpus);

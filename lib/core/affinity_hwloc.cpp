@@ -50,9 +50,7 @@ std::vector<int> usable_cores() {
     }
   }
   if (!cores.empty()) return cores;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed)) cores.push_back(cpu);
-  }
+  cores = usable_cpus();
   if (cores.empty()) cores.push_back(0);
   return cores;
 }

@@ -114,6 +114,9 @@ std::string markdown(const results::Report& report, const std::string& folder) {
   if (!tables.learning.rows.empty()) {
     text += fmt::format("\n### What was learned\n\n{}\n\n{}", kLearningCaption, table_of(tables.learning));
   }
+  if (!tables.two_jobs.rows.empty()) {
+    text += fmt::format("\n### Two jobs on one host\n\n{}\n\n{}", kTwoJobsCaption, table_of(tables.two_jobs));
+  }
   return text + fmt::format("\n### Where the time went\n\n{}\n\n{}", kTimesCaption, table_of(tables.times));
 }
 

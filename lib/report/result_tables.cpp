@@ -16,6 +16,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
+#include "analysis/second_job.hpp"
 #include "analysis/verdict.hpp"
 #include "report/figure_text.hpp"
 #include "results/figures.hpp"
@@ -177,6 +178,35 @@ TextTable learning_table(const results::Report& report, const std::vector<result
   return table;
 }
 
+// Returns "812.0", as images/s are shown, or "10.3 GB/s".
+std::string rate_text(const analysis::SecondJobRates& rates, double value) {
+  return rates.counts_bytes ? fmt::format("{:.2f} GB/s", value / 1e9) : throughput(value);
+}
+
+TextTable two_jobs_table(const results::Report& report) {
+  TextTable table{
+      .header = {"trial", "alone", "beside it", "keeps", "interval", "second alone", "beside", "keeps", "interval"},
+      .rows = {},
+      .left_columns = 1,
+      .expendable = {5, 1, 6, 2}};
+  const analysis::Trials measured = analysis::measured_trials(report.trials);
+  for (const analysis::SecondJobCost& cost : analysis::second_job_costs(measured, measured)) {
+    std::vector<std::string> row{cost.pair.trial.name(), throughput(cost.pair.base.images_per_s()),
+                                 throughput(cost.pair.trial.images_per_s()), times(cost.pair.ratio.value),
+                                 interval_text(cost.pair.ratio)};
+    if (analysis::second_job_is_emulated(cost.pair.trial.trial.spec)) row.front() += " (second job emulated)";
+    if (cost.second) {
+      for (const std::string& cell :
+           {rate_text(*cost.second, cost.second->alone), rate_text(*cost.second, cost.second->beside),
+            times(cost.second->kept.value), interval_text(cost.second->kept)})
+        row.push_back(cell);
+    }
+    row.resize(table.header.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::string times_if(const std::optional<measure::Ratio>& ratio) { return ratio ? times(ratio->value) : ""; }
 
 AblationTable ablation_table(const analysis::Ablation& ablation) {
@@ -254,6 +284,7 @@ ResultTables result_tables(const results::Report& report) {
                       .figures = figures_table(report, all, labels),
                       .ablations = {},
                       .learning = learning_table(report, all, labels),
+                      .two_jobs = two_jobs_table(report),
                       .times = time_table(report, all, labels),
                       .notes = flag_notes(report, all)};
   for (const analysis::Ablation& ablation : analysis::ablations(report))

@@ -23,6 +23,7 @@ struct ResultTables {
   TextTable figures;               // one row per trial
   std::vector<AblationTable> ablations;
   TextTable learning;  // one row per trial that trained over epochs; no rows if none did
+  TextTable two_jobs;  // one row per trial beside a second job; no rows if there was none
   TextTable times;     // where the time went, one row per trial
   std::vector<std::string>
       notes;  // lines: what the flags mean, where the speed of emulated engines comes from, notes of engines
@@ -33,6 +34,8 @@ inline constexpr const char* kAblationCaption =
     "each step against the one before it and against the first (95 % intervals)";
 inline constexpr const char* kLearningCaption =
     "What was learned, by images that do not train (AUROC: mean over findings, at the best epoch):";
+inline constexpr const char* kTwoJobsCaption =
+    "Two jobs on one host: what is left of each beside the other (95 % intervals):";
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 

@@ -21,6 +21,10 @@ constexpr const char* kOpPrefix = "pipeline.";
 // Keys that every file has as columns of these names anyway.
 constexpr std::array<std::string_view, 4> kOwnColumns{"experiment", "engine", "ranks", "cores_per_rank"};
 
+bool has_no_effect(const std::string& key, const spec::Experiment& experiment) {
+  return spec::lacks_input(key, experiment) || spec::lacks_second_job(key, experiment);
+}
+
 template <class... Values>
 std::string text_of(const std::variant<Values...>& value) {
   return std::visit(
@@ -53,7 +57,7 @@ void add_scalar_keys(const std::vector<results::TrialResult>& trials, std::vecto
     if (std::ranges::find(kOwnColumns, rule.path) != kOwnColumns.end()) continue;
     std::set<spec::Value> values;
     for (const results::TrialResult& trial : trials) {
-      if (!spec::lacks_input(rule.path, trial.spec)) values.insert(rule.get(trial.spec));
+      if (!has_no_effect(rule.path, trial.spec)) values.insert(rule.get(trial.spec));
     }
     if (values.size() > 1) keys.push_back(rule.path);
   }
@@ -132,7 +136,7 @@ std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& tri
 }
 
 std::string setting_of(const spec::Experiment& experiment, const std::string& key) {
-  if (spec::lacks_input(key, experiment)) return "";
+  if (has_no_effect(key, experiment)) return "";
   if (const spec::KeyRule* rule = spec::find_key(key)) return text_of(rule->get(experiment));
   for (const auto& [name, value] : op_settings(experiment.pipeline))
     if (name == key) return value;

@@ -47,6 +47,11 @@ class Printer {
       print_table(tables_.learning);
       text_ += '\n';
     }
+    if (!tables_.two_jobs.rows.empty()) {
+      print_caption(kTwoJobsCaption);
+      print_table(tables_.two_jobs);
+      text_ += '\n';
+    }
     print_times();
     print_findings();
     return std::move(text_);

@@ -234,6 +234,23 @@ void visit_gpu_window(Visitor&& visit, Record& window) {
         window.new_uncorrected_ecc_errors);
 }
 
+template <class Visitor, class Record>
+void visit_second_job(Visitor&& visit, Record& job) {
+  constexpr const char* kNone = "no such job ran beside the trial";
+  visit(Field{"second_job_images_per_s", "images/s", "images of the job beside the trial in its window, all hosts",
+              kNone},
+        job.images_per_s);
+  visit(Field{"second_job_alone_images_per_s", "images/s", "images of that job right after, when it ran alone", kNone},
+        job.alone_images_per_s);
+  visit(Field{"second_job_bytes_per_s", "bytes/s",
+              "bytes that the job beside the trial moved through memory or read from storage", kNone},
+        job.bytes_per_s);
+  visit(Field{"second_job_alone_bytes_per_s", "bytes/s", "the same right after, when it ran alone", kNone},
+        job.alone_bytes_per_s);
+  visit(Field{"second_job_cpu_s", "s", "CPU time of the job beside the trial"}, job.cpu_s);
+  visit(Field{"second_job_span_s", "s", "time over which it was measured beside the trial"}, job.span_s);
+}
+
 // Leaves out steps, ops, waits, samples, GPUs and epochs.
 template <class Visitor, class Record>
 void visit_repeat(Visitor&& visit, Record& repeat) {
@@ -296,6 +313,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit(Field{"disturbance_memory_stall_s", "s",
               "part of disturbance_span_s: threads of the host waited for memory to be reclaimed"},
         repeat.disturbance.memory_stall_s);
+  visit_second_job(visit, repeat.second_job);
 }
 
 // Leaves out the spec, the repeats and the trace.

@@ -122,6 +122,17 @@ struct Disturbance {
   double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed
 };
 
+// What a second job (spec second_job) did in a repeat: beside the trial in its measured window, and alone for as long
+// right after it. Sums over hosts. Rates are empty where there was none, or where its kind has no such rate.
+struct SecondJobResult {
+  std::optional<double> images_per_s;        // beside the trial; kinds input, training and both
+  std::optional<double> alone_images_per_s;  // alone
+  std::optional<double> bytes_per_s;         // beside the trial; kinds memory and storage
+  std::optional<double> alone_bytes_per_s;   // alone
+  double cpu_s = 0;                          // of the job beside the trial
+  double span_s = 0;                         // for which it was measured there
+};
+
 // One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
 // after the warm-up steps, unless a comment says otherwise.
 struct RepeatResult {
@@ -138,6 +149,7 @@ struct RepeatResult {
   double process_cpu_s = 0;             // CPU time of all ranks
   double cpu_wait_s = 0;                // of all ranks' threads: ready to run, but without a core
   Disturbance disturbance;
+  SecondJobResult second_job;
   std::uint64_t bytes_read = 0;             // by the ops of all ranks, page cache hits included
   std::uint64_t storage_read_bytes = 0;     // fetched by the kernel from storage for the ranks
   std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"

@@ -8,6 +8,8 @@
 #include "core/errors.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"
+#include "spec/second_job_cpus.hpp"
+#include "spec/url.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -158,6 +160,39 @@ void check_epochs(const Experiment& experiment) {
   }
 }
 
+void check_second_job(const Experiment& experiment) {
+  if (!has_second_job(experiment)) return;
+  const SecondJobSpec& job = experiment.second_job;
+  const std::string asked = fmt::format("second_job.kind is {}", to_string(job.kind));
+  second_job_cpus(job.cores);
+  if (experiment.emulation.cores_per_accelerator > 0) {
+    throw SpecError(asked +
+                    ", but emulation.cores_per_accelerator makes a scale model, which is slowed down while the second "
+                    "job is not: leave it at 0");
+  }
+  if (experiment.training.epochs > 0) {
+    throw SpecError(asked + ", but training.epochs is above 0: measure steps (training.epochs 0) to see what it costs");
+  }
+  const bool needs_images =
+      job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::page_cache;
+  if (needs_images && !uses_pipeline(experiment)) {
+    throw SpecError(asked +
+                    ", but data.format is synthetic, which reads no files: take another format, or kind "
+                    "training or memory");
+  }
+  const std::string& root = job.root.empty() ? experiment.data.root : job.root;
+  const bool needs_folder = job.kind == SecondJobKind::page_cache || job.kind == SecondJobKind::storage;
+  if (needs_folder && (root.empty() || is_url(root))) {
+    throw SpecError(asked +
+                    ", which needs files of this machine: set data.root, or second_job.root for kind storage, "
+                    "to a folder");
+  }
+  const bool maps = experiment.data.format != DataFormat::png && experiment.data.store.read == FileReading::map;
+  if (job.kind == SecondJobKind::page_cache && maps) {
+    throw SpecError(asked + ", but files that are mapped stay in the page cache: set store.read to copy");
+  }
+}
+
 void check_swept(const std::string& key, const Condition& where, const Trial& trial) {
   if (where.holds(trial.experiment)) return;
   throw SpecError(
@@ -169,24 +204,29 @@ void check_effect(const std::string& key, std::span<const Trial> trials) {
   const KeyRule* rule = find_key(key);
   bool varies = false;
   for (const Trial& trial : trials) {
-    if (lacks_input(key, trial.experiment)) continue;  // a ceiling beside the trials that the key varies
+    // A ceiling, or a trial that runs alone, stands beside the trials that the key varies.
+    if (lacks_input(key, trial.experiment) || lacks_second_job(key, trial.experiment)) continue;
     varies = true;
     if (rule == nullptr) continue;
     check_swept(key, rule->stated_where, trial);
     check_swept(key, rule->swept_where, trial);
   }
-  if (!varies) check_swept(key, pipeline_condition(), trials.front());
+  if (varies) return;
+  check_swept(key, pipeline_condition(), trials.front());
+  if (rule != nullptr) check_swept(key, rule->stated_where, trials.front());
 }
 
 }  // namespace
 
 void check_trial(const Experiment& experiment) {
   check_secrets("data.root", experiment.data.root);
+  check_secrets("second_job.root", experiment.second_job.root);
   check_secrets("store.endpoint", experiment.data.store.endpoint);
   check_input(experiment);
   check_engine(experiment);
   check_scale_model(experiment);
   check_epochs(experiment);
+  check_second_job(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {
     throw SpecError("measure.trace needs the times of ops: leave measure.attribution at true");
   }

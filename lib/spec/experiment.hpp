@@ -37,6 +37,9 @@ enum class BatchNormMode { train, frozen };
 enum class S3Addressing { automatic, path, virtual_host };
 enum class Redirects { same_host, any };
 enum class FileReading { map, copy };
+// What a second job on the host does: a job like this one (input, training or both), or one that uses a single resource
+// up (memory bandwidth, page cache, storage).
+enum class SecondJobKind { none, input, training, both, memory, page_cache, storage };
 
 // The speed to which reading from a store is slowed down, for each rank by itself. An empty member is no limit.
 struct StoreShape {
@@ -185,6 +188,16 @@ struct MeasureSpec {
   friend bool operator==(const MeasureSpec&, const MeasureSpec&) = default;
 };
 
+// The group "second_job": a job that runs beside the trial on each of its hosts.
+struct SecondJobSpec {
+  SecondJobKind kind = SecondJobKind::none;
+  std::string cores = "apart";    // shared: those of the trial | apart: the others | cpus:0-3,8
+  std::string engine = "onednn";  // kinds training and both: onednn | emulated:<profile>
+  std::string root;               // of the images that it reads; empty: data.root
+
+  friend bool operator==(const SecondJobSpec&, const SecondJobSpec&) = default;
+};
+
 // One trial, fully resolved: each key has one value.
 struct Experiment {
   std::string name = "experiment";
@@ -199,6 +212,7 @@ struct Experiment {
   int ranks = 0;                      // 0: all ranks of the job
   std::optional<int> cores_per_rank;  // empty: cores of the machine / the most ranks on one, rounded down
   bool all_cores = false;             // cores_per_rank is "all": every rank may use every core
+  SecondJobSpec second_job;
   MeasureSpec measure;
 
   friend bool operator==(const Experiment&, const Experiment&) = default;
@@ -211,7 +225,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
                           Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects, FileReading>;
+                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -235,5 +249,6 @@ std::string to_string(Deliver value);
 std::string to_string(S3Addressing value);
 std::string to_string(Redirects value);
 std::string to_string(FileReading value);
+std::string to_string(SecondJobKind value);
 
 }  // namespace chexbench::spec

@@ -26,6 +26,16 @@ bool is_emulated(const Experiment& experiment) { return experiment.engine.starts
 
 bool sends_gradients(CommModel model) { return model == CommModel::real || model == CommModel::shaped; }
 
+bool has_second_job(const Experiment& experiment) { return experiment.second_job.kind != SecondJobKind::none; }
+
+bool second_job_trains(const SecondJobSpec& job) {
+  return job.kind == SecondJobKind::training || job.kind == SecondJobKind::both;
+}
+
+bool second_job_reads(const SecondJobSpec& job) {
+  return job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::storage;
+}
+
 std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
 
 // Stating these keys in other trials is allowed, so that --set engine=none or data.format=synthetic works on any spec.
@@ -163,6 +173,23 @@ KeyRule mapped_only(KeyRule rule) {
                                experiment.data.format != DataFormat::png;
                       },
                       "data.format is tfrecord, webdataset or cached and data.root is a folder of this machine"};
+  return rule;
+}
+
+KeyRule second_job_only(KeyRule rule) {
+  rule.stated_where = {has_second_job, "second_job.kind is not none"};
+  return rule;
+}
+
+KeyRule second_training_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return second_job_trains(experiment.second_job); },
+                       "second_job.kind is training or both"};
+  return rule;
+}
+
+KeyRule second_reader_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return second_job_reads(experiment.second_job); },
+                       "second_job.kind is input, both or storage"};
   return rule;
 }
 

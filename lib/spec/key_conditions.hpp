@@ -30,5 +30,8 @@ KeyRule joined_labels_only(KeyRule rule);
 KeyRule fast_decoder_only(KeyRule rule);
 KeyRule s3_only(KeyRule rule);
 KeyRule web_only(KeyRule rule);
+KeyRule second_job_only(KeyRule rule);
+KeyRule second_training_only(KeyRule rule);
+KeyRule second_reader_only(KeyRule rule);
 
 }  // namespace chexbench::spec

@@ -217,6 +217,35 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
                                                               "Modelled fixed cost of a bucket, in seconds."))));
 }
 
+KeyRule second_job_cores_key() {
+  KeyRule rule = second_job_only(key("second_job.cores", &Experiment::second_job, &SecondJobSpec::cores,
+                                     "Where it runs: on the cores of the trial's ranks (shared), on the host's others "
+                                     "(apart; cores_per_rank says how many that leaves), or on cpus:0-3,8."));
+  rule.values.words = {"shared", "apart"};
+  rule.values.prefix = "cpus:";
+  return rule;
+}
+
+KeyRule second_job_engine_key() {
+  KeyRule rule = second_training_only(key("second_job.engine", &Experiment::second_job, &SecondJobSpec::engine,
+                                          "What the second job trains on: onednn (CPUs), emulated:<profile>."));
+  rule.values.words = {"onednn"};
+  rule.values.prefix = "emulated:";
+  return rule;
+}
+
+void add_second_job_keys(std::vector<KeyRule>& rules) {
+  rules.push_back(key("second_job.kind", &Experiment::second_job, &SecondJobSpec::kind,
+                      "A job beside the trial on each host: none; a job like this one that only reads and decodes "
+                      "(input), trains on ready-made batches (training), or does both; or one that uses up one "
+                      "resource: memory bandwidth (memory), the trial's files in the page cache (page_cache, which "
+                      "drops them), storage."));
+  rules.push_back(second_job_cores_key());
+  rules.push_back(second_job_engine_key());
+  rules.push_back(second_reader_only(key("second_job.root", &Experiment::second_job, &SecondJobSpec::root,
+                                         "Folder of the images that the second job reads; empty: data.root.")));
+}
+
 void add_measure_keys(std::vector<KeyRule>& rules) {
   constexpr auto measure = &Experiment::measure;
   rules.push_back(at_most(
@@ -262,6 +291,7 @@ std::vector<KeyRule> make_key_rules() {
   add_comm_keys(rules);
   rules.push_back(ranks_key());
   rules.push_back(cores_per_rank_key());
+  add_second_job_keys(rules);
   add_measure_keys(rules);
   return rules;
 }
@@ -277,6 +307,10 @@ const KeyRule* find_key(const std::string& path) {
   const auto rules = key_rules();
   const auto found = std::ranges::find(rules, path, &KeyRule::path);
   return found == rules.end() ? nullptr : &*found;
+}
+
+bool lacks_second_job(const std::string& key, const Experiment& experiment) {
+  return !has_second_job(experiment) && key.starts_with("second_job.") && key != "second_job.kind";
 }
 
 bool lacks_input(const std::string& key, const Experiment& experiment) {

@@ -49,6 +49,16 @@ const Condition& pipeline_condition();
 // `key` may also be "pipeline" or an op's parameter.
 bool lacks_input(const std::string& key, const Experiment& experiment);
 
+// Returns whether a key has no effect in this trial only because no second job runs beside it. Such a trial stands
+// beside others that have one, and is the same whatever that job would be.
+bool lacks_second_job(const std::string& key, const Experiment& experiment);
+
+// Returns whether a job runs beside the trial.
+bool has_second_job(const Experiment& experiment);
+// Return whether the second job trains on an engine, and whether it reads images of its own.
+bool second_job_trains(const SecondJobSpec& job);
+bool second_job_reads(const SecondJobSpec& job);
+
 // Returns whether data.root is a URL, so that a server has the data set.
 bool is_distant(const Experiment& experiment);
 

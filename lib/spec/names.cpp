@@ -63,6 +63,12 @@ Names<BatchNormMode> names_of(BatchNormMode) {
 }
 Names<Deliver> names_of(Deliver) { return {{Deliver::f32, "f32"}, {Deliver::u8, "u8"}}; }
 Names<FileReading> names_of(FileReading) { return {{FileReading::map, "map"}, {FileReading::copy, "copy"}}; }
+Names<SecondJobKind> names_of(SecondJobKind) {
+  return {{SecondJobKind::none, "none"},         {SecondJobKind::input, "input"},
+          {SecondJobKind::training, "training"}, {SecondJobKind::both, "both"},
+          {SecondJobKind::memory, "memory"},     {SecondJobKind::page_cache, "page_cache"},
+          {SecondJobKind::storage, "storage"}};
+}
 Names<S3Addressing> names_of(S3Addressing) {
   return {{S3Addressing::automatic, "auto"}, {S3Addressing::path, "path"}, {S3Addressing::virtual_host, "virtual"}};
 }
@@ -123,6 +129,8 @@ template std::span<const std::pair<BatchNormMode, std::string>> named_values();
 std::string to_string(BatchNormMode value) { return word_of(value); }
 template std::span<const std::pair<Deliver, std::string>> named_values();
 std::string to_string(Deliver value) { return word_of(value); }
+template std::span<const std::pair<SecondJobKind, std::string>> named_values();
+std::string to_string(SecondJobKind value) { return word_of(value); }
 template std::span<const std::pair<S3Addressing, std::string>> named_values();
 std::string to_string(S3Addressing value) { return word_of(value); }
 template std::span<const std::pair<Redirects, std::string>> named_values();

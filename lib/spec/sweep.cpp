@@ -46,6 +46,7 @@ std::string label(const Setting& setting) {
   const KeyRule* rule = find_key(setting.key);
   const bool is_text = setting.key == "pipeline" || (rule != nullptr && rule->values.type == ValueType::text);
   const std::string value = std::visit([](const auto& held) { return fmt::format("{}", held); }, scalar(setting.value));
+  if (setting.key == "second_job.kind") return value == "none" ? "alone" : "beside " + value;
   return is_text ? value : fmt::format("{}={}", short_key(setting.key), value);
 }
 
@@ -103,6 +104,13 @@ void leave_out_input(const SweepSpec& sweep, std::vector<Setting>& settings, Exp
   if (beside_others) experiment.measure.page_cache = PageCache::as_is;  // stated for the trials that read files
 }
 
+// Removes the settings of a second job that the trial does not have.
+void leave_out_second_job(const SweepSpec& sweep, std::vector<Setting>& settings, Experiment& experiment) {
+  const auto removed =
+      std::erase_if(settings, [&](const Setting& setting) { return lacks_second_job(setting.key, experiment); });
+  if (removed > 0) experiment = experiment_of(sweep, settings);
+}
+
 std::string name_of(const Experiment& experiment, const std::vector<Setting>& settings) {
   std::vector<std::string> labels;
   for (const Setting& setting : settings) labels.push_back(label(setting));
@@ -157,17 +165,19 @@ ParameterValue scalar(const SettingValue& value) {
 
 std::vector<Trial> expand(const SweepSpec& sweep) {
   std::vector<Trial> trials;
-  std::set<std::vector<std::pair<std::string, ParameterValue>>> ready_made;  // settings of trials that read nothing
+  // Settings of the trials that have no input, or no second job, of their own to vary.
+  std::set<std::vector<std::pair<std::string, ParameterValue>>> reduced;
   const std::size_t count = count_trials(sweep);
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Setting> settings = settings_of(sweep.axes, i);
     if (is_excluded(sweep, settings)) continue;
     Experiment experiment = experiment_of(sweep, settings);
-    if (!uses_pipeline(experiment)) {
-      leave_out_input(sweep, settings, experiment);
+    if (!uses_pipeline(experiment) || !has_second_job(experiment)) {
+      if (!uses_pipeline(experiment)) leave_out_input(sweep, settings, experiment);
+      leave_out_second_job(sweep, settings, experiment);
       std::vector<std::pair<std::string, ParameterValue>> left;
       for (const Setting& setting : settings) left.emplace_back(setting.key, scalar(setting.value));
-      if (!ready_made.insert(std::move(left)).second) continue;
+      if (!reduced.insert(std::move(left)).second) continue;
     }
     trials.push_back({name_of(experiment, settings), std::move(experiment)});
     try {

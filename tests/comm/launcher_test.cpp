@@ -76,5 +76,12 @@ TEST(LibraryName, IsNameAndVersionAlone) {
   EXPECT_EQ(short_library_name(""), "");
 }
 
+TEST(VariablesOfALauncher, AreToldFromOthers) {
+  for (const char* mine : {"PMI_RANK=1", "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "HYDI_CONTROL_FD=9"})
+    EXPECT_TRUE(is_launcher_variable(mine)) << mine;
+  for (const char* other : {"PATH=/bin", "SLURM_JOB_ID=1", "MY_PMI_RANK=1", "OMP_NUM_THREADS=2"})
+    EXPECT_FALSE(is_launcher_variable(other)) << other;
+}
+
 }  // namespace
 }  // namespace chexbench::comm

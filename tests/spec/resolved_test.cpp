@@ -51,6 +51,7 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   Experiment on_web = example();
   on_web.data.root = "https://host/set";
   on_web.data.store.redirects = Redirects::any;
+  on_web.second_job = {.kind = SecondJobKind::both, .cores = "shared"};
   const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
                     web_text = to_json(on_web);
   for (const KeyRule& rule : key_rules()) {

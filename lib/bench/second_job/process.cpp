@@ -1,0 +1,223 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include "bench/second_job/counters.hpp"
+#include "bench/second_job/second_job.hpp"
+#include "comm/launcher.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/printable.hpp"
+#include "measure/system_files.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr double kNap_s = 0.005;
+constexpr double kGoodbye_s = 2;         // for the job to end by itself
+constexpr int kFirstOwnDescriptor = 10;  // above those that the job starts with
+
+[[noreturn]] void fail(const char* what) {
+  throw DeviceError(fmt::format("the second job cannot be started: {}: {}", what, std::strerror(errno)));
+}
+
+// An open file, which a program that this one starts does not inherit.
+class Descriptor {
+ public:
+  // Takes over `opened`, and moves it out of the way of the numbers that the job starts with.
+  Descriptor(int opened, const char* what) {
+    if (opened < 0) fail(what);
+    number_ = fcntl(opened, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
+    ::close(opened);
+    if (number_ < 0) fail(what);
+  }
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+// Returns a file in memory that holds `text`, at its beginning.
+int memory_file(const char* name, const std::string& text) {
+  const int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) fail("memfd_create");
+  if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || lseek(file, 0, SEEK_SET) != 0) {
+    ::close(file);
+    fail("write");
+  }
+  return file;
+}
+
+// The two ends of a pipe.
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+  }
+};
+
+// Returns this process's environment without what makes a program a rank of an MPI job: the second job is none, and
+// when it ends it must not end the job.
+std::vector<char*> environment_without_launcher() {
+  std::vector<char*> kept;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!comm::is_launcher_variable(*variable)) kept.push_back(*variable);
+  }
+  kept.push_back(nullptr);
+  return kept;
+}
+
+// What the new process finds open.
+struct Streams {
+  int spec, words, counters, control;
+};
+
+pid_t spawn(const std::string& program, const std::vector<int>& cores, const Streams& streams) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, streams.spec, STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, streams.words, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&files, streams.counters, kCountersDescriptor);
+  posix_spawn_file_actions_adddup2(&files, streams.control, kControlDescriptor);
+  posix_spawn_file_actions_addclosefrom_np(&files, kControlDescriptor + 1);
+  // A group of its own: Ctrl-C reaches this process, which ends the job in order.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+
+  std::string words[] = {"chexbench", "second-job", "--cores", fmt::format("{}", fmt::join(cores, ","))};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  pid_t process = -1;
+  const int error =
+      posix_spawn(&process, program.c_str(), &files, &attributes, arguments, environment_without_launcher().data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  errno = error;
+  if (error != 0) fail("posix_spawn");
+  return process;
+}
+
+// Returns what the job said last, as its own log would show it, without the time and the level.
+std::string last_words(int file) {
+  constexpr off_t kMostBytes = 4000;
+  const off_t end = lseek(file, 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::min(end, kMostBytes)), '\0');
+  const ssize_t read = pread(file, text.data(), text.size(), end - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
+  while (text.ends_with('\n')) text.pop_back();
+  std::string line = text.substr(text.rfind('\n') + 1);
+  constexpr std::string_view kLevel = "error: ";
+  if (const std::size_t level = line.find(kLevel); level != std::string::npos) line.erase(0, level + kLevel.size());
+  return line.empty() ? "it said nothing" : printable(line, kMostBytes);
+}
+
+// Returns "with exit code 3", or "by signal 9 (Killed), ...".
+std::string way_of_end(int status) {
+  if (WIFEXITED(status)) return fmt::format("with exit code {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("by signal {} ({}{})", signal, strsignal(signal),
+                     signal == SIGKILL ? ", as the kernel does if memory runs out" : "");
+}
+
+class Process final : public SecondJob {
+ public:
+  Process(const SecondJobRequest& request, const std::string& program)
+      : name_(fmt::format("the second job (kind {}, CPUs {})", to_string(request.trial.second_job.kind),
+                          measure::cpu_list_text(request.cores))),
+        words_(memory_file("chexbench-words", ""), "memfd_create"),
+        counters_file_(memory_file("chexbench-counters", std::string(sizeof(SecondJobCounters), '\0')), "memfd_create"),
+        counters_(counters_file_.number()) {
+    const Descriptor spec(memory_file("chexbench-spec", spec::to_json(request.trial)), "memfd_create");
+    const Pipe pipe;
+    const Descriptor control(pipe.ends[0], "pipe");
+    own_end_.emplace(pipe.ends[1], "pipe");
+    process_ = spawn(program, request.cores,
+                     {.spec = spec.number(),
+                      .words = words_.number(),
+                      .counters = counters_file_.number(),
+                      .control = control.number()});
+  }
+
+  ~Process() override {
+    own_end_.reset();
+    const double give_up_s = now_s() + kGoodbye_s;
+    while (!ended_ && now_s() < give_up_s && !has_ended()) sleep_until_s(now_s() + kNap_s);
+    if (ended_) return;
+    kill(-process_, SIGKILL);
+    waitpid(process_, &status_, 0);
+  }
+
+  void wait_until_ready() override {
+    while (!counters_->ready) {
+      throw_if_interrupted();
+      throw_if_ended("before it was ready");
+      sleep_until_s(now_s() + kNap_s);
+    }
+  }
+
+  SecondJobSample sample() override {
+    throw_if_ended("while it was measured");
+    clockid_t clock{};
+    timespec cpu{};
+    if (clock_getcpuclockid(process_, &clock) == 0) clock_gettime(clock, &cpu);
+    return {.time_s = now_s(),
+            .images = counters_->images,
+            .bytes = counters_->bytes,
+            .cpu_s = static_cast<double>(cpu.tv_sec) + 1e-9 * static_cast<double>(cpu.tv_nsec)};
+  }
+
+ private:
+  bool has_ended() {
+    if (!ended_) ended_ = waitpid(process_, &status_, WNOHANG) == process_;
+    return ended_;
+  }
+
+  void throw_if_ended(const char* when) {
+    if (!has_ended()) return;
+    const std::string message =
+        fmt::format("{} ended {}, {}: {}", name_, when, way_of_end(status_), last_words(words_.number()));
+    const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 0;
+    if (code == static_cast<int>(ExitCode::spec)) throw SpecError(message);
+    if (code == static_cast<int>(ExitCode::data)) throw DataError(message);
+    throw DeviceError(message);
+  }
+
+  const std::string name_;
+  const Descriptor words_, counters_file_;
+  const SharedCounters counters_;
+  std::optional<Descriptor> own_end_;  // of the pipe: the job ends when it closes
+  pid_t process_ = -1;
+  bool ended_ = false;
+  int status_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SecondJob> start_second_job(const SecondJobRequest& request, const std::string& program) {
+  return std::make_unique<Process>(request, program);
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,58 @@
+// A job that runs beside a trial on the same host, as its spec's second_job asks: a process of this program, which is
+// ready before the trial's steps begin and gone when the repeat ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/step_observer.hpp"
+#include "results/record.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::bench {
+
+// How far the job is.
+struct SecondJobSample {
+  double time_s = 0;  // by now_s()
+  std::uint64_t images = 0;
+  std::uint64_t bytes = 0;
+  double cpu_s = 0;  // of all its threads
+};
+
+// A running job, which ends with this object. Not thread-safe.
+class SecondJob {
+ public:
+  virtual ~SecondJob() = default;
+  // Returns once it does its work. sample() says how far it is.
+  // @throws the error that it ended with, with its last words: SpecError, DataError, else DeviceError
+  // @throws InterruptedError after a signal
+  virtual void wait_until_ready() = 0;
+  virtual SecondJobSample sample() = 0;  // @throws as wait_until_ready() if it has ended
+};
+
+struct SecondJobRequest {
+  const spec::Experiment& trial;  // as it runs
+  std::vector<int> cores;         // of the second job
+};
+using SecondJobStarter = std::function<std::unique_ptr<SecondJob>(const SecondJobRequest&)>;
+
+// Starts this program again, as the hidden command `second-job`. `program` is for tests.
+// @throws DeviceError if the system does not start it
+std::unique_ptr<SecondJob> start_second_job(const SecondJobRequest& request,
+                                            const std::string& program = "/proc/self/exe");
+
+// A job counts whole batches, so its rate is left empty if fewer than this many ended in a window.
+inline constexpr int kFewestSecondBatches = 5;
+
+// Returns the observer that measures what the job of `trial`, which must outlive it, does in the trial's window, and
+// that ends the repeat if the job ends.
+std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Experiment& trial);
+
+// Lets the job run alone for as long as the trial's window took, and adds its rates to the result.
+// @throws as SecondJob::sample(), and InterruptedError after a signal
+void measure_alone(SecondJob& job, const spec::Experiment& trial, results::RepeatResult& result);
+
+}  // namespace chexbench::bench
