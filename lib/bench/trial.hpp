@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/pipeline.hpp"
 #include "results/record.hpp"
 #include "spec/experiment.hpp"
 
@@ -35,6 +36,7 @@ struct TrialContext {
   std::vector<int> cores;            // of this rank
   bool shares_cores = false;         // with other ranks
   int repeat = 0;
+  pipeline::TunedValues tuned;      // what the pipeline's "auto" stands for (tuning.hpp)
   std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
   OnStep on_step;                   // updates a progress line; may be empty
   std::optional<double> stop_at_s;  // by now_s(): the repeat is given up then; only for a communicator of one rank

@@ -1,0 +1,165 @@
+#include "bench/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "bench/interrupt_watch.hpp"
+#include "bench/pipeline_context.hpp"
+#include "bench/value_search.hpp"
+#include "core/clock.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
+#include "measure/statistics.hpp"
+#include "pipeline/pipeline.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+// A window begins when the first batches have come, and ends when it has lasted and delivered as much as this.
+constexpr int kBatchesBefore = 2;
+constexpr int kBatches = 4;
+constexpr double kWindowS = 0.3;
+// Two values are measured in turn in so many rounds, and in one only where they differ by more than kClear.
+constexpr int kRounds = 3;
+constexpr double kClear = 0.15;
+// Within which the values of one parameter are tried.
+constexpr double kMostS = 60;
+// A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
+constexpr std::int64_t kShuffled = 1;
+
+spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
+  bool reads = false;
+  for (spec::OpSpec& op : pipeline.ops) {
+    reads = reads || spec::op_rule(op.op).in == spec::ElementKind::file;
+    if (op.op == "shuffle" && reads) op.parameters["buffer"] = kShuffled;
+  }
+  return pipeline;
+}
+
+class Tuner {
+ public:
+  explicit Tuner(const TrialContext& context) : context_(context), ranks_(context.communicator), spec_(context.spec) {
+    spec_.pipeline = with_small_shuffles(spec_.pipeline);
+    spec_.measure.attribution = false;
+  }
+
+  std::vector<results::OpTuning> run(const std::string& trial) {
+    std::vector<results::OpTuning> tunings;
+    for (const pipeline::Tunable& tunable : pipeline::tunables(pipeline_context())) {
+      tunings.push_back(tune(tunable, trial));
+      tuned_[tunable.op_index] = tunings.back().value;
+    }
+    return tunings;
+  }
+
+ private:
+  pipeline::PipelineContext pipeline_context() const {
+    return make_pipeline_context(
+        spec_, context_.dataset, context_.engine.allocator(),
+        {.rank = ranks_.rank(), .world = ranks_.world(), .cores = context_.cores, .tuned = tuned_});
+  }
+
+  results::OpTuning tune(const pipeline::Tunable& tunable, const std::string& trial) {
+    results::OpTuning tuning{.op_index = static_cast<int>(tunable.op_index),
+                             .op = tunable.op,
+                             .parameter = tunable.parameter,
+                             .value = tunable.start,
+                             .reason = tunable.why_fixed,
+                             .points = {}};
+    if (tunable.values.size() < 2) return tuning;
+    ranks_.enter({.what = fmt::format("finds {}.{} of '{}'", tunable.op, tunable.parameter, trial)});
+    rates_.clear();
+    begin_s_ = now_s();
+    const FoundValue found = find_value(tunable.values, tunable.start, [&](std::int64_t candidate, std::int64_t other) {
+      return compare(tunable.op_index, candidate, other);
+    });
+    tuning.value = found.value;
+    tuning.reason = found.reason;
+    for (const auto& [value, gain] : found.points)
+      tuning.points.push_back({.value = value, .images_per_s = measure::median(rates_[value]), .gain = gain});
+    if (ranks_.rank() == 0)
+      log::info("{}: {}.{} is {}: {}", trial, tuning.op, tuning.parameter, tuning.value, tuning.reason);
+    return tuning;
+  }
+
+  std::optional<double> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
+    std::vector<double> ratios;
+    for (int round = 0; round < kRounds; ++round) {
+      const std::optional<double> new_rate = rate_with(op_index, candidate);
+      const std::optional<double> old_rate = rate_with(op_index, reference);
+      if (!new_rate || !old_rate) break;
+      ratios.push_back(*new_rate / *old_rate);
+      if (round == 0 && std::abs(ratios.front() - 1) > kClear) break;
+    }
+    if (ratios.empty()) return {};
+    return measure::median(ratios);
+  }
+
+  // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.
+  std::optional<double> rate_with(std::size_t op_index, std::int64_t value) {
+    tuned_[op_index] = value;
+    ranks_.barrier();
+    std::array<double, 2> sums = {window(), now_s() - begin_s_};
+    ranks_.all_reduce_sum(sums);
+    if (sums[1] > kMostS * ranks_.world() || sums[0] <= 0) return {};
+    rates_[value].push_back(sums[0]);
+    return sums[0];
+  }
+
+  // Runs a new pipeline of this rank, and returns its images/s. An end of the pipeline ends the window.
+  double window() const {
+    const auto pipeline = pipeline::make_pipeline(pipeline_context());
+    const InterruptWatch watch(*pipeline, context_.stop_at_s);
+    double open_s = now_s();
+    std::int64_t images = 0;
+    for (int batches = 1;; ++batches) {
+      const BatchLease batch = pipeline->next();
+      const double arrived_s = now_s();
+      throw_if_interrupted();
+      if (context_.stop_at_s && arrived_s >= *context_.stop_at_s) throw TimeIsUp();
+      if (batch) images += batch->valid;
+      const double lasted_s = arrived_s - open_s;
+      if (!batch || (batches >= kBatchesBefore + kBatches && lasted_s >= kWindowS)) return rate(images, lasted_s);
+      if (batches != kBatchesBefore) continue;
+      open_s = arrived_s;
+      images = 0;
+    }
+  }
+
+  static double rate(std::int64_t images, double time_s) {
+    return time_s > 0 ? static_cast<double>(images) / time_s : 0;
+  }
+
+  const TrialContext& context_;
+  comm::Communicator& ranks_;
+  spec::Experiment spec_;
+  pipeline::TunedValues tuned_;
+  std::map<std::int64_t, std::vector<double>> rates_;  // of the values of one parameter
+  double begin_s_ = 0;
+};
+
+}  // namespace
+
+std::vector<results::OpTuning> tune_input(const TrialContext& context, const std::string& trial) {
+  return Tuner(context).run(trial);
+}
+
+bool has_auto(const spec::Experiment& spec) {
+  return spec::uses_pipeline(spec) && std::ranges::any_of(spec.pipeline.ops, [](const spec::OpSpec& op) {
+           return (op.op == "map" && op.holds_text("parallel_calls")) ||
+                  (op.op == "interleave" && op.holds_text("cycle_length"));
+         });
+}
+
+pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings) {
+  pipeline::TunedValues values;
+  for (const results::OpTuning& tuning : tunings) values[static_cast<std::size_t>(tuning.op_index)] = tuning.value;
+  return values;
+}
+
+}  // namespace chexbench::bench
