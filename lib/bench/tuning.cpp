@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -13,7 +14,6 @@
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
-#include "measure/statistics.hpp"
 #include "pipeline/pipeline.hpp"
 #include "spec/keys.hpp"
 
@@ -26,7 +26,7 @@ constexpr int kBatches = 4;
 constexpr double kWindowS = 0.3;
 // Two values are measured in turn in so many rounds, and in one only where they differ by more than kClear.
 constexpr int kRounds = 3;
-constexpr double kClear = 0.15;
+constexpr double kClear = 0.3;
 // Within which the values of one parameter are tried.
 constexpr double kMostS = 60;
 // A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
@@ -81,23 +81,25 @@ class Tuner {
     tuning.value = found.value;
     tuning.reason = found.reason;
     for (const auto& [value, gain] : found.points)
-      tuning.points.push_back({.value = value, .images_per_s = measure::median(rates_[value]), .gain = gain});
+      tuning.points.push_back({.value = value, .images_per_s = std::ranges::max(rates_[value]), .gain = gain});
     if (ranks_.rank() == 0)
       log::info("{}: {}.{} is {}: {}", trial, tuning.op, tuning.parameter, tuning.value, tuning.reason);
     return tuning;
   }
 
+  // A value is as fast as its best window, because whatever else the machine does only makes windows slower.
   std::optional<double> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
-    std::vector<double> ratios;
+    double new_rate = 0, old_rate = 0;
     for (int round = 0; round < kRounds; ++round) {
-      const std::optional<double> new_rate = rate_with(op_index, candidate);
-      const std::optional<double> old_rate = rate_with(op_index, reference);
-      if (!new_rate || !old_rate) break;
-      ratios.push_back(*new_rate / *old_rate);
-      if (round == 0 && std::abs(ratios.front() - 1) > kClear) break;
+      const std::optional<double> one = rate_with(op_index, candidate);
+      const std::optional<double> other = rate_with(op_index, reference);
+      if (!one || !other) break;
+      new_rate = std::max(new_rate, *one);
+      old_rate = std::max(old_rate, *other);
+      if (round == 0 && std::abs(new_rate / old_rate - 1) > kClear) break;
     }
-    if (ratios.empty()) return {};
-    return measure::median(ratios);
+    if (old_rate <= 0) return {};
+    return new_rate / old_rate;
   }
 
   // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.

@@ -10,9 +10,9 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr double kNoise = 0.02;         // of the best rate: less than this is no gain and no loss
-constexpr int kStepsWithoutGain = 2;    // that end the climb: one step may be unlucky, or too small to tell
-constexpr std::size_t kMostShown = 2;   // of the larger values, in a reason
+constexpr double kNoise = 0.02;        // of the best rate: less than this is no gain and no loss
+constexpr int kStepsWithoutGain = 2;   // that end the climb: one step may be unlucky, or too small to tell
+constexpr std::size_t kMostShown = 2;  // of the larger values, in a reason
 
 class Search {
  public:

@@ -75,7 +75,8 @@ class ParallelMapIterator final : public Iterator {
         chain_(stop),
         turnstile_(calls.most, op.stats()),
         input_(input.iterate(epoch, chain_.token())),
-        crew_(std::in_place, op.resources().workers(loaders.size()), loaders.size(), [this](std::size_t i) { work(i); }) {}
+        crew_(std::in_place, op.resources().workers(loaders.size()), loaders.size(),
+              [this](std::size_t i) { work(i); }) {}
 
   ~ParallelMapIterator() override {
     chain_.request_stop();

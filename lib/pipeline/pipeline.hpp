@@ -37,8 +37,8 @@ struct PipelineContext {
   TunedValues tuned;       // of parameters that are "auto"; one that is missing has its Tunable::start
 };
 
-// A parameter of an op that the spec leaves to be found by measuring ("auto"): parallel_calls or cycle_length. Its value
-// changes neither the order of elements nor a bit of them.
+// A parameter of an op that the spec leaves to be found by measuring ("auto"): parallel_calls or cycle_length. Its
+// value changes neither the order of elements nor a bit of them.
 struct Tunable {
   std::size_t op_index = 0;  // in the op list
   std::string op;

@@ -42,8 +42,8 @@ Tunable tunable_map(const PipelineContext& context) {
 // Returns the number of files that a rank passes in an epoch, at the op with this index.
 std::size_t files_of_rank(const PipelineContext& context, std::size_t op_index) {
   const auto end = context.pipeline.ops.begin() + static_cast<std::ptrdiff_t>(op_index);
-  const bool sharded = std::find_if(context.pipeline.ops.begin(), end,
-                                    [](const spec::OpSpec& op) { return op.op == "shard"; }) != end;
+  const bool sharded =
+      std::find_if(context.pipeline.ops.begin(), end, [](const spec::OpSpec& op) { return op.op == "shard"; }) != end;
   return context.dataset.files() / static_cast<std::size_t>(sharded ? context.world : 1);
 }
 

@@ -22,8 +22,8 @@ std::size_t value_of(const OpSetup& setup, const std::string& name);
 bool reads_files(const PipelineContext& context);
 
 // Returns how many files an interleave opens with this cycle_length: those of the cycle and those ahead of it. Where
-// each file is one record, twice the cycle is ahead, as in tf.data's parallel_interleave (prefetch_input_elements): with
-// fewer, the files of a distant store would come almost one after another. Of shards one is enough, and each reads
+// each file is one record, twice the cycle is ahead, as in tf.data's parallel_interleave (prefetch_input_elements):
+// with fewer, the files of a distant store would come almost one after another. Of shards one is enough, and each reads
 // megabytes ahead.
 std::size_t files_open(const PipelineContext& context, std::size_t cycle_length);
 

@@ -81,7 +81,7 @@ struct OpSample {
 // A value of a parameter that was tried.
 struct TuningPoint {
   std::int64_t value = 0;
-  double images_per_s = 0;  // of all ranks; median over the windows in which it was tried
+  double images_per_s = 0;  // of all ranks, in the best of the windows in which it was tried
   double gain = 1;          // its rate over that of the value that was chosen, measured in turn
 };
 
