@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -24,9 +23,12 @@ namespace {
 constexpr int kBatchesBefore = 2;
 constexpr int kBatches = 4;
 constexpr double kWindowS = 0.3;
-// Two values are measured in turn in so many rounds, and in one only where they differ by more than kClear.
+// Two values are measured in turn in kRounds rounds: in one where the new value is ahead by more than kClear, and in up
+// to kMostRounds while the windows of one value differ by more than kScatter, as on a machine that others use.
 constexpr int kRounds = 3;
+constexpr int kMostRounds = 8;
 constexpr double kClear = 0.3;
+constexpr double kScatter = 0.1;
 // Within which the values of one parameter are tried.
 constexpr double kMostS = 60;
 // A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
@@ -89,17 +91,25 @@ class Tuner {
 
   // A value is as fast as its best window, because whatever else the machine does only makes windows slower.
   std::optional<double> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
-    double new_rate = 0, old_rate = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> ours, theirs;
+    const auto is_enough = [&](int rounds) {
+      if (rounds == 1) return ours.front() > (1 + kClear) * theirs.front();
+      return rounds >= kMostRounds || (rounds >= kRounds && !scatters(ours) && !scatters(theirs));
+    };
+    do {
       const std::optional<double> one = rate_with(op_index, candidate);
       const std::optional<double> other = rate_with(op_index, reference);
       if (!one || !other) break;
-      new_rate = std::max(new_rate, *one);
-      old_rate = std::max(old_rate, *other);
-      if (round == 0 && std::abs(new_rate / old_rate - 1) > kClear) break;
-    }
-    if (old_rate <= 0) return {};
-    return new_rate / old_rate;
+      ours.push_back(*one);
+      theirs.push_back(*other);
+    } while (!is_enough(static_cast<int>(ours.size())));
+    if (ours.empty()) return {};
+    return std::ranges::max(ours) / std::ranges::max(theirs);
+  }
+
+  static bool scatters(const std::vector<double>& rates) {
+    const auto [least, most] = std::ranges::minmax(rates);
+    return most > (1 + kScatter) * least;
   }
 
   // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.

@@ -16,7 +16,11 @@ std::int64_t cores_of(const PipelineContext& context) {
   return static_cast<std::int64_t>(std::max<std::size_t>(context.cores.size(), 1));
 }
 
-// Returns 1, 2, 3, 4, 6, 8, 12, ...: doublings with one value between, and the number of cores.
+// Twice the cores: results are taken in order, so that a call that is done may have to wait for an earlier one, and a
+// limit of one call a core would leave cores idle meanwhile.
+std::int64_t start_of_calls(const PipelineContext& context) { return 2 * cores_of(context); }
+
+// Returns 1, 2, 3, 4, 6, 8, 12, ...: doublings with one value between, one call a core, and two.
 std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
   std::vector<std::int64_t> values = {1};
   const std::int64_t most = std::max(kMostCalls, 2 * cores);
@@ -24,18 +28,19 @@ std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
     values.push_back(power);
     if (power + power / 2 <= most) values.push_back(power + power / 2);
   }
-  if (std::ranges::find(values, cores) == values.end()) values.push_back(cores);
+  for (const std::int64_t value : {cores, 2 * cores}) {
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
   std::ranges::sort(values);
   return values;
 }
 
 Tunable tunable_map(const PipelineContext& context) {
-  const std::int64_t cores = cores_of(context);
   return {.op_index = 0,
           .op = "map",
           .parameter = "parallel_calls",
-          .values = calls_to_try(cores),
-          .start = cores,
+          .values = calls_to_try(cores_of(context)),
+          .start = start_of_calls(context),
           .why_fixed = ""};
 }
 
@@ -97,7 +102,7 @@ std::size_t value_of(const OpSetup& setup, const std::string& name) {
   if (!setup.spec.holds_text(name)) return static_cast<std::size_t>(setup.spec.integer(name));
   if (const auto tuned = context.tuned.find(setup.index); tuned != context.tuned.end())
     return static_cast<std::size_t>(tuned->second);
-  return static_cast<std::size_t>(name == "cycle_length" ? kAutoCycle : cores_of(context));
+  return static_cast<std::size_t>(name == "cycle_length" ? kAutoCycle : start_of_calls(context));
 }
 
 }  // namespace chexbench::pipeline

@@ -27,8 +27,8 @@ TEST(Tunable, IsEachParameterThatIsAutoInTheOrderOfTheList) {
   EXPECT_EQ(found[0].start, 10);
   EXPECT_THAT(found[0].values, ElementsAre(1, 10, 20)) << "16 shards: more cannot be open";
   EXPECT_EQ(found[1].parameter, "parallel_calls");
-  EXPECT_EQ(found[1].start, 5) << "the rank's cores";
-  EXPECT_THAT(found[1].values, ElementsAre(1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64));
+  EXPECT_EQ(found[1].start, 10) << "twice the rank's cores";
+  EXPECT_THAT(found[1].values, ElementsAre(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64));
 }
 
 TEST(Tunable, IsNoneWhereNumbersAreStated) {

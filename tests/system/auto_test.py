@@ -1,4 +1,4 @@
-"""parallel_calls and cycle_length "auto": what was chosen and why stands in every report, and the images stay the same."""
+"""parallel_calls and cycle_length "auto": what was chosen, and why, stands in every report."""
 
 import json
 
@@ -11,7 +11,8 @@ class Auto(SystemTest):
         report = self.report(out)
         found = []
         for trial in report["trials"]:
-            each = [{f"{one['op']}.{one['parameter']}": one for one in repeat["tunings"]} for repeat in trial["repeats"]]
+            each = [{f"{one['op']}.{one['parameter']}": one for one in repeat["tunings"]}
+                    for repeat in trial["repeats"]]
             self.assertEqual(each[1:], each[:1] * (len(each) - 1), "all repeats run with the same values")
             found.append(each[0])
         return found
@@ -52,5 +53,5 @@ class Auto(SystemTest):
 
     def test_other_words_and_numbers_are_refused(self):
         for value, told in (("Auto", "did you mean 'auto'?"), ("0", "at least 1"), ("-3", "at least 1")):
-            done = self.fail(2, "--config", self.spec(pipeline="naive"), "--set", f"pipeline.map.parallel_calls={value}")
-            self.assertIn(told, done.stderr)
+            self.fail_with(2, "--config", self.spec(pipeline="naive"), "--set", f"pipeline.map.parallel_calls={value}",
+                           says=[told])
