@@ -25,7 +25,6 @@
 #include "bench/trace_gather.hpp"
 #include "bench/training/finished_repeat.hpp"
 #include "bench/trial.hpp"
-#include "bench/tuning.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
@@ -380,7 +379,7 @@ const std::vector<results::OpTuning>& Runner::tune(RunningArm& arm, const TrialC
   arm.tunings = results::journal_from_text(text + "\n", "rank 0's values").entries.front().repeat.tunings;
   if (!arm.tunings->empty()) return *arm.tunings;
   prepare_files(arm, context.communicator);
-  arm.tunings = tune_input(context, arm.trial.trial);
+  arm.tunings = tune_input(context, arm.trial.trial, options_.tuning);
   return *arm.tunings;
 }
 

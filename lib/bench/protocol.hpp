@@ -10,6 +10,7 @@
 
 #include "bench/gpu_layout.hpp"
 #include "bench/progress.hpp"
+#include "bench/tuning.hpp"
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
 #include "results/record.hpp"
@@ -25,6 +26,7 @@ struct RunOptions {
   ProgressOptions progress;
   EngineMaker make_engine = engine::make_engine;
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
+  TuningPlan tuning;              // of what is "auto"
   bool warns_of_others = true;    // logs it if others disturb a repeat
   std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;
   // By now_s(): measuring ends then, with TimeIsUp (trial.hpp), whatever a repeat waits for. Only for a world of one

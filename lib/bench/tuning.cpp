@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
@@ -19,18 +20,10 @@
 namespace chexbench::bench {
 namespace {
 
-// A window begins when the first batches have come, and ends when it has lasted and delivered as much as this.
 constexpr int kBatchesBefore = 2;
 constexpr int kBatches = 4;
-constexpr double kWindowS = 0.3;
-// Two values are measured in turn in kRounds rounds: in one where the new value is ahead by more than kClear, and in up
-// to kMostRounds while the windows of one value differ by more than kScatter, as on a machine that others use.
-constexpr int kRounds = 3;
-constexpr int kMostRounds = 8;
-constexpr double kClear = 0.3;
-constexpr double kScatter = 0.1;
-// Within which the values of one parameter are tried.
-constexpr double kMostS = 60;
+constexpr double kClear = 0.3;    // a value that is ahead by more than this needs no second round
+constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
 // A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
 constexpr std::int64_t kShuffled = 1;
 
@@ -45,7 +38,8 @@ spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
 
 class Tuner {
  public:
-  explicit Tuner(const TrialContext& context) : context_(context), ranks_(context.communicator), spec_(context.spec) {
+  Tuner(const TrialContext& context, const TuningPlan& plan)
+      : context_(context), plan_(plan), ranks_(context.communicator), spec_(context.spec) {
     spec_.pipeline = with_small_shuffles(spec_.pipeline);
     spec_.measure.attribution = false;
   }
@@ -82,8 +76,10 @@ class Tuner {
     });
     tuning.value = found.value;
     tuning.reason = found.reason;
-    for (const auto& [value, gain] : found.points)
+    for (const auto& [value, gain] : found.points) {
+      if (rates_[value].empty()) continue;  // of the start, if there was no time to try anything
       tuning.points.push_back({.value = value, .images_per_s = std::ranges::max(rates_[value]), .gain = gain});
+    }
     if (ranks_.rank() == 0)
       log::info("{}: {}.{} is {}: {}", trial, tuning.op, tuning.parameter, tuning.value, tuning.reason);
     return tuning;
@@ -94,7 +90,7 @@ class Tuner {
     std::vector<double> ours, theirs;
     const auto is_enough = [&](int rounds) {
       if (rounds == 1) return ours.front() > (1 + kClear) * theirs.front();
-      return rounds >= kMostRounds || (rounds >= kRounds && !scatters(ours) && !scatters(theirs));
+      return rounds >= plan_.most_rounds || (rounds >= plan_.rounds && !scatters(ours) && !scatters(theirs));
     };
     do {
       const std::optional<double> one = rate_with(op_index, candidate);
@@ -118,7 +114,7 @@ class Tuner {
     ranks_.barrier();
     std::array<double, 2> sums = {window(), now_s() - begin_s_};
     ranks_.all_reduce_sum(sums);
-    if (sums[1] > kMostS * ranks_.world() || sums[0] <= 0) return {};
+    if (sums[1] > plan_.most_s * ranks_.world() || sums[0] <= 0) return {};
     rates_[value].push_back(sums[0]);
     return sums[0];
   }
@@ -127,8 +123,9 @@ class Tuner {
   double window() const {
     const auto pipeline = pipeline::make_pipeline(pipeline_context());
     const InterruptWatch watch(*pipeline, context_.stop_at_s);
-    double open_s = now_s();
-    std::int64_t images = 0;
+    const double begin_s = now_s();
+    double open_s = begin_s;
+    std::int64_t images = 0, images_before = 0;
     for (int batches = 1;; ++batches) {
       const BatchLease batch = pipeline->next();
       const double arrived_s = now_s();
@@ -136,10 +133,11 @@ class Tuner {
       if (context_.stop_at_s && arrived_s >= *context_.stop_at_s) throw TimeIsUp();
       if (batch) images += batch->valid;
       const double lasted_s = arrived_s - open_s;
-      if (!batch || (batches >= kBatchesBefore + kBatches && lasted_s >= kWindowS)) return rate(images, lasted_s);
+      if (!batch && images == 0) return rate(images_before, arrived_s - begin_s);
+      if (!batch || (batches >= kBatchesBefore + kBatches && lasted_s >= plan_.window_s)) return rate(images, lasted_s);
       if (batches != kBatchesBefore) continue;
       open_s = arrived_s;
-      images = 0;
+      images_before = std::exchange(images, 0);
     }
   }
 
@@ -148,6 +146,7 @@ class Tuner {
   }
 
   const TrialContext& context_;
+  const TuningPlan& plan_;
   comm::Communicator& ranks_;
   spec::Experiment spec_;
   pipeline::TunedValues tuned_;
@@ -157,8 +156,9 @@ class Tuner {
 
 }  // namespace
 
-std::vector<results::OpTuning> tune_input(const TrialContext& context, const std::string& trial) {
-  return Tuner(context).run(trial);
+std::vector<results::OpTuning> tune_input(const TrialContext& context, const std::string& trial,
+                                          const TuningPlan& plan) {
+  return Tuner(context, plan).run(trial);
 }
 
 bool has_auto(const spec::Experiment& spec) {

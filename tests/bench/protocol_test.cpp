@@ -37,7 +37,9 @@ class ProtocolTest : public testing::Test {
     overrides.push_back(std::string("data.root=") + CHEXBENCH_TEST_DATA);
     return plan_report("test", spec::expand(spec::parse_spec(kSpec, "test.json", overrides)), *world_);
   }
-  void run(results::Report& report) { run_trials(report, *world_, {.journal_path = journal_path_}); }
+  void run(results::Report& report) {
+    run_trials(report, *world_, {.journal_path = journal_path_, .tuning = {.window_s = 0, .most_rounds = 1}});
+  }
 
   const std::string journal_path_;
   const std::unique_ptr<comm::World> world_;
