@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kBatchesBefore = 2;
 constexpr int kBatches = 4;
-constexpr double kClear = 0.3;    // a value that is ahead by more than this needs no second round
+constexpr int kClearRounds = 2;  // are enough for a value that is ahead by more than kClear in each
+constexpr double kClear = 0.3;
 constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
 // A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
 constexpr std::int64_t kShuffled = 1;
@@ -85,12 +86,13 @@ class Tuner {
     return tuning;
   }
 
-  // A value is as fast as its best window, because whatever else the machine does only makes windows slower.
-  std::optional<double> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
+  // A value is as fast as the best of all its windows, because whatever else the machine does only makes them slower.
+  std::optional<TwoRates> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
     std::vector<double> ours, theirs;
-    const auto is_enough = [&](int rounds) {
-      if (rounds == 1) return ours.front() > (1 + kClear) * theirs.front();
-      return rounds >= plan_.most_rounds || (rounds >= plan_.rounds && !scatters(ours) && !scatters(theirs));
+    const auto is_enough = [&] {
+      const auto rounds = static_cast<int>(ours.size());
+      return rounds >= plan_.most_rounds || (rounds >= plan_.rounds && !scatters(ours) && !scatters(theirs)) ||
+             (rounds >= kClearRounds && std::ranges::min(ours) > (1 + kClear) * std::ranges::max(theirs));
     };
     do {
       const std::optional<double> one = rate_with(op_index, candidate);
@@ -98,9 +100,9 @@ class Tuner {
       if (!one || !other) break;
       ours.push_back(*one);
       theirs.push_back(*other);
-    } while (!is_enough(static_cast<int>(ours.size())));
+    } while (!is_enough());
     if (ours.empty()) return {};
-    return std::ranges::max(ours) / std::ranges::max(theirs);
+    return TwoRates{std::ranges::max(rates_[candidate]), std::ranges::max(rates_[reference])};
   }
 
   static bool scatters(const std::vector<double>& rates) {

@@ -14,7 +14,7 @@ namespace chexbench::bench {
 struct TuningPlan {
   // A window begins when two batches have come. It ends when it has lasted this long and delivered four more.
   double window_s = 0.3;
-  // Two values are measured in turn in so many rounds: in one where the new value is far ahead, and in up to
+  // Two values are measured in turn in so many rounds: in two where the new value is far ahead, and in up to
   // most_rounds while the windows of one value scatter, as on a machine that others use.
   int rounds = 3;
   int most_rounds = 8;

@@ -18,7 +18,7 @@ class Search {
  public:
   Search(std::span<const std::int64_t> values, std::int64_t start, const CompareValues& compare)
       : values_(values), compare_(compare), start_(std::ranges::find(values, start) - values.begin()), best_(start) {
-    scores_[start] = 1;
+    rates_[start] = 1;  // until it is measured
   }
 
   FoundValue run() {
@@ -29,17 +29,18 @@ class Search {
   }
 
  private:
-  // Compares `value` with the best one so far. Returns its score over that of the best, or 0 if the time is up.
+  // Compares `value` with the best one so far. Returns its rate over that of the best, or 0 if the time is up.
   double attempt(std::int64_t value) {
-    const std::optional<double> ratio = compare_(value, best_);
-    if (!ratio) {
+    const std::optional<TwoRates> rates = compare_(value, best_);
+    if (!rates) {
       out_of_time_ = true;
       return 0;
     }
-    const double best = scores_.at(best_);
-    scores_[value] = *ratio * best;
-    if (*ratio >= 1 + kNoise) best_ = value;
-    return *ratio;
+    rates_[value] = rates->candidate;
+    rates_[best_] = rates->reference;
+    const double ratio = rates->candidate / rates->reference;
+    if (ratio >= 1 + kNoise) best_ = value;
+    return ratio;
   }
 
   void climb() {
@@ -59,10 +60,10 @@ class Search {
   }
 
   FoundValue choose() const {
-    const double enough = scores_.at(best_) * (1 - kNoise);
-    const auto chosen = std::ranges::find_if(scores_, [&](const auto& point) { return point.second >= enough; });
+    const double enough = rates_.at(best_) * (1 - kNoise);
+    const auto chosen = std::ranges::find_if(rates_, [&](const auto& point) { return point.second >= enough; });
     FoundValue found{.value = chosen->first, .reason = "", .points = {}};
-    for (const auto& [value, score] : scores_) found.points.push_back({.value = value, .gain = score / chosen->second});
+    for (const auto& [value, rate] : rates_) found.points.push_back({.value = value, .gain = rate / chosen->second});
     found.reason = reason_of(found);
     return found;
   }
@@ -89,7 +90,7 @@ class Search {
   const CompareValues& compare_;
   const std::ptrdiff_t start_;
   std::int64_t best_;
-  std::map<std::int64_t, double> scores_;  // rates of the values that were tried, over that of the start
+  std::map<std::int64_t, double> rates_;  // of the values that were tried
   bool out_of_time_ = false;
 };
 

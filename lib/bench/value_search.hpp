@@ -11,8 +11,13 @@
 
 namespace chexbench::bench {
 
-// Returns the rate with `candidate` over the rate with `reference`, both measured in turn. Empty: the time is up.
-using CompareValues = std::function<std::optional<double>(std::int64_t candidate, std::int64_t reference)>;
+// The rates of two values.
+struct TwoRates {
+  double candidate = 0;
+  double reference = 0;
+};
+// Measures two values in turn, and returns what is known of their rates by then. Empty: the time is up.
+using CompareValues = std::function<std::optional<TwoRates>(std::int64_t candidate, std::int64_t reference)>;
 
 struct FoundValue {
   struct Point {

@@ -19,10 +19,10 @@ class Machine {
   explicit Machine(std::map<std::int64_t, double> rates) : rates_(std::move(rates)) {}
 
   FoundValue find(std::int64_t start, std::size_t most_comparisons = 100) {
-    return find_value(kValues, start, [&](std::int64_t candidate, std::int64_t reference) -> std::optional<double> {
+    return find_value(kValues, start, [&](std::int64_t candidate, std::int64_t reference) -> std::optional<TwoRates> {
       if (asked_.size() == most_comparisons) return {};
       asked_.push_back(candidate);
-      return rates_.at(candidate) / rates_.at(reference);
+      return TwoRates{rates_.at(candidate), rates_.at(reference)};
     });
   }
   const std::vector<std::int64_t>& asked() const { return asked_; }
@@ -64,6 +64,15 @@ TEST(ValueSearch, FindsThatOneCallIsFastestWhereHandingOverCosts) {
 TEST(ValueSearch, DoesNotDriftDownByManySmallLosses) {
   Machine machine({{1, 94}, {2, 96}, {3, 98.5}, {4, 100}, {6, 100}, {8, 100}});
   EXPECT_EQ(machine.find(4).value, 3);
+}
+
+TEST(ValueSearch, GoesByWhatIsKnownOfTheBestInTheEnd) {
+  const FoundValue found = find_value(kValues, 8, [](std::int64_t candidate, std::int64_t) {
+    return std::optional(candidate > 8 ? TwoRates{100, 99} : TwoRates{candidate == 6 ? 99.5 : 50, 100});
+  });
+  EXPECT_EQ(found.value, 6) << "8 was too slow at first, so that others seemed to be as good";
+  EXPECT_EQ(found.points.at(0).value, 4);
+  EXPECT_NEAR(found.points.at(0).gain, 50 / 99.5, 1e-9);
 }
 
 TEST(ValueSearch, SaysThatNoMoreAreTriedAtTheTop) {

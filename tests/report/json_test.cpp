@@ -104,8 +104,9 @@ void expect_same_repeat(const results::RepeatResult& a, const results::RepeatRes
   EXPECT_SAME_RECORDS(visit_wait, a.waits, b.waits);
   EXPECT_SAME_RECORDS(visit_op_sample, a.op_samples, b.op_samples);
   EXPECT_SAME_RECORDS(visit_tuning, a.tunings, b.tunings);
-  for (std::size_t i = 0; i < a.tunings.size(); ++i)
-    EXPECT_SAME_RECORDS(visit_tuning_point, a.tunings[i].points, b.tunings[i].points);
+  for (std::size_t tuning = 0; tuning < a.tunings.size(); ++tuning) {
+    EXPECT_SAME_RECORDS(visit_tuning_point, a.tunings[tuning].points, b.tunings[tuning].points);
+  }
 }
 
 TEST(ReportJson, RoundTripsThePartsOfFindings) {

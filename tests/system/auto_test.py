@@ -19,7 +19,8 @@ class Auto(SystemTest):
 
     def test_tells_what_it_chose_and_why(self):
         self.real_images(converted=True)
-        spec = self.spec(data__root=str(self.folder / "nih"), data__format="tfrecord", pipeline="tf-official")
+        spec = self.spec(data={"root": str(self.folder / "nih"), "split": "all", "format": "tfrecord"},
+                         pipeline="tf-official")
         out = self.folder / "out"
         done = self.succeed("--config", spec, "--set", "pipeline.map.parallel_calls=auto",
                             "--set", "pipeline.interleave.cycle_length=auto", "--output", out)
