@@ -110,8 +110,8 @@ class Reader {
 
   void few_parallel_calls(const OpSpec& map) {
     if (figures_.limit != "input" || figures_.wait_op != "map") return;
-    if (map.integer("parallel_calls") >= trial_.cores_per_rank) return;
-    const std::int64_t calls = map.integer("parallel_calls");
+    const std::int64_t calls = map.integer_or("parallel_calls", trial_.cores_per_rank);
+    if (calls >= trial_.cores_per_rank) return;
     add("few_parallel_calls",
         fmt::format("waits for map, which works on {} at a time and has {} cores: raise pipeline.map.parallel_calls",
                     calls, trial_.cores_per_rank),
@@ -141,7 +141,7 @@ class Reader {
   void small_shards(const OpSpec& interleave) {
     if (!spec::reads_shards(trial_.spec.data.format) || trial_.data.files == 0) return;
     const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
-    const std::int64_t wanted = interleave.integer("cycle_length") * trial_.ranks;
+    const std::int64_t wanted = interleave.integer_or("cycle_length", 1) * trial_.ranks;
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
       add("small_shards",
           fmt::format("reads {} shards, where its {} ranks could have {} open: convert with --shards {} or lower "

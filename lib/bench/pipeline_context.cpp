@@ -24,7 +24,8 @@ pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, co
           .world = place.world,
           .seed = derive_seed(spec.measure.seed, static_cast<std::uint64_t>(place.repeat)),
           .timed = spec.measure.attribution,
-          .cores = place.cores};
+          .cores = place.cores,
+          .tuned = place.tuned};
 }
 
 }  // namespace chexbench::bench

@@ -12,6 +12,7 @@ struct RankPlace {
   int world = 1;
   std::vector<int> cores;
   int repeat = 0;  // part of the seed: repeats have different orders of images, arms of one round have the same
+  pipeline::TunedValues tuned;  // the values of what is "auto"
 };
 
 // Returns what identifies the cached pixels that the trial would read.

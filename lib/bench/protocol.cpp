@@ -54,6 +54,7 @@ struct RunningArm {
   std::size_t number = 0;  // of the trial in the report, from 1
   double spent_s = 0;      // in all its repeats, including those of earlier runs; only on rank 0
   bool finished = false;
+  std::optional<std::vector<results::OpTuning>> tunings;  // what its "auto" stands for, once it is known
   std::optional<RankRecording> recording;  // of the last repeat that was measured, if the trial is traced
 };
 
@@ -121,6 +122,8 @@ class Runner {
   void measure_repeat(RunningArm& arm, TrialContext context);
   // Merges what the ranks measured in the repeat that began at `begin_s`, and keeps it with the training's checkpoints.
   void merge_repeat(RunningArm& arm, const TrialContext& context, const results::RepeatResult& mine, double begin_s);
+  // Returns what the arm's "auto" stands for: what the journal has of it, or else what is found now. Collective.
+  const std::vector<results::OpTuning>& tune(RunningArm& arm, const TrialContext& context);
   void run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
   void warn_of_gpus(const results::RepeatResult& result);
   void warn_of_others(const results::RepeatResult& result);
@@ -331,10 +334,25 @@ void Runner::merge_repeat(RunningArm& arm, const TrialContext& context, const re
   arm.trial.repeats.push_back(std::move(merged));
 }
 
+const std::vector<results::OpTuning>& Runner::tune(RunningArm& arm, const TrialContext& context) {
+  if (!arm.tunings && !has_auto(arm.run)) arm.tunings.emplace();
+  if (arm.tunings) return *arm.tunings;
+  results::RepeatResult known;  // only rank 0 has the repeats of an earlier run
+  if (!arm.trial.repeats.empty()) known.tunings = arm.trial.repeats.front().tunings;
+  const std::string text =
+      comm::broadcast_text(context.communicator, results::to_journal_line({.key = arm.trial.key, .repeat = known}));
+  arm.tunings = results::journal_from_text(text + "\n", "rank 0's values").entries.front().repeat.tunings;
+  if (!arm.tunings->empty()) return *arm.tunings;
+  prepare_files(arm, context.communicator);
+  arm.tunings = tune_input(context, arm.trial.trial, options_.tuning);
+  return *arm.tunings;
+}
+
 void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
   members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
+  context.tuned = values_of(tune(arm, context));
   const std::string page_cache =
       prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, members);
   const std::unique_ptr<SecondJob> second_job = start_second_job(arm, members);
@@ -343,6 +361,7 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   members.barrier();
   context.on_measured = [&](results::RepeatResult mine) {
     mine.page_cache = page_cache;
+    mine.tunings = *arm.tunings;
     mine.looked_at_bytes = before.bytes;
     mine.cached_bytes_before = before.resident_bytes;
     mine.cached_bytes_after = look_at_files(arm.dataset, host_.local_rank).resident_bytes;

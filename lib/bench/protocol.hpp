@@ -11,6 +11,7 @@
 #include "bench/gpu_layout.hpp"
 #include "bench/progress.hpp"
 #include "bench/second_job/second_job.hpp"
+#include "bench/tuning.hpp"
 #include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
@@ -31,6 +32,7 @@ struct RunOptions {
   EngineMaker make_engine = engine::make_engine;
   SecondJobStarter start_second_job = [](const SecondJobRequest& request) { return bench::start_second_job(request); };
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
+  TuningPlan tuning;              // of what is "auto"
   bool warns_of_others = true;    // logs it if others disturb a repeat
   std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;
   // By now_s(): measuring ends then, with TimeIsUp (trial.hpp), whatever a repeat waits for. Only for a world of one

@@ -68,7 +68,8 @@ std::unique_ptr<pipeline::Pipeline> make_pipeline(const TrialContext& context, c
                                                        {.rank = context.communicator.rank(),
                                                         .world = context.communicator.world(),
                                                         .cores = context.cores,
-                                                        .repeat = context.repeat}));
+                                                        .repeat = context.repeat,
+                                                        .tuned = context.tuned}));
 }
 
 // Returns what watches this repeat. Epochs come before the progress line, because a validation takes long.

@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/pipeline.hpp"
 #include "results/record.hpp"
 #include "spec/experiment.hpp"
 
@@ -37,6 +38,7 @@ struct TrialContext {
   bool shares_cores = false;         // with other ranks
   SecondJob* second_job = nullptr;   // that runs on this host; on one rank of each host, and only if the trial has one
   int repeat = 0;
+  pipeline::TunedValues tuned;      // what the pipeline's "auto" stands for (tuning.hpp)
   std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
   EventPlace events;                // for a training over epochs, on rank 0
   OnStep on_step;                   // updates a progress line; may be empty

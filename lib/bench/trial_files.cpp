@@ -1,23 +1,10 @@
 #include "bench/trial_files.hpp"
 
-#include <vector>
-
+#include "bench/data_facts.hpp"
 #include "core/log.hpp"
 #include "formats/cached_file.hpp"
 
 namespace chexbench::bench {
-namespace {
-
-// Returns the files that a trial reads.
-std::vector<std::string> paths(const dataset::Dataset& dataset) {
-  if (spec::reads_shards(dataset.format)) return dataset.shards;
-  if (dataset.cached) return {dataset.cached->path()};
-  std::vector<std::string> images;
-  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
-  return images;
-}
-
-}  // namespace
 
 std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset, int local_rank,
                           comm::Communicator& members) {
@@ -26,7 +13,7 @@ std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset,
     members.barrier();
   }
   if (goal == spec::PageCache::as_is || local_rank != 0) return spec::to_string(goal);
-  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths(dataset));
+  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths_of(dataset));
   if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
   return state.word;
 }
@@ -34,7 +21,7 @@ std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset,
 measure::CachedShare look_at_files(const dataset::Dataset& dataset, int local_rank) {
   constexpr std::size_t kMostFiles = 2000;  // each takes about 30 us
   if (local_rank != 0 || !dataset.store->is_local()) return {};
-  return measure::look_at_page_cache(measure::evenly(paths(dataset), kMostFiles));
+  return measure::look_at_page_cache(measure::evenly(paths_of(dataset), kMostFiles));
 }
 
 }  // namespace chexbench::bench

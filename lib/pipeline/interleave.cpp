@@ -9,6 +9,7 @@
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 #include "pipeline/threads.hpp"
+#include "pipeline/tunable.hpp"
 
 namespace chexbench::pipeline {
 namespace {
@@ -177,13 +178,11 @@ class Interleave final : public Op {
  public:
   explicit Interleave(const OpSetup& setup)
       : Op(setup),
-        // A PNG's record is a handle, so threads have no reads to overlap, unless the store is distant: then they read
-        // the PNG's bytes.
-        parallel_(setup.spec.boolean("parallel") && (reads_shards() || context().dataset.store->is_distant())),
-        cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
-               static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")} {
+        parallel_(setup.spec.boolean("parallel") && reads_files(context()) && !is_found_to_be_one(setup)),
+        cycle_{order_of(setup), static_cast<std::size_t>(setup.spec.integer("block_length")),
+               setup.spec.boolean("deterministic")} {
     if (parallel_) {
-      cycle_.files_ahead = files_ahead();
+      cycle_.files_ahead = files_open(context(), value_of(setup, "cycle_length")) - cycle_.length;
       stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
     }
   }
@@ -195,12 +194,14 @@ class Interleave final : public Op {
   double expected_elements() const override { return expected_records(*input_); }
 
  private:
-  bool reads_shards() { return spec::reads_shards(context().dataset.format); }
-
-  // Twice the cycle, as tf.data's parallel_interleave does (prefetch_input_elements), where each file is one record:
-  // with fewer, the files of a distant store would come almost one after another. Of shards one is enough, and each
-  // reads megabytes ahead.
-  std::size_t files_ahead() { return reads_shards() ? 1 : 2 * cycle_.length; }
+  // What "auto" finds is how many files are open, not the cycle, because the cycle is the order of the records.
+  static std::size_t order_of(const OpSetup& setup) {
+    return static_cast<std::size_t>(setup.spec.integer_or("cycle_length", kAutoCycle));
+  }
+  // Then the files are read in turn, without threads, in the same order.
+  static bool is_found_to_be_one(const OpSetup& setup) {
+    return setup.spec.holds_text("cycle_length") && value_of(setup, "cycle_length") == 1;
+  }
 
   const bool parallel_;
   Cycle cycle_;

@@ -12,6 +12,7 @@
 #include "pipeline/image_loader.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
+#include "pipeline/tunable.hpp"
 #include "pipeline/turnstile.hpp"
 
 namespace chexbench::pipeline {
@@ -74,7 +75,8 @@ class ParallelMapIterator final : public Iterator {
         chain_(stop),
         turnstile_(calls.most, op.stats()),
         input_(input.iterate(epoch, chain_.token())),
-        crew_(std::in_place, op.resources().workers(), loaders.size(), [this](std::size_t i) { work(i); }) {}
+        crew_(std::in_place, op.resources().workers(loaders.size()), loaders.size(),
+              [this](std::size_t i) { work(i); }) {}
 
   ~ParallelMapIterator() override {
     chain_.request_stop();
@@ -198,8 +200,8 @@ class Map final : public Op {
  public:
   explicit Map(const OpSetup& setup)
       : Op(setup),
-        calls_{static_cast<std::size_t>(setup.spec.integer("parallel_calls")), setup.spec.boolean("deterministic")},
-        loaders_(*this, std::min(calls_.most, resources_.cores())) {
+        calls_{value_of(setup, "parallel_calls"), setup.spec.boolean("deterministic")},
+        loaders_(*this, thread_per_call(setup) ? calls_.most : std::min(calls_.most, resources_.cores())) {
     stats().queue_capacity.set(calls_.most > 1 ? static_cast<std::int64_t>(calls_.most) : 0);
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
@@ -219,6 +221,12 @@ class Map final : public Op {
   }
 
  private:
+  // Of PNGs and JPEGs this op reads the files, and a call that waits for a server needs no core. As many calls as are
+  // fastest need a thread each then. The number that a user states stays a limit of what is in work, as in tf.data.
+  bool thread_per_call(const OpSetup& setup) const {
+    return setup.spec.holds_text("parallel_calls") && context().dataset.format == spec::DataFormat::png;
+  }
+
   Calls calls_;
   LoaderSet loaders_;
 };

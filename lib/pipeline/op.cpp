@@ -1,5 +1,6 @@
 #include "pipeline/op.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "measure/trace.hpp"
@@ -11,8 +12,8 @@ namespace chexbench::pipeline {
 Resources::Resources(const PipelineContext& pipeline_context)
     : context(pipeline_context), examples(std::make_shared<ExamplePool>(pipeline_context.shape.image_bytes())) {}
 
-ThreadPool& Resources::workers() {
-  if (!workers_) workers_ = make_worker_pool("decode", context.cores, cores());
+ThreadPool& Resources::workers(std::size_t threads) {
+  if (!workers_) workers_ = make_worker_pool("decode", context.cores, std::max(cores(), threads));
   return *workers_;
 }
 

@@ -27,9 +27,9 @@ class Resources {
   std::shared_ptr<ExamplePool> examples;
 
   std::size_t cores() const { return context.cores.empty() ? 1 : context.cores.size(); }
-  // A pool with one worker per core, started at the first call. Not thread-safe: only the one op of a list that
-  // decodes may call it. @throws std::system_error if the system does not start a thread
-  ThreadPool& workers();
+  // A pool with one worker per core, or more if `threads` is more, started at the first call. Not thread-safe: only the
+  // one op of a list that decodes may call it. @throws std::system_error if the system does not start a thread
+  ThreadPool& workers(std::size_t threads = 1);
 
  private:
   std::unique_ptr<ThreadPool> workers_;

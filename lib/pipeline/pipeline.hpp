@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "spec/experiment.hpp"
 
 namespace chexbench::pipeline {
+
+// The values found for parameters that are "auto", by the op's index in the list.
+using TunedValues = std::map<std::size_t, std::int64_t>;
 
 // Everything that a pipeline is built from. `dataset`, `pipeline` and `allocator` must outlive the pipeline, and
 // `allocator` also the leases that it gave out.
@@ -30,7 +34,22 @@ struct PipelineContext {
   bool timed = true;       // if false, ops book no busy and blocked times; counts and the times of parts remain
   bool augments = true;    // random flip and crop as `preprocess` says; if false, no flip and the crop in the middle
   std::vector<int> cores;  // threads are bound to these, with one decode worker per core; empty: one worker, not bound
+  TunedValues tuned;       // of parameters that are "auto"; one that is missing has its Tunable::start
 };
+
+// A parameter of an op that the spec leaves to be found by measuring ("auto"): parallel_calls or cycle_length. Its
+// value changes neither the order of elements nor a bit of them.
+struct Tunable {
+  std::size_t op_index = 0;  // in the op list
+  std::string op;
+  std::string parameter;
+  std::vector<std::int64_t> values;  // those to choose from, ascending; one if there is nothing to choose
+  std::int64_t start = 1;            // of the values: what the op has as long as nothing was measured
+  std::string why_fixed;             // why there is nothing to choose; empty if there is
+};
+
+// Returns the parameters of the list that are "auto", in the order of the list: that of the data's way.
+std::vector<Tunable> tunables(const PipelineContext& context);
 
 // A pipeline that runs. Typical use:
 //   const auto pipeline = make_pipeline(context);

@@ -253,6 +253,19 @@ std::vector<std::string> engine_notes(const results::Report& report) {
   return lines;
 }
 
+// Returns what was found for each parameter that is "auto", and why.
+std::vector<std::string> tuning_notes(const results::Report& report) {
+  std::vector<std::string> lines;
+  for (const results::TrialResult& trial : report.trials) {
+    if (trial.repeats.empty()) continue;
+    for (const results::OpTuning& tuning : trial.repeats.front().tunings) {
+      lines.push_back(fmt::format("{}: {}.{} \"auto\" is {}: {}", results::marked(trial), tuning.op, tuning.parameter,
+                                  tuning.value, tuning.reason));
+    }
+  }
+  return lines;
+}
+
 // Returns "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06".
 std::string gpus_line(const results::Environment& environment) {
   std::map<std::string, int> numbers;
@@ -289,6 +302,7 @@ ResultTables result_tables(const results::Report& report) {
                       .notes = flag_notes(report, all)};
   for (const analysis::Ablation& ablation : analysis::ablations(report))
     tables.ablations.push_back(ablation_table(ablation));
+  std::ranges::move(tuning_notes(report), std::back_inserter(tables.notes));
   std::ranges::move(engine_notes(report), std::back_inserter(tables.notes));
   return tables;
 }

@@ -117,6 +117,23 @@ void visit_op_sample(Visitor&& visit, Record& sample) {
 }
 
 template <class Visitor, class Record>
+void visit_tuning_point(Visitor&& visit, Record& point) {
+  visit("value", point.value);
+  visit("images_per_s", point.images_per_s);
+  visit("gain", point.gain);
+}
+
+// Leaves out the points.
+template <class Visitor, class Record>
+void visit_tuning(Visitor&& visit, Record& tuning) {
+  visit("op_index", tuning.op_index);
+  visit("op", tuning.op);
+  visit("parameter", tuning.parameter);
+  visit("value", tuning.value);
+  visit("reason", tuning.reason);
+}
+
+template <class Visitor, class Record>
 void visit_label_score(Visitor&& visit, Record& score) {
   visit(Field{"finding", "", "label of the images"}, score.label);
   visit(Field{"auroc", "1", "area under the ROC curve of the label over the validation images",

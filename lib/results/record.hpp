@@ -78,6 +78,23 @@ struct OpSample {
   std::uint64_t bytes_held = 0;
 };
 
+// A value of a parameter that was tried.
+struct TuningPoint {
+  std::int64_t value = 0;
+  double images_per_s = 0;  // of all ranks, in the best of the windows in which it was tried
+  double gain = 1;          // its rate over that of the value that was chosen, measured in turn
+};
+
+// The value that was found for a parameter of an op that is "auto" (bench/tuning.hpp).
+struct OpTuning {
+  int op_index = 0;       // position in the op list, from 0
+  std::string op;         // "map"
+  std::string parameter;  // "parallel_calls"
+  std::int64_t value = 0;
+  std::string reason;               // "6 added 0.8 %, 3 lost 5.1 %"
+  std::vector<TuningPoint> points;  // by value; empty if there was nothing to choose
+};
+
 // How well a trained network predicts one label of the validation images.
 struct LabelScore {
   std::string label;
@@ -165,6 +182,7 @@ struct RepeatResult {
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
   std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
   std::vector<EpochRecord> epochs;          // of a training over epochs
+  std::vector<OpTuning> tunings;            // what it ran with where the spec says "auto"; of all ranks
 };
 
 // Facts about the data set of a trial.

@@ -16,6 +16,7 @@ namespace {
 constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
 constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
 constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
+constexpr auto kVisitPoint = [](auto&& visitor, auto& point) { visit_tuning_point(visitor, point); };
 constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_label_score(visitor, score); };
 constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
 
@@ -70,6 +71,16 @@ Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
   return array;
 }
 
+Json tunings_to_json(const std::vector<OpTuning>& tunings) {
+  Json array = Json::array();
+  for (const OpTuning& tuning : tunings) {
+    Json& object = array.emplace_back(Json::object());
+    visit_tuning(JsonWriter(object), tuning);
+    object["points"] = rows_to_json(tuning.points, kVisitPoint);
+  }
+  return array;
+}
+
 template <class Record, class Visit>
 std::vector<Record> rows_from_json(const Json& object, Visit visit) {
   std::vector<Record> records;
@@ -98,6 +109,15 @@ std::vector<EpochRecord> epochs_from_json(const Json& array) {
   return epochs;
 }
 
+std::vector<OpTuning> tunings_from_json(const Json& array) {
+  std::vector<OpTuning> tunings;
+  for (const Json& object : array) {
+    visit_tuning(JsonReader(object), tunings.emplace_back());
+    tunings.back().points = rows_from_json<TuningPoint>(object.at("points"), kVisitPoint);
+  }
+  return tunings;
+}
+
 }  // namespace
 
 Json repeat_to_json(const RepeatResult& repeat) {
@@ -114,6 +134,7 @@ Json repeat_to_json(const RepeatResult& repeat) {
   Json& gpus = object["gpus"] = Json::array();
   for (const GpuSeries& gpu : repeat.gpus) gpus.push_back(gpu_to_json(repeat, gpu));
   if (!repeat.epochs.empty()) object["epochs"] = epochs_to_json(repeat.epochs);
+  if (!repeat.tunings.empty()) object["tunings"] = tunings_to_json(repeat.tunings);
   return object;
 }
 
@@ -130,6 +151,7 @@ RepeatResult repeat_from_json(const Json& object) {
   read_rows("op_samples", repeat.op_samples, kVisitOpSample);
   for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
   repeat.epochs = epochs_from_json(object.value("epochs", Json::array()));
+  repeat.tunings = tunings_from_json(object.value("tunings", Json::array()));
   return repeat;
 }
 

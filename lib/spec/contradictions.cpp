@@ -142,6 +142,16 @@ void check_scale_model(const Experiment& experiment) {
   }
 }
 
+void check_auto(const Experiment& experiment) {
+  if (!uses_pipeline(experiment)) return;
+  for (const OpSpec& op : experiment.pipeline.ops) {
+    if (op.op != "interleave" || !op.holds_text("cycle_length") || op.boolean("parallel")) continue;
+    throw SpecError(
+        "interleave.cycle_length is auto, which finds how many files to read at once, but interleave.parallel is "
+        "false, which reads one after the other: set parallel to true, or cycle_length to a number such as 10");
+  }
+}
+
 void check_epochs(const Experiment& experiment) {
   if (experiment.training.epochs == 0) return;
   if (!has_engine(experiment) || is_emulated(experiment)) {
@@ -225,6 +235,7 @@ void check_trial(const Experiment& experiment) {
   check_input(experiment);
   check_engine(experiment);
   check_scale_model(experiment);
+  check_auto(experiment);
   check_epochs(experiment);
   check_second_job(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {

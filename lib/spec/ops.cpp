@@ -54,6 +54,12 @@ ParameterRule count_or(std::string name, std::vector<std::string> words, std::st
   return rule;
 }
 
+// Lets a count also be "auto", which is found by measuring as the trial begins.
+ParameterRule or_auto(ParameterRule rule) {
+  rule.words = {"auto"};
+  return rule;
+}
+
 ParameterRule text(std::string name, std::vector<std::string> words, std::string value, std::string description) {
   return {.name = std::move(name),
           .type = ValueType::text,
@@ -113,10 +119,14 @@ std::vector<OpRule> make_op_rules() {
             "Reservoir of tf.data: fill it, draw one uniformly, replace it."),
       converts("read", file, record, {}, "One file after the other; a TFRecord file yields its records in order."),
       converts("interleave", file, record,
-               {count("cycle_length", 10, "files open at once"), count("block_length", 1, "records in a row from one"),
+               {or_auto(count("cycle_length", 10,
+                              "files open at once; \"auto\": as many as read fastest, in the order of 10")),
+                count("block_length", 1, "records in a row from one"),
                 flag("parallel", true, "read the open files in parallel"), deterministic()},
                "Reads several files in turn."),
-      converts("map", record, example, {count("parallel_calls", 1, "records worked on at once"), deterministic()},
+      converts("map", record, example,
+               {or_auto(count("parallel_calls", 1, "records worked on at once; \"auto\": as many as are fastest")),
+                deterministic()},
                "Parses, decodes and resizes."),
       converts("batch", example, batch, {drop_remainder()}, "Copies examples into a batch."),
       converts("map_and_batch", record, batch,

@@ -28,6 +28,10 @@ struct OpSpec {
   // std::bad_variant_access, a defect of the caller.
   bool boolean(const std::string& name) const { return std::get<bool>(parameters.at(name)); }
   std::int64_t integer(const std::string& name) const { return std::get<std::int64_t>(parameters.at(name)); }
+  // Returns `otherwise` if the parameter is a word, such as "auto".
+  std::int64_t integer_or(const std::string& name, std::int64_t otherwise) const {
+    return holds_text(name) ? otherwise : integer(name);
+  }
   double number(const std::string& name) const { return std::get<double>(parameters.at(name)); }
   const std::string& text(const std::string& name) const { return std::get<std::string>(parameters.at(name)); }
   bool holds_text(const std::string& name) const { return std::holds_alternative<std::string>(parameters.at(name)); }

@@ -37,7 +37,9 @@ class ProtocolTest : public testing::Test {
     overrides.push_back(std::string("data.root=") + CHEXBENCH_TEST_DATA);
     return plan_report("test", spec::expand(spec::parse_spec(kSpec, "test.json", overrides)), *world_);
   }
-  void run(results::Report& report) { run_trials(report, *world_, {.journal_path = journal_path_}); }
+  void run(results::Report& report) {
+    run_trials(report, *world_, {.journal_path = journal_path_, .tuning = {.window_s = 0, .most_rounds = 1}});
+  }
 
   const std::string journal_path_;
   const std::unique_ptr<comm::World> world_;
@@ -85,6 +87,40 @@ TEST_F(ProtocolTest, LetsArmsTakeTurns) {
     keys.push_back(line.find(report.trials[0].key) != std::string::npos ? "A" : "B");
   }
   EXPECT_EQ(keys, (std::vector<std::string>{"A", "B", "A", "B"}));
+}
+
+TEST_F(ProtocolTest, FindsWhatAutoStandsForOnceAndRunsAllRepeatsWithIt) {
+  results::Report report = plan({"sweep=null", "pipeline=naive", "pipeline.map.parallel_calls=auto"});
+  run(report);
+  const results::TrialResult& trial = report.trials.at(0);
+  ASSERT_EQ(trial.repeats.size(), 2u);
+  ASSERT_EQ(trial.repeats[0].tunings.size(), 1u);
+  const results::OpTuning& tuning = trial.repeats[0].tunings[0];
+  EXPECT_EQ(tuning.op_index, 2);
+  EXPECT_EQ(tuning.op, "map");
+  EXPECT_EQ(tuning.parameter, "parallel_calls");
+  EXPECT_FALSE(tuning.reason.empty());
+  ASSERT_GE(tuning.points.size(), 2u);
+  for (const results::TuningPoint& point : tuning.points) EXPECT_GT(point.images_per_s, 0) << point.value;
+  EXPECT_EQ(trial.repeats[1].tunings.at(0).reason, tuning.reason);
+  EXPECT_EQ(trial.repeats[0].ops.at(2).queue_capacity, tuning.value > 1 ? tuning.value : 0) << "what ran had the value";
+}
+
+TEST_F(ProtocolTest, GoesOnWithWhatAutoStoodForInTheJournal) {
+  results::Report report = plan({"sweep=null", "pipeline=naive", "pipeline.map.parallel_calls=auto"});
+  results::RepeatResult known;
+  known.tunings = {{.op_index = 2, .op = "map", .parameter = "parallel_calls", .value = 48, .reason = "known"}};
+  Journal(journal_path_).append(report.trials[0].key, known);
+  run(report);
+  ASSERT_EQ(report.trials[0].repeats.size(), 2u);
+  EXPECT_EQ(report.trials[0].repeats[1].tunings.at(0).reason, "known");
+  EXPECT_EQ(report.trials[0].repeats[1].ops.at(2).queue_capacity, 48u);
+}
+
+TEST_F(ProtocolTest, LeavesNothingToFindWhereNumbersAreStated) {
+  results::Report report = plan({"measure.repeats=1"});
+  run(report);
+  for (const results::TrialResult& trial : report.trials) EXPECT_TRUE(trial.repeats.at(0).tunings.empty());
 }
 
 TEST_F(ProtocolTest, TakesFromTheJournalWhatWasMeasuredBefore) {

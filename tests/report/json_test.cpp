@@ -50,6 +50,13 @@ results::Report rich_report() {
   repeat.start_to_first_batch_s = 0.1;
   repeat.bytes_read = std::numeric_limits<std::uint64_t>::max();
   repeat.steps[1].timings.wall_s = 1.0 / 3.0;
+  repeat.tunings = {{.op_index = 3,
+                     .op = "map",
+                     .parameter = "parallel_calls",
+                     .value = 4,
+                     .reason = "6 added 0.8 %",
+                     .points = {{.value = 4, .images_per_s = 180}, {.value = 6, .images_per_s = 181.4, .gain = 1.008}}},
+                    {.op_index = 2, .op = "interleave", .parameter = "cycle_length", .value = 10, .points = {}}};
   return report;
 }
 
@@ -96,6 +103,10 @@ void expect_same_repeat(const results::RepeatResult& a, const results::RepeatRes
   EXPECT_SAME_RECORDS(visit_op, a.ops, b.ops);
   EXPECT_SAME_RECORDS(visit_wait, a.waits, b.waits);
   EXPECT_SAME_RECORDS(visit_op_sample, a.op_samples, b.op_samples);
+  EXPECT_SAME_RECORDS(visit_tuning, a.tunings, b.tunings);
+  for (std::size_t tuning = 0; tuning < a.tunings.size(); ++tuning) {
+    EXPECT_SAME_RECORDS(visit_tuning_point, a.tunings[tuning].points, b.tunings[tuning].points);
+  }
 }
 
 TEST(ReportJson, RoundTripsThePartsOfFindings) {

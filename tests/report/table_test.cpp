@@ -192,6 +192,12 @@ TEST(ResultTable, RepeatsNotesOfEnginesOnce) {
   EXPECT_EQ(lines_with(table_of({one, two}), "batch 64 scaled linearly to 16").size(), 1u);
 }
 
+TEST(ResultTable, SaysWhatWasFoundForAutoAndWhy) {
+  auto trial = results::make_trial({.pipeline = "naive"}, {100});
+  trial.repeats[0].tunings = {{.op = "map", .parameter = "parallel_calls", .value = 4, .reason = "6 added 0.8 %"}};
+  EXPECT_THAT(table_of({trial}), HasSubstr("\n" + trial.trial + ": map.parallel_calls \"auto\" is 4: 6 added 0.8 %\n"));
+}
+
 TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
   results::Report report =
       results::make_report({results::make_trial({.pipeline = "naive"}, {100}), results::make_trial({}, {})});

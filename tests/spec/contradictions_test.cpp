@@ -40,6 +40,13 @@ TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
   EXPECT_FALSE(trials_of("{}")[0].experiment.measure.trace);
 }
 
+TEST(Contradictions, FilesAtOnceAreFoundOnlyWhereTheyAreReadInParallel) {
+  const std::vector<std::string> in_turn = {"data.root=d", "pipeline.interleave.cycle_length=auto",
+                                            "pipeline.interleave.parallel=false"};
+  EXPECT_THAT(spec_error("{}", in_turn), HasSubstr("interleave.parallel is false, which reads one after the other: set "
+                                                   "parallel to true, or cycle_length to a number such as 10"));
+}
+
 TEST(Contradictions, EpochsNeedWhatLearnsAndImagesToLearnFrom) {
   EXPECT_EQ(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2}, "engine": "none"})"),
             "training.epochs is 2, but engine none learns nothing: take one that does, or leave epochs at 0");

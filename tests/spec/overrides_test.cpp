@@ -89,6 +89,13 @@ TEST(Override, ReachesIntoThePipeline) {
   EXPECT_EQ(experiment.pipeline.name, "naive");
 }
 
+TEST(Override, TakesAutoForCallsAndFilesAtOnce) {
+  const Experiment experiment = with({"pipeline.map.parallel_calls=auto", "pipeline.interleave.cycle_length=auto"},
+                                     R"({"pipeline": "tf-official"})");
+  EXPECT_EQ(op_of(experiment.pipeline, "map").text("parallel_calls"), "auto");
+  EXPECT_EQ(op_of(experiment.pipeline, "interleave").integer_or("cycle_length", 10), 10);
+}
+
 TEST(Override, ReachesIntoThePipelineOfEveryTrial) {
   const auto trials = trials_of(R"({"sweep": {"pipeline": ["naive", "keras"]}})", {"pipeline.map.delay_s=0.5"});
   ASSERT_EQ(trials.size(), 2u);
@@ -123,7 +130,12 @@ TEST(Override, NamesItselfInErrors) {
             "--set data={\"root\": \"d\"}: data is a group of keys; set one of them, such as data.root");
   EXPECT_THAT(spec_error("{}", {"pipeline.map.x=1"}), HasSubstr("op 'map' has no parameter 'x'"));
   EXPECT_THAT(spec_error(R"({"data": {"root": "d"}})", {"pipeline.map.parallel_calls=0"}),
-              HasSubstr("pipeline.map.parallel_calls must be a whole number of at least 1 and at most 1000000, not 0"));
+              HasSubstr("pipeline.map.parallel_calls must be a whole number of at least 1 and at most 1000000, or "
+                        "'auto', not 0"));
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}})", {"pipeline.map.parallel_calls=-4"}),
+              HasSubstr("of at least 1 and at most 1000000, or 'auto', not -4"));
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}})", {"pipeline.interleave.cycle_length=Auto"}),
+              HasSubstr("or 'auto', not the text \"Auto\" (did you mean 'auto'?)"));
 }
 
 }  // namespace

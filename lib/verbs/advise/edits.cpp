@@ -44,8 +44,10 @@ void decode_into_batches(Experiment& trial, const EditPlace&) {
 
 void decode_in_parallel(Experiment& trial, const EditPlace& place) {
   const auto map = find(trial.pipeline.ops, "map");
-  if (map == trial.pipeline.ops.end() || map->integer("parallel_calls") >= 2 * place.cores_per_rank) return;
-  map->parameters["parallel_calls"] = std::int64_t{2} * place.cores_per_rank;
+  if (map == trial.pipeline.ops.end()) return;
+  const std::int64_t enough = std::int64_t{2} * place.cores_per_rank;
+  if (map->integer_or("parallel_calls", enough) >= enough) return;
+  map->parameters["parallel_calls"] = enough;
 }
 
 void decode_ahead(Experiment& trial, const EditPlace&) {
@@ -88,6 +90,7 @@ void read_more_at_once(Experiment& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
   const auto interleave = find(trial.pipeline.ops, "interleave");
   if (interleave == trial.pipeline.ops.end() || !spec::reads_shards(trial.data.format)) return;
+  if (interleave->holds_text("cycle_length")) return;  // auto finds it
   const auto files = static_cast<std::int64_t>(place.files) / place.ranks;
   const std::int64_t now = interleave->integer("cycle_length");
   interleave->parameters["cycle_length"] = std::max(now, std::min({2 * now, files, kMost}));

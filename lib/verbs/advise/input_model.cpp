@@ -21,7 +21,7 @@ bool decodes(const OpSpec& op) { return op.op == "map" || op.op == "map_and_batc
 // Returns how many threads of a rank decode at once; 0 if the thread that asks for the images decodes them.
 int decoding_threads(const OpSpec& op, int cores) {
   if (op.op == "map") {
-    const auto calls = static_cast<int>(op.integer("parallel_calls"));
+    const auto calls = static_cast<int>(op.integer_or("parallel_calls", cores));
     return calls > 1 ? std::min(calls, cores) : 0;
   }
   if (op.op == "worker_batches" && !op.holds_text("num_workers"))
@@ -88,7 +88,7 @@ class Walk {
   }
 
   void read(const OpSpec& op) {
-    const double files_at_once = is(op, "interleave") ? static_cast<double>(op.integer("cycle_length")) : 1;
+    const double files_at_once = is(op, "interleave") ? static_cast<double>(op.integer_or("cycle_length", 10)) : 1;
     const bool apart = is(op, "interleave") && op.boolean("parallel");
     pace_.processor_s += amplification_ * costs_.stream_cpu_s;
     if (apart) {

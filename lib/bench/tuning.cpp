@@ -1,0 +1,179 @@
+#include "bench/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "bench/interrupt_watch.hpp"
+#include "bench/pipeline_context.hpp"
+#include "bench/value_search.hpp"
+#include "core/clock.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
+#include "pipeline/pipeline.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr int kBatchesBefore = 2;
+constexpr int kBatches = 4;
+constexpr int kClearRounds = 2;  // are enough for a value that is ahead by more than kClear in each
+constexpr double kClear = 0.3;
+constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
+// A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
+constexpr std::int64_t kShuffled = 1;
+
+spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
+  bool reads = false;
+  for (spec::OpSpec& op : pipeline.ops) {
+    reads = reads || spec::op_rule(op.op).in == spec::ElementKind::file;
+    if (op.op == "shuffle" && reads) op.parameters["buffer"] = kShuffled;
+  }
+  return pipeline;
+}
+
+class Tuner {
+ public:
+  Tuner(const TrialContext& context, const TuningPlan& plan)
+      : context_(context), plan_(plan), ranks_(context.communicator), spec_(context.spec) {
+    spec_.pipeline = with_small_shuffles(spec_.pipeline);
+    spec_.measure.attribution = false;
+  }
+
+  std::vector<results::OpTuning> run(const std::string& trial) {
+    std::vector<results::OpTuning> tunings;
+    for (const pipeline::Tunable& tunable : pipeline::tunables(pipeline_context())) {
+      tunings.push_back(tune(tunable, trial));
+      tuned_[tunable.op_index] = tunings.back().value;
+    }
+    return tunings;
+  }
+
+ private:
+  pipeline::PipelineContext pipeline_context() const {
+    return make_pipeline_context(
+        spec_, context_.dataset, context_.engine.allocator(),
+        {.rank = ranks_.rank(), .world = ranks_.world(), .cores = context_.cores, .tuned = tuned_});
+  }
+
+  results::OpTuning tune(const pipeline::Tunable& tunable, const std::string& trial) {
+    results::OpTuning tuning{.op_index = static_cast<int>(tunable.op_index),
+                             .op = tunable.op,
+                             .parameter = tunable.parameter,
+                             .value = tunable.start,
+                             .reason = tunable.why_fixed,
+                             .points = {}};
+    if (tunable.values.size() < 2) return tuning;
+    ranks_.enter({.what = fmt::format("finds {}.{} of '{}'", tunable.op, tunable.parameter, trial)});
+    rates_.clear();
+    begin_s_ = now_s();
+    const FoundValue found = find_value(tunable.values, tunable.start, [&](std::int64_t candidate, std::int64_t other) {
+      return compare(tunable.op_index, candidate, other);
+    });
+    tuning.value = found.value;
+    tuning.reason = found.reason;
+    for (const auto& [value, gain] : found.points) {
+      if (rates_[value].empty()) continue;  // of the start, if there was no time to try anything
+      tuning.points.push_back({.value = value, .images_per_s = std::ranges::max(rates_[value]), .gain = gain});
+    }
+    if (ranks_.rank() == 0)
+      log::info("{}: {}.{} is {}: {}", trial, tuning.op, tuning.parameter, tuning.value, tuning.reason);
+    return tuning;
+  }
+
+  // A value is as fast as the best of all its windows, because whatever else the machine does only makes them slower.
+  std::optional<TwoRates> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
+    std::vector<double> ours, theirs;
+    const auto is_enough = [&] {
+      const auto rounds = static_cast<int>(ours.size());
+      return rounds >= plan_.most_rounds || (rounds >= plan_.rounds && !scatters(ours) && !scatters(theirs)) ||
+             (rounds >= kClearRounds && std::ranges::min(ours) > (1 + kClear) * std::ranges::max(theirs));
+    };
+    do {
+      const std::optional<double> one = rate_with(op_index, candidate);
+      const std::optional<double> other = rate_with(op_index, reference);
+      if (!one || !other) break;
+      ours.push_back(*one);
+      theirs.push_back(*other);
+    } while (!is_enough());
+    if (ours.empty()) return {};
+    return TwoRates{std::ranges::max(rates_[candidate]), std::ranges::max(rates_[reference])};
+  }
+
+  static bool scatters(const std::vector<double>& rates) {
+    const auto [least, most] = std::ranges::minmax(rates);
+    return most > (1 + kScatter) * least;
+  }
+
+  // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.
+  std::optional<double> rate_with(std::size_t op_index, std::int64_t value) {
+    tuned_[op_index] = value;
+    ranks_.barrier();
+    std::array<double, 2> sums = {window(), now_s() - begin_s_};
+    ranks_.all_reduce_sum(sums);
+    if (sums[1] > plan_.most_s * ranks_.world() || sums[0] <= 0) return {};
+    rates_[value].push_back(sums[0]);
+    return sums[0];
+  }
+
+  // Runs a new pipeline of this rank, and returns its images/s. An end of the pipeline ends the window.
+  double window() const {
+    const auto pipeline = pipeline::make_pipeline(pipeline_context());
+    const InterruptWatch watch(*pipeline, context_.stop_at_s);
+    const double begin_s = now_s();
+    double open_s = begin_s;
+    std::int64_t images = 0, images_before = 0;
+    for (int batches = 1;; ++batches) {
+      const BatchLease batch = pipeline->next();
+      const double arrived_s = now_s();
+      throw_if_interrupted();
+      if (context_.stop_at_s && arrived_s >= *context_.stop_at_s) throw TimeIsUp();
+      if (batch) images += batch->valid;
+      const double lasted_s = arrived_s - open_s;
+      if (!batch && images == 0) return rate(images_before, arrived_s - begin_s);
+      if (!batch || (batches >= kBatchesBefore + kBatches && lasted_s >= plan_.window_s)) return rate(images, lasted_s);
+      if (batches != kBatchesBefore) continue;
+      open_s = arrived_s;
+      images_before = std::exchange(images, 0);
+    }
+  }
+
+  static double rate(std::int64_t images, double time_s) {
+    return time_s > 0 ? static_cast<double>(images) / time_s : 0;
+  }
+
+  const TrialContext& context_;
+  const TuningPlan& plan_;
+  comm::Communicator& ranks_;
+  spec::Experiment spec_;
+  pipeline::TunedValues tuned_;
+  std::map<std::int64_t, std::vector<double>> rates_;  // of the values of one parameter
+  double begin_s_ = 0;
+};
+
+}  // namespace
+
+std::vector<results::OpTuning> tune_input(const TrialContext& context, const std::string& trial,
+                                          const TuningPlan& plan) {
+  return Tuner(context, plan).run(trial);
+}
+
+bool has_auto(const spec::Experiment& spec) {
+  return spec::uses_pipeline(spec) && std::ranges::any_of(spec.pipeline.ops, [](const spec::OpSpec& op) {
+           return (op.op == "map" && op.holds_text("parallel_calls")) ||
+                  (op.op == "interleave" && op.holds_text("cycle_length"));
+         });
+}
+
+pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings) {
+  pipeline::TunedValues values;
+  for (const results::OpTuning& tuning : tunings) values[static_cast<std::size_t>(tuning.op_index)] = tuning.value;
+  return values;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,37 @@
+// Finds the values of parameters that are "auto" before a trial's first repeat, by measuring: each value that is tried
+// gets a pipeline of its own, the very one that a repeat would run, whose batches are dropped as fast as they come.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/trial.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::bench {
+
+// How thoroughly values are tried.
+struct TuningPlan {
+  // A window begins when two batches have come. It ends when it has lasted this long and delivered four more.
+  double window_s = 0.3;
+  // Two values are measured in turn in so many rounds: in two where the new value is far ahead, and in up to
+  // most_rounds while the windows of one value scatter, as on a machine that others use.
+  int rounds = 3;
+  int most_rounds = 8;
+  double most_s = 60;  // after which no more values of a parameter are tried
+};
+
+// Returns what was found for each parameter of the trial's pipeline that is "auto", in the order of the list. All ranks
+// try the same value at the same time, as they will run, and get the same result. Logs it on rank 0, under `trial`.
+// Collective over context.communicator.
+// @throws what run_repeat() throws, but for a finite pipeline that ends
+std::vector<results::OpTuning> tune_input(const TrialContext& context, const std::string& trial,
+                                          const TuningPlan& plan);
+
+// Returns whether the trial's pipeline has such a parameter.
+bool has_auto(const spec::Experiment& spec);
+
+// Returns the values in the form in which a pipeline takes them.
+pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings);
+
+}  // namespace chexbench::bench

@@ -1,0 +1,108 @@
+#include "pipeline/tunable.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace chexbench::pipeline {
+namespace {
+
+// More calls or files at once are not tried: each has buffers of its own.
+constexpr std::int64_t kMostCalls = 64;
+constexpr std::int64_t kMostFiles = 160;
+
+std::int64_t cores_of(const PipelineContext& context) {
+  return static_cast<std::int64_t>(std::max<std::size_t>(context.cores.size(), 1));
+}
+
+// Twice the cores: results are taken in order, so that a call that is done may have to wait for an earlier one, and a
+// limit of one call a core would leave cores idle meanwhile.
+std::int64_t start_of_calls(const PipelineContext& context) { return 2 * cores_of(context); }
+
+// Returns 1, 2, 3, 4, 6, 8, 12, ...: doublings with one value between, one call a core, and two.
+std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
+  std::vector<std::int64_t> values = {1};
+  const std::int64_t most = std::max(kMostCalls, 2 * cores);
+  for (std::int64_t power = 2; power <= most; power *= 2) {
+    values.push_back(power);
+    if (power + power / 2 <= most) values.push_back(power + power / 2);
+  }
+  for (const std::int64_t value : {cores, 2 * cores}) {
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
+Tunable tunable_map(const PipelineContext& context) {
+  return {.op_index = 0,
+          .op = "map",
+          .parameter = "parallel_calls",
+          .values = calls_to_try(cores_of(context)),
+          .start = start_of_calls(context),
+          .why_fixed = ""};
+}
+
+// Returns the number of files that a rank passes in an epoch, at the op with this index.
+std::size_t files_of_rank(const PipelineContext& context, std::size_t op_index) {
+  const auto end = context.pipeline.ops.begin() + static_cast<std::ptrdiff_t>(op_index);
+  const bool sharded =
+      std::find_if(context.pipeline.ops.begin(), end, [](const spec::OpSpec& op) { return op.op == "shard"; }) != end;
+  return context.dataset.files() / static_cast<std::size_t>(sharded ? context.world : 1);
+}
+
+Tunable tunable_interleave(const PipelineContext& context, std::size_t op_index) {
+  Tunable tunable{.op_index = 0,
+                  .op = "interleave",
+                  .parameter = "cycle_length",
+                  .values = {kAutoCycle},
+                  .start = kAutoCycle,
+                  .why_fixed = ""};
+  if (!reads_files(context)) {
+    tunable.why_fixed = "nothing to overlap, the op that decodes reads the files";
+    return tunable;
+  }
+  tunable.values.insert(tunable.values.begin(), 1);  // one file after the other, without threads
+  const std::size_t files = files_of_rank(context, op_index);
+  for (std::int64_t value = 2 * kAutoCycle; value <= kMostFiles; value *= 2) {
+    if (files_open(context, static_cast<std::size_t>(tunable.values.back())) >= files) break;
+    tunable.values.push_back(value);
+  }
+  return tunable;
+}
+
+}  // namespace
+
+bool reads_files(const PipelineContext& context) {
+  return spec::reads_shards(context.dataset.format) || context.dataset.store->is_distant();
+}
+
+std::size_t files_open(const PipelineContext& context, std::size_t cycle_length) {
+  return spec::reads_shards(context.dataset.format) ? cycle_length + 1 : 3 * cycle_length;
+}
+
+std::vector<Tunable> tunables(const PipelineContext& context) {
+  std::vector<Tunable> found;
+  if (context.data.format == spec::DataFormat::synthetic) return found;
+  for (std::size_t i = 0; i < context.pipeline.ops.size(); ++i) {
+    const spec::OpSpec& op = context.pipeline.ops[i];
+    std::optional<Tunable> tunable;
+    if (op.op == "map" && op.holds_text("parallel_calls")) tunable = tunable_map(context);
+    if (op.op == "interleave" && op.holds_text("cycle_length")) tunable = tunable_interleave(context, i);
+    if (!tunable) continue;
+    tunable->op_index = i;
+    found.push_back(std::move(*tunable));
+  }
+  return found;
+}
+
+std::size_t value_of(const OpSetup& setup, const std::string& name) {
+  const PipelineContext& context = setup.resources.context;
+  if (!setup.spec.holds_text(name)) return static_cast<std::size_t>(setup.spec.integer(name));
+  if (const auto tuned = context.tuned.find(setup.index); tuned != context.tuned.end())
+    return static_cast<std::size_t>(tuned->second);
+  return static_cast<std::size_t>(name == "cycle_length" ? kAutoCycle : start_of_calls(context));
+}
+
+}  // namespace chexbench::pipeline

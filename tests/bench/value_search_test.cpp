@@ -1,0 +1,105 @@
+#include "bench/value_search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace chexbench::bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<std::int64_t> kValues = {1, 2, 3, 4, 6, 8, 12, 16};
+
+// A machine on which each value has a rate that the test states.
+class Machine {
+ public:
+  explicit Machine(std::map<std::int64_t, double> rates) : rates_(std::move(rates)) {}
+
+  FoundValue find(std::int64_t start, std::size_t most_comparisons = 100) {
+    return find_value(kValues, start, [&](std::int64_t candidate, std::int64_t reference) -> std::optional<TwoRates> {
+      if (asked_.size() == most_comparisons) return {};
+      asked_.push_back(candidate);
+      return TwoRates{rates_.at(candidate), rates_.at(reference)};
+    });
+  }
+  const std::vector<std::int64_t>& asked() const { return asked_; }
+
+ private:
+  std::map<std::int64_t, double> rates_;
+  std::vector<std::int64_t> asked_;
+};
+
+TEST(ValueSearch, ClimbsWhileMoreCallsAddAndTakesTheSmallestThatIsEnough) {
+  Machine machine({{2, 100}, {3, 150}, {4, 200}, {6, 201}, {8, 199}});
+  const FoundValue found = machine.find(2);
+  EXPECT_EQ(found.value, 4);
+  EXPECT_EQ(found.reason, "6 added 0.5 %, 8 lost 0.5 %, 3 lost 25.0 %");
+  EXPECT_THAT(machine.asked(), ElementsAre(3, 4, 6, 8)) << "two steps without a gain end the climb";
+  ASSERT_EQ(found.points.size(), 5u);
+  EXPECT_EQ(found.points.front().value, 2);
+  EXPECT_DOUBLE_EQ(found.points.front().gain, 0.5);
+}
+
+TEST(ValueSearch, PassesOneStepWithoutAGain) {
+  Machine machine({{2, 100}, {3, 101}, {4, 150}, {6, 150}, {8, 150}});
+  EXPECT_EQ(machine.find(2).value, 4);
+}
+
+TEST(ValueSearch, GoesDownWhereMoreCallsAddNothing) {
+  Machine machine({{1, 90}, {2, 100}, {3, 101}, {4, 100}, {6, 100}, {8, 99}});
+  const FoundValue found = machine.find(4);
+  EXPECT_EQ(found.value, 2);
+  EXPECT_EQ(found.reason, "3 added 1.0 %, 4 added 0.0 %, 1 lost 10.0 %");
+  EXPECT_THAT(machine.asked(), ElementsAre(6, 8, 3, 2, 1));
+}
+
+TEST(ValueSearch, FindsThatOneCallIsFastestWhereHandingOverCosts) {
+  Machine machine({{1, 130}, {2, 100}, {3, 100}, {4, 99}});
+  EXPECT_EQ(machine.find(2).value, 1);
+}
+
+TEST(ValueSearch, DoesNotDriftDownByManySmallLosses) {
+  Machine machine({{1, 94}, {2, 96}, {3, 98.5}, {4, 100}, {6, 100}, {8, 100}});
+  EXPECT_EQ(machine.find(4).value, 3);
+}
+
+TEST(ValueSearch, GoesByWhatIsKnownOfTheBestInTheEnd) {
+  const FoundValue found = find_value(kValues, 8, [](std::int64_t candidate, std::int64_t) {
+    return std::optional(candidate > 8 ? TwoRates{100, 99} : TwoRates{candidate == 6 ? 99.5 : 50, 100});
+  });
+  EXPECT_EQ(found.value, 6) << "8 was too slow at first, so that others seemed to be as good";
+  EXPECT_EQ(found.points.at(0).value, 4);
+  EXPECT_NEAR(found.points.at(0).gain, 50 / 99.5, 1e-9);
+}
+
+TEST(ValueSearch, SaysThatNoMoreAreTriedAtTheTop) {
+  Machine machine({{8, 100}, {12, 150}, {16, 200}});
+  const FoundValue found = machine.find(8);
+  EXPECT_EQ(found.value, 16);
+  EXPECT_EQ(found.reason, "12 lost 25.0 %, no more are tried");
+}
+
+TEST(ValueSearch, KeepsWhatItHasWhenTheTimeIsUp) {
+  Machine machine({{2, 100}, {3, 150}, {4, 200}});
+  const FoundValue found = machine.find(2, 1);
+  EXPECT_EQ(found.value, 3);
+  EXPECT_THAT(found.reason, HasSubstr("then the time for trying was up"));
+  EXPECT_EQ(Machine({}).find(2, 0).value, 2);
+}
+
+TEST(ValueSearch, IsWithinFivePercentOfTheBestForAnyRatesThatRiseAndThenFall) {
+  for (std::size_t peak = 0; peak < kValues.size(); ++peak) {
+    std::map<std::int64_t, double> rates;
+    for (std::size_t i = 0; i < kValues.size(); ++i) {
+      const double distance = i < peak ? static_cast<double>(peak - i) : static_cast<double>(i - peak);
+      rates[kValues[i]] = 1000 / (1 + 0.1 * distance);
+    }
+    EXPECT_EQ(Machine(rates).find(4).value, kValues[peak]);
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::bench

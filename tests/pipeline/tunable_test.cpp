@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "pipeline/harness.hpp"
+
+namespace chexbench::pipeline::test {
+namespace {
+
+using spec::DataFormat;
+using testing::ElementsAre;
+
+const spec::ParameterValue kAuto = std::string("auto");
+
+spec::PipelineSpec auto_list() {
+  return list({op("list_files"), op("shuffle", {{"buffer", std::string("all")}}),
+               op("interleave", {{"cycle_length", kAuto}}), op("map", {{"parallel_calls", kAuto}}), op("batch")});
+}
+
+TEST(Tunable, IsEachParameterThatIsAutoInTheOrderOfTheList) {
+  const spec::PipelineSpec pipeline = auto_list();
+  const auto found = tunables(context_of(xrays(DataFormat::tfrecord), pipeline, {.threads = 5}));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].op, "interleave");
+  EXPECT_EQ(found[0].op_index, 2u);
+  EXPECT_EQ(found[0].start, 10);
+  EXPECT_THAT(found[0].values, ElementsAre(1, 10, 20)) << "16 shards: more cannot be open";
+  EXPECT_EQ(found[1].parameter, "parallel_calls");
+  EXPECT_EQ(found[1].start, 10) << "twice the rank's cores";
+  EXPECT_THAT(found[1].values, ElementsAre(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64));
+}
+
+TEST(Tunable, IsNoneWhereNumbersAreStated) {
+  const auto pipeline = list({op("list_files"), op("interleave"), op("map"), op("batch")});
+  EXPECT_TRUE(tunables(context_of(xrays(DataFormat::tfrecord), pipeline, {})).empty());
+}
+
+TEST(Tunable, HasNothingToChooseWhereInterleaveReadsNothing) {
+  const spec::PipelineSpec pipeline = auto_list();
+  const auto found = tunables(context_of(xrays(DataFormat::png), pipeline, {}));
+  EXPECT_THAT(found[0].values, ElementsAre(10));
+  EXPECT_FALSE(found[0].why_fixed.empty());
+}
+
+TEST(Tunable, CountsTheFilesOfARankBehindAShard) {
+  const auto pipeline =
+      list({op("list_files"), op("shard"), op("interleave", {{"cycle_length", kAuto}}), op("map_and_batch")});
+  const auto found = tunables(context_of(xrays(DataFormat::tfrecord), pipeline, {.world = 2}));
+  EXPECT_THAT(found[0].values, ElementsAre(1, 10)) << "8 of 16 shards are all open with 10";
+}
+
+class TunedValue : public testing::TestWithParam<DataFormat> {};
+
+TEST_P(TunedValue, ChangesNeitherTheOrderNorTheTensors) {
+  spec::PipelineSpec stated = auto_list();
+  set(stated, "interleave", "cycle_length", std::int64_t{10});
+  set(stated, "map", "parallel_calls", std::int64_t{1});
+  const dataset::Dataset& dataset = xrays(GetParam());
+  const std::vector<Delivered> expected = run(dataset, stated, {});
+  ASSERT_EQ(expected.size(), 24u);
+  const spec::PipelineSpec pipeline = auto_list();
+  PipelineContext context = context_of(dataset, pipeline, {});
+  EXPECT_EQ(drain(*make_pipeline(context)), expected) << "as long as nothing was measured";
+  for (const std::int64_t files : {1, 10, 20, 160}) {
+    for (const std::int64_t calls : {1, 3, 64}) {
+      context.tuned = {{2, files}, {3, calls}};
+      EXPECT_EQ(drain(*make_pipeline(context)), expected) << files << " files, " << calls << " calls";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, TunedValue,
+                         testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::cached));
+
+TEST(TunedCalls, HaveAThreadEachWhereMapReadsTheFiles) {
+  const spec::PipelineSpec pipeline = auto_list();
+  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord}) {
+    PipelineContext context = context_of(xrays(format), pipeline, {.threads = 2});
+    context.tuned = {{3, 8}};
+    const MemoryForecast forecast = forecast_memory(context);
+    const std::string decoders = format == DataFormat::png ? "8 decoders" : "2 decoders";
+    EXPECT_TRUE(std::ranges::any_of(forecast.lines, [&](const MemoryForecast::Line& line) {
+      return line.op == "map" && line.what.starts_with(decoders);
+    })) << decoders;
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::pipeline::test
