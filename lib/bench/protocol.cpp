@@ -343,7 +343,7 @@ const std::vector<results::OpTuning>& Runner::tune(RunningArm& arm, const TrialC
       comm::broadcast_text(context.communicator, results::to_journal_line({.key = arm.trial.key, .repeat = known}));
   arm.tunings = results::journal_from_text(text + "\n", "rank 0's values").entries.front().repeat.tunings;
   if (!arm.tunings->empty()) return *arm.tunings;
-  prepare_files(arm, context.communicator);
+  prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, context.communicator);
   arm.tunings = tune_input(context, arm.trial.trial, options_.tuning);
   return *arm.tunings;
 }
