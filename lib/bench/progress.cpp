@@ -23,7 +23,8 @@ double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& t
   const auto own = static_cast<double>(steps);
   if (training.epochs == 0) return own;
   const std::int64_t of_epoch = std::max<std::int64_t>(1, all / training.epochs);
-  return own + validation_share(training) * static_cast<double>(steps / of_epoch * of_epoch);
+  const std::int64_t epochs_done = steps / of_epoch;
+  return own + validation_share(training) * static_cast<double>(epochs_done * of_epoch);
 }
 
 bool is_launched() {

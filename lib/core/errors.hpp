@@ -23,8 +23,8 @@ enum class ExitCode : int {
 };
 
 // The base class of every error that chexbench throws on purpose. The message says what went wrong, where, and how to
-// fix it, in one or two sentences. Names and values from files may be in it as they are: what() shows control characters
-// as printable() does, and only a ComparisonError has several lines.
+// fix it, in one or two sentences. Names and values from files may be in it as they are: what() shows control
+// characters as printable() does, and only a ComparisonError has several lines.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message);

@@ -61,7 +61,9 @@ void prepare_files(const spec::Experiment& trial, const spec::Experiment& own, c
   for (int pass = 0;; ++pass) {  // more than one if the pipeline does not repeat its images
     const auto pipeline = pipeline::make_pipeline(
         make_pipeline_context(own, images, engine->allocator(), {.cores = cores, .repeat = pass}));
-    for (int batches = 1; BatchLease batch = pipeline->next(); ++batches) {
+    for (int batches = 1;; ++batches) {
+      BatchLease batch = pipeline->next();
+      if (!batch) break;
       throw_if_interrupted();
       const auto delivered = static_cast<std::uint64_t>(batch->valid);
       engine->step(std::move(batch), *reducer);

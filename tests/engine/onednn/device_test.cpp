@@ -12,9 +12,7 @@ Device fitted(spec::Precision precision, const char* network) {
   return fit_to_network(make_device(precision), model::make_network(network, 64, 14));
 }
 
-TEST(FitToNetwork, F32StaysBlocked) {
-  EXPECT_EQ(fitted(spec::Precision::f32, "resnet50").layout, Layout::blocked);
-}
+TEST(FitToNetwork, F32StaysBlocked) { EXPECT_EQ(fitted(spec::Precision::f32, "resnet50").layout, Layout::blocked); }
 
 TEST(FitToNetwork, Bf16IsChannelsLastWhereThereIsAmx) {
   if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this CPU has no AVX512-BF16";
