@@ -96,7 +96,7 @@ SettingWords setting_words() {
     for (const std::string& word : rule.values.words) settings.values.push_back(key + word);
     if (rule.values.type == spec::ValueType::boolean)
       settings.values.insert(settings.values.end(), {key + "true", key + "false"});
-    if (rule.values.prefix != "emulated:") continue;
+    if (rule.values.prefix != spec::kEmulatedPrefix) continue;
     const std::string prefixed = key + rule.values.prefix;
     for (const std::string& name : spec::profile_names()) settings.values.push_back(prefixed + name);
   }

@@ -179,7 +179,7 @@ results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
 }  // namespace
 
 bool second_job_is_emulated(const spec::Experiment& spec) {
-  return spec::second_job_trains(spec.second_job) && spec.second_job.engine.starts_with("emulated:");
+  return spec::second_job_trains(spec.second_job) && spec.second_job.engine.starts_with(spec::kEmulatedPrefix);
 }
 
 std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial) {

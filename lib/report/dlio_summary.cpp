@@ -29,10 +29,7 @@ constexpr double kMebi = 1024.0 * 1024, kGibi = 1024 * kMebi;  // DLIO's MB and 
 
 // As numpy's std(), of which DLIO's deviations are.
 double population_deviation(const Values& values) {
-  const double center = mean(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - center) * (value - center);
-  return std::sqrt(squares / static_cast<double>(values.size()));
+  return std::sqrt(measure::squared_deviations(values) / static_cast<double>(values.size()));
 }
 
 // Returns the time as DLIO writes it: "2026-11-26T05:51:14.379982", in UTC without saying so.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -42,11 +41,7 @@ double median(const Values& values) { return measure::median(values); }
 
 // Returns the sample standard deviation, as Google Benchmark does.
 double stddev(const Values& values) {
-  const double center = mean(values);
-  const double squares = std::accumulate(values.begin(), values.end(), 0.0, [center](double sum, double value) {
-    return sum + (value - center) * (value - center);
-  });
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return std::sqrt(measure::squared_deviations(values) / static_cast<double>(values.size() - 1));
 }
 
 double cv(const Values& values) {

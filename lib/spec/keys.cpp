@@ -230,7 +230,7 @@ KeyRule second_job_engine_key() {
   KeyRule rule = second_training_only(key("second_job.engine", &Experiment::second_job, &SecondJobSpec::engine,
                                           "What the second job trains on: onednn (CPUs), emulated:<profile>."));
   rule.values.words = {"onednn"};
-  rule.values.prefix = "emulated:";
+  rule.values.prefix = kEmulatedPrefix;
   return rule;
 }
 

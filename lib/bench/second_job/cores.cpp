@@ -42,8 +42,7 @@ std::vector<int> second_job_cores(const std::vector<RankCores>& rank_cores, std:
   if (!apart.empty()) return apart;
   throw SpecError(
       fmt::format("second_job.cores is apart, but the ranks use all {} cores of {}: leave it some by cores_per_rank, "
-                  "or let the two "
-                  "share cores (second_job.cores shared)",
+                  "or let the two share cores (second_job.cores shared)",
                   all.size(), rank_cores[rank].host));
 }
 

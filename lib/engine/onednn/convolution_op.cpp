@@ -60,12 +60,15 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   forward_desc_ = is_reference(direct)
                       ? forward_into({destination.desc.dims(), device.data_type(), memory::format_tag::any})
                       : direct;
-  if (is_product(layer)) make_product(attributes);
-  weights_desc_ = {
-      {algorithm::convolution_direct, source.desc, weights_f32, bias, destination.desc, stride, padding, padding},
-      attributes,
-      device.engine,
-      direct};
+  if (is_product(layer)) {
+    make_product(attributes);
+  } else {
+    weights_desc_ = {
+        {algorithm::convolution_direct, source.desc, weights_f32, bias, destination.desc, stride, padding, padding},
+        attributes,
+        device.engine,
+        direct};
+  }
   if (!needs_source_gradient_) return;
   data_desc_ = {{algorithm::convolution_direct, source.desc, weights, destination.desc, stride, padding, padding},
                 attributes,
@@ -74,8 +77,8 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
 }
 
 bool ConvolutionOp::is_product(const model::Layer& layer) const {
-  return device_.layout == Layout::channels_last && source_.layout == Layout::channels_last && layer.kernel == 1 &&
-         layer.stride == 1 && layer.padding == 0 && layer.groups == 1 && !layer.bias;
+  return source_.layout == Layout::channels_last && layer.kernel == 1 && layer.stride == 1 && layer.padding == 0 &&
+         layer.groups == 1 && !layer.bias;
 }
 
 void ConvolutionOp::make_product(const dnnl::primitive_attr& attributes) {

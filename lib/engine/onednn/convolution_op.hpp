@@ -61,8 +61,7 @@ class ConvolutionOp final : public Op {
   dnnl::convolution_forward::primitive_desc forward_desc_;
   dnnl::convolution_backward_data::primitive_desc data_desc_;
   dnnl::convolution_backward_weights::primitive_desc weights_desc_;
-  std::optional<dnnl::matmul::primitive_desc>
-      product_desc_;  // of the gradient of the weights, instead of weights_desc_
+  std::optional<dnnl::matmul::primitive_desc> product_desc_;  // instead of weights_desc_, where is_product()
   dnnl::primitive forward_, data_, weights_;
   std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_, weights_arguments_;
   struct Copy {

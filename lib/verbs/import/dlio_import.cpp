@@ -114,7 +114,7 @@ Node spec_of(const DlioWorkload& workload, const std::string& profile_path) {
       {"pipeline", pipeline_of(workload)},
       {"model", {Object{{"name", {network_of(workload)}}, {"image_size", number(image_size_of(workload))}}}},
       {"training", {Object{{"batch_size", number(workload.batch_size)}, {"precision", {to_string(kPrecision)}}}}},
-      {"engine", {"emulated:" + profile_path}},
+      {"engine", {std::string(spec::kEmulatedPrefix) + profile_path}},
       {"comm", {Object{{"model", {"none"}}}}},  // DLIO averages no gradients
       {"measure", {measure_of(workload)}}}};
 }
