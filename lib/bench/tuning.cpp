@@ -86,7 +86,8 @@ class Tuner {
     return tuning;
   }
 
-  // A value is as fast as the best of all its windows, because whatever else the machine does only makes them slower.
+  // A value is as fast as the best of its windows, because whatever else the machine does only makes them slower. Only
+  // the windows of this comparison count: the best of more windows is better by chance, and the reference has had more.
   std::optional<TwoRates> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
     std::vector<double> ours, theirs;
     const auto is_enough = [&] {
@@ -102,7 +103,7 @@ class Tuner {
       theirs.push_back(*other);
     } while (!is_enough());
     if (ours.empty()) return {};
-    return TwoRates{std::ranges::max(rates_[candidate]), std::ranges::max(rates_[reference])};
+    return TwoRates{std::ranges::max(ours), std::ranges::max(theirs)};
   }
 
   static bool scatters(const std::vector<double>& rates) {

@@ -18,7 +18,7 @@ class Search {
  public:
   Search(std::span<const std::int64_t> values, std::int64_t start, const CompareValues& compare)
       : values_(values), compare_(compare), start_(std::ranges::find(values, start) - values.begin()), best_(start) {
-    rates_[start] = 1;  // until it is measured
+    rates_[start] = 1;
   }
 
   FoundValue run() {
@@ -36,9 +36,8 @@ class Search {
       out_of_time_ = true;
       return 0;
     }
-    rates_[value] = rates->candidate;
-    rates_[best_] = rates->reference;
     const double ratio = rates->candidate / rates->reference;
+    rates_[value] = ratio * rates_.at(best_);
     if (ratio >= 1 + kNoise) best_ = value;
     return ratio;
   }
@@ -90,7 +89,9 @@ class Search {
   const CompareValues& compare_;
   const std::ptrdiff_t start_;
   std::int64_t best_;
-  std::map<std::int64_t, double> rates_;  // of the values that were tried
+  // Of the values that were tried, in units of the start's: ratios of what was measured in turn, as rates measured
+  // minutes apart may differ by what else the machine does.
+  std::map<std::int64_t, double> rates_;
   bool out_of_time_ = false;
 };
 

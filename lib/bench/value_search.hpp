@@ -11,7 +11,7 @@
 
 namespace chexbench::bench {
 
-// The rates of two values.
+// The rates of two values, which only their ratio tells apart.
 struct TwoRates {
   double candidate = 0;
   double reference = 0;

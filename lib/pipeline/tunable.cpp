@@ -16,9 +16,7 @@ std::int64_t cores_of(const PipelineContext& context) {
   return static_cast<std::int64_t>(std::max<std::size_t>(context.cores.size(), 1));
 }
 
-// Twice the cores: results are taken in order, so that a call that is done may have to wait for an earlier one, and a
-// limit of one call a core would leave cores idle meanwhile.
-std::int64_t start_of_calls(const PipelineContext& context) { return 2 * cores_of(context); }
+std::int64_t start_of_calls(const PipelineContext& context) { return std::int64_t{kCallsPerCore} * cores_of(context); }
 
 // Returns 1, 2, 3, 4, 6, 8, 12, ...: doublings with one value between, one call a core, and two.
 std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
@@ -28,7 +26,7 @@ std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
     values.push_back(power);
     if (power + power / 2 <= most) values.push_back(power + power / 2);
   }
-  for (const std::int64_t value : {cores, 2 * cores}) {
+  for (const std::int64_t value : {cores, std::int64_t{kCallsPerCore} * cores}) {
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
   }
   std::ranges::sort(values);

@@ -73,16 +73,23 @@ TEST_P(TunedValue, ChangesNeitherTheOrderNorTheTensors) {
 INSTANTIATE_TEST_SUITE_P(Formats, TunedValue,
                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::cached));
 
-TEST(TunedCalls, HaveAThreadEachWhereMapReadsTheFiles) {
+struct Decoders {
+  DataFormat format;
+  std::int64_t calls;
+  std::string expected;
+};
+
+TEST(TunedCalls, HaveAThreadEachWhereMapReadsTheFilesAndMoreThanKeepTheCoresBusyWereFound) {
   const spec::PipelineSpec pipeline = auto_list();
-  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord}) {
+  for (const auto& [format, calls, expected] : {Decoders{DataFormat::png, 8, "8 decoders"},
+                                                Decoders{DataFormat::png, 4, "2 decoders"},
+                                                Decoders{DataFormat::tfrecord, 8, "2 decoders"}}) {
     PipelineContext context = context_of(xrays(format), pipeline, {.threads = 2});
-    context.tuned = {{3, 8}};
+    context.tuned = {{3, calls}};
     const MemoryForecast forecast = forecast_memory(context);
-    const std::string decoders = format == DataFormat::png ? "8 decoders" : "2 decoders";
     EXPECT_TRUE(std::ranges::any_of(forecast.lines, [&](const MemoryForecast::Line& line) {
-      return line.op == "map" && line.what.starts_with(decoders);
-    })) << decoders;
+      return line.op == "map" && line.what.starts_with(expected);
+    })) << calls << " calls: " << expected;
   }
 }
 
