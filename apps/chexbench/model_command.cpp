@@ -3,9 +3,11 @@
 #include <memory>
 #include <string>
 
+#include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
+#include "verbs/model/op_timing.hpp"
 #include "verbs/model/roofline.hpp"
 #include "verbs/model/summarize_model.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 struct ModelArguments {
   verbs::RooflineRequest request;  // without a profile, only the network and its image size count
   std::string profile;
+  bool times_ops = false;
   std::string format = "table";
 };
 
@@ -26,8 +29,22 @@ void print_roofline(const ModelArguments& arguments) {
         arguments.format);
 }
 
+void print_op_times(const ModelArguments& arguments) {
+  const verbs::RooflineRequest& request = arguments.request;
+  if (request.batch_sizes.size() != 1)
+    throw SpecError("model: --time-ops trains with one local batch; give one number to --batch-sizes");
+  verbs::OpTiming timing = verbs::time_ops({.model = request.model,
+                                            .image_size = request.image_size,
+                                            .precision = request.precision,
+                                            .batch_size = request.batch_sizes.front()});
+  timing.chexbench_version = CHEXBENCH_VERSION;
+  print(arguments.format == "json" ? verbs::op_timing_json(timing) : verbs::op_timing_table(timing, stdout_width()),
+        arguments.format);
+}
+
 void run(const ModelArguments& arguments) {
   if (!arguments.profile.empty()) return print_roofline(arguments);
+  if (arguments.times_ops) return print_op_times(arguments);
   verbs::ModelSummary network = verbs::summarize_model(arguments.request.model, arguments.request.image_size);
   network.chexbench_version = CHEXBENCH_VERSION;
   print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network, stdout_width()),
@@ -53,17 +70,29 @@ void add_model_command(CLI::App& app) {
               "Compute instead how fast the device of this profile trains the network, from its peak rates and "
               "the efficiency of its sourced entries.")
           ->type_name("PROFILE");
-  verb->add_option("--batch-sizes", request.batch_sizes, "Compute for these local batches.")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65536))
-      ->needs(roofline)
-      ->capture_default_str();
-  verb->add_option("--precision", request.precision, "Compute in this precision.")
-      ->transform(CLI::CheckedTransformer(kPrecisions))
-      ->needs(roofline)
-      ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32");
+  CLI::Option* const time_ops =
+      verb->add_flag("--time-ops", arguments->times_ops,
+                     "Train it instead for seven steps on the CPU cores of this process, and print how long the ops of "
+                     "each kind take.")
+          ->excludes(roofline);
+  CLI::Option* const batch_sizes =
+      verb->add_option("--batch-sizes", request.batch_sizes,
+                       "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 65536))
+          ->capture_default_str();
+  CLI::Option* const precision =
+      verb->add_option("--precision", request.precision, "With --roofline or --time-ops: compute in this precision.")
+          ->transform(CLI::CheckedTransformer(kPrecisions))
+          ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32");
   add_format_option(*verb, arguments->format, {"table", "json"});
-  verb->callback([arguments] { run(*arguments); });
+  verb->callback([=] {
+    for (const CLI::Option* option : {batch_sizes, precision}) {
+      if (!option->empty() && roofline->empty() && time_ops->empty())
+        throw CLI::RequiresError(option->get_name(), "--roofline or --time-ops");
+    }
+    run(*arguments);
+  });
 }
 
 }  // namespace chexbench::app

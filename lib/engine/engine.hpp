@@ -13,6 +13,7 @@
 #include "core/allocator.hpp"
 #include "core/batch.hpp"
 #include "core/reducer.hpp"
+#include "engine/op_time.hpp"
 #include "measure/step_timings.hpp"
 #include "model/tensor_info.hpp"
 #include "spec/experiment.hpp"
@@ -64,6 +65,10 @@ class Engine {
   virtual std::int64_t steps_finished() const = 0;
   // Prepares another repeat: restores the initial weights and buffers and resets moments, clocks and counters.
   virtual void restart() = 0;
+
+  // How long the ops of each kind took in the steps since construction or restart(); empty if the engine does not time
+  // them.
+  virtual std::vector<OpTime> op_times() const { return {}; }
 
   // Bytes of host memory that the engine holds (weights, activations, workspaces), for the memory forecast.
   virtual std::size_t held_bytes() const = 0;

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import SystemTest
+from harness import HAS_ONEDNN, SystemTest
 
 
 class Model(SystemTest):
@@ -30,6 +30,26 @@ class Model(SystemTest):
         self.fail_with(2, "model", "alexnet", "--image-size", "62", says="too small for alexnet")
         self.fail_with(2, "model", says="name")
         self.fail_with(2, "model", "resnet50", "--format", "csv", says="--format")
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_the_times_of_ops_and_what_is_left_are_the_step(self):
+        told = json.loads(self.succeed("model", "mobilenet_v2", "--image-size", 32, "--time-ops", "--batch-sizes", 2,
+                                       "--format", "json").stdout)
+        kinds = {one["kind"]: one for one in told["ops"]}
+        self.assertEqual(kinds["depthwise convolution 3x3"]["ops"], 17)
+        self.assertEqual(kinds["norm"]["ops"], 52)
+        for one in told["ops"]:
+            self.assertGreater(one["forward_s"] + one["backward_s"], 0, one)
+        parts_s = sum(one["forward_s"] + one["backward_s"] for one in told["ops"]) + told["update_s"] + told["other_s"]
+        self.assertAlmostEqual(parts_s, told["step_s"], places=9)
+        self.assertGreaterEqual(told["other_s"], 0)
+
+    def test_options_that_have_nothing_to_do_are_refused(self):
+        for options, words in ((["--batch-sizes", 8], "--batch-sizes requires --roofline or --time-ops"),
+                               (["--precision", "bf16"], "--precision requires --roofline or --time-ops"),
+                               (["--time-ops", "--batch-sizes", "8,16"], "give one number to --batch-sizes"),
+                               (["--time-ops", "--roofline", "v100"], "--roofline")):
+            self.fail_with(2, "model", "resnet50", *options, says=words)
 
 
 if __name__ == "__main__":

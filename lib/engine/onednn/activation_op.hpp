@@ -14,6 +14,7 @@ class ActivationOp final : public Op {
  public:
   // If `y` is flat, its number of channels must be a multiple of device.block.
   ActivationOp(const Device& device, Clamp clamp, Tensor& y);
+  std::string kind() const override { return "activation"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;
@@ -33,6 +34,7 @@ class DropoutOp final : public Op {
  public:
   // `layer` is the layer's index in the graph, from which masks are drawn. `mode` must outlive the op.
   DropoutOp(const Device& device, double rate, int layer, const PassMode& mode, Tensor& y);
+  std::string kind() const override { return "dropout"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

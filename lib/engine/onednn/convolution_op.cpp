@@ -1,5 +1,7 @@
 #include "engine/onednn/convolution_op.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -37,6 +39,7 @@ bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
 ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
                              Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad)
     : device_(device),
+      kind_(fmt::format("{}convolution {}x{}", layer.groups > 1 ? "depthwise " : "", layer.kernel, layer.kernel)),
       weight_(std::move(weight)),
       bias_(bias_of(layer, weight_)),
       source_(source),

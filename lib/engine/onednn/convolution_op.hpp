@@ -19,6 +19,7 @@ class ConvolutionOp final : public Op {
   ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
                 Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
 
+  std::string kind() const override { return kind_; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void bind() override;
@@ -47,6 +48,7 @@ class ConvolutionOp final : public Op {
   dnnl::memory weights_as(const dnnl::memory::desc& desc);
 
   const Device& device_;
+  const std::string kind_;  // "convolution 3x3"
   const model::TensorInfo weight_;
   const std::optional<model::TensorInfo> bias_;
   Tensor& source_;

@@ -28,6 +28,7 @@ struct DenseBlock {
 class DenseWriteOp final : public Op {
  public:
   DenseWriteOp(const Device& device, DenseBlock& block, Tensor& x, int first_channel);
+  std::string kind() const override { return "dense block: copy and statistics"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;
@@ -46,6 +47,7 @@ class DenseNormOp final : public Op {
  public:
   DenseNormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, DenseBlock& block,
               Tensor& y);
+  std::string kind() const override { return "dense block: norm"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

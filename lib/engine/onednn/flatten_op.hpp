@@ -18,6 +18,7 @@ class FlattenOp final : public Op {
   };
 
   FlattenOp(Tensor& x, Size size, Tensor& y) : x_(x), size_(size), y_(y) {}
+  std::string kind() const override { return "flatten"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

@@ -12,6 +12,7 @@ namespace chexbench::engine::onednn {
 class LinearOp final : public Op {
  public:
   LinearOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y);
+  std::string kind() const override { return "linear"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void bind() override;

@@ -22,6 +22,7 @@ Network::Network(const Device& device, const model::Graph& graph, int images, bo
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;
   logits_ = lowered.logits;
+  restart_times();
   plan();
 }
 
@@ -58,14 +59,33 @@ void Network::plan() {
 
 void Network::forward() {
   with_headroom([this] {
-    for (const auto& op : ops_) op->forward();
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      const double begin_s = now_s();
+      ops_[i]->forward();
+      times_[i].forward_s += now_s() - begin_s;
+    }
   });
+}
+
+std::vector<OpTime> Network::op_times() const {
+  std::vector<OpTime> kinds;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const std::string kind = ops_[i]->kind();
+    auto one = std::ranges::find(kinds, kind, &OpTime::kind);
+    if (one == kinds.end()) one = kinds.insert(kinds.end(), {.kind = kind});
+    ++one->ops;
+    one->forward_s += times_[i].forward_s;
+    one->backward_s += times_[i].backward_s;
+  }
+  return kinds;
 }
 
 void Network::evaluate() {
   const PassMode training =
       std::exchange(mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed});
+  const std::vector<PassTimes> times = times_;  // of training
   forward();
+  times_ = times;
   mode_ = training;
 }
 

@@ -6,11 +6,18 @@
 #include <optional>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "engine/dropout.hpp"
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
+#include "engine/op_time.hpp"
 
 namespace chexbench::engine::onednn {
+
+struct PassTimes {
+  double forward_s = 0;
+  double backward_s = 0;
+};
 
 // Computes forward and backward of one network at one batch size. Owns all its tensors, weights and gradients. Not
 // thread-safe; all functions return when their results are in memory.
@@ -41,12 +48,18 @@ class Network {
   template <typename AfterOp>
   void backward(const AfterOp& after_op) {
     for (std::size_t i = ops_.size(); i-- > 0;) {
+      const double begin_s = now_s();
       ops_[i]->backward();
+      times_[i].backward_s += now_s() - begin_s;
       after_op(ready_[i]);
     }
   }
   // Must be called after the weights in the store have changed.
   void refresh_weights();
+  // How long the ops of each kind took in the forward() and backward() passes since the last restart_times(), in the
+  // order of forward. Reading the clock twice for an op of some 1e-3 s changes nothing.
+  std::vector<OpTime> op_times() const;
+  void restart_times() { times_.assign(ops_.size(), {}); }
 
   const Device& device() const { return device_; }  // fitted to the network
   ParameterStore& store() { return store_; }
@@ -66,6 +79,7 @@ class Network {
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks
   std::vector<std::unique_ptr<Op>> ops_;
+  std::vector<PassTimes> times_;    // of each op
   std::vector<std::size_t> ready_;  // the elements of the flat gradient that are complete after op i's backward
   std::vector<BufferSlot> buffers_;
   Tensor& scratchpad_;

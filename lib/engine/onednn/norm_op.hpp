@@ -20,6 +20,7 @@ class NormOp final : public Op {
   NormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, Tensor& x,
          Tensor* residual, Output y);
 
+  std::string kind() const override { return "norm"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

@@ -2,6 +2,7 @@
 // memory which the planner has laid out.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/onednn/parameter_store.hpp"
@@ -26,6 +27,8 @@ struct BufferSlot {
 class Op {
  public:
   virtual ~Op() = default;
+  // What it computes, for times by kind: "convolution 3x3".
+  virtual std::string kind() const = 0;
   // Tells the planner which tensors forward() reads and writes.
   virtual void plan_forward(Planner& planner) = 0;
   // Tells the planner which tensors backward() reads and writes, fetches the gradients of the op's outputs, registers

@@ -10,6 +10,7 @@ namespace chexbench::engine::onednn {
 class PoolOp final : public Op {
  public:
   PoolOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y);
+  std::string kind() const override { return max_ ? "max pool" : "average pool"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;
@@ -32,6 +33,7 @@ class PoolOp final : public Op {
 class GlobalAverageOp final : public Op {
  public:
   GlobalAverageOp(const Device& device, Tensor& x, Tensor& y) : device_(device), x_(x), y_(y) {}
+  std::string kind() const override { return "global average"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

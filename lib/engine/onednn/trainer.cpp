@@ -130,6 +130,7 @@ void OnednnEngine::restart() {
   for (std::size_t i = 0; i < initial_buffers_.size(); ++i) *network_.buffers()[i].values = initial_buffers_[i];
   network_.refresh_weights();
   optimizer_.restart();
+  network_.restart_times();
   restart_steps();
   last_end_s_ = now_s();
 }

@@ -22,6 +22,7 @@ class OnednnEngine final : public TrainingEngine {
   void step(BatchLease batch, Reducer& reducer) override;
   void finish() override {}
   void restart() override;
+  std::vector<OpTime> op_times() const override { return network_.op_times(); }
   std::size_t held_bytes() const override;
 
   std::vector<TensorInfo> parameters() const override;
