@@ -63,43 +63,13 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   forward_desc_ = is_reference(direct)
                       ? forward_into({destination.desc.dims(), device.data_type(), memory::format_tag::any})
                       : direct;
-  if (is_product(layer)) {
-    make_product(attributes);
-  } else {
-    weights_desc_ = {
-        {algorithm::convolution_direct, source.desc, weights_f32, bias, destination.desc, stride, padding, padding},
-        attributes,
-        device.engine,
-        direct};
-  }
+  weight_gradient_.emplace(device, layer, ConvolutionShape{weights_f32, bias, stride, padding}, source, destination,
+                           direct);
   if (!needs_source_gradient_) return;
   data_desc_ = {{algorithm::convolution_direct, source.desc, weights, destination.desc, stride, padding, padding},
                 attributes,
                 device.engine,
                 direct};
-}
-
-bool ConvolutionOp::is_product(const model::Layer& layer) const {
-  return source_.layout == Layout::channels_last && layer.kernel == 1 && layer.stride == 1 && layer.padding == 0 &&
-         layer.groups == 1 && !layer.bias;
-}
-
-void ConvolutionOp::make_product(const dnnl::primitive_attr& attributes) {
-  const memory::dim inputs = source_.shape.channels, outputs = destination_.shape.channels;
-  const memory::dim pixels = memory::dim{source_.shape.images} * source_.shape.pixels();
-  const memory::desc transposed({outputs, pixels}, device_.data_type(), memory::format_tag::ba);
-  const memory::desc source({pixels, inputs}, device_.data_type(), memory::format_tag::ab);
-  const memory::desc gradient({outputs, inputs}, memory::data_type::f32, memory::format_tag::ab);
-  product_desc_ = {{transposed, source, gradient}, attributes, device_.engine};
-}
-
-memory::desc ConvolutionOp::weight_gradient_desc() const {
-  if (!product_desc_) return weights_desc_.diff_weights_desc();
-  return {{weight_.shape.begin(), weight_.shape.end()}, memory::data_type::f32, memory::format_tag::oihw};
-}
-
-std::size_t ConvolutionOp::weight_gradient_scratchpad_bytes() const {
-  return (product_desc_ ? product_desc_->scratchpad_desc() : weights_desc_.scratchpad_desc()).get_size();
 }
 
 void ConvolutionOp::plan_forward(Planner& planner) {
@@ -111,7 +81,7 @@ void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
   destination_gradient_ = planner.gradients(destination_).at(0);
   planner.use(*destination_gradient_);
   planner.use(source_);
-  slot_ = &store.add(weight_, weight_gradient_desc());
+  slot_ = &store.add(weight_, weight_gradient_->desc(weight_));
   if (bias_) bias_slot_ = &store.add_vector(*bias_);
   if (!needs_source_gradient_) return;
   source_gradient_ = &planner.tensor(source_.shape);
@@ -146,30 +116,13 @@ void ConvolutionOp::bind() {
     rearrangement_ = {from, to, dnnl::reorder(from, to)};
   }
   if (bias_slot_ != nullptr) forward_arguments_[DNNL_ARG_BIAS] = wrap(bias_slot_->desc, bias_slot_->weights);
-  bind_weight_gradient(source, destination_gradient);
+  weight_gradient_->bind(*slot_, bias_slot_, *destination_gradient_, scratchpad_.data);
   if (!needs_source_gradient_) return;
   data_ = dnnl::convolution_backward_data(data_desc_);
   data_arguments_ = {{DNNL_ARG_DIFF_DST, destination_gradient},
                      {DNNL_ARG_WEIGHTS, weights_as(data_desc_.weights_desc())},
                      {DNNL_ARG_DIFF_SRC, wrap(source_gradient_->desc, source_gradient_->data)},
                      {DNNL_ARG_SCRATCHPAD, scratchpad(data_desc_.scratchpad_desc())}};
-}
-
-void ConvolutionOp::bind_weight_gradient(const memory& source, const memory& destination_gradient) {
-  if (product_desc_) {
-    weights_ = dnnl::matmul(*product_desc_);
-    weights_arguments_ = {{DNNL_ARG_SRC, wrap(product_desc_->src_desc(), destination_gradient.get_data_handle())},
-                          {DNNL_ARG_WEIGHTS, wrap(product_desc_->weights_desc(), source.get_data_handle())},
-                          {DNNL_ARG_DST, wrap(product_desc_->dst_desc(), slot_->gradient)},
-                          {DNNL_ARG_SCRATCHPAD, wrap(product_desc_->scratchpad_desc(), scratchpad_.data)}};
-    return;
-  }
-  weights_ = dnnl::convolution_backward_weights(weights_desc_);
-  weights_arguments_ = {{DNNL_ARG_SRC, source},
-                        {DNNL_ARG_DIFF_DST, destination_gradient},
-                        {DNNL_ARG_DIFF_WEIGHTS, wrap(slot_->desc, slot_->gradient)},
-                        {DNNL_ARG_SCRATCHPAD, wrap(weights_desc_.scratchpad_desc(), scratchpad_.data)}};
-  if (bias_slot_ != nullptr) weights_arguments_[DNNL_ARG_DIFF_BIAS] = wrap(bias_slot_->desc, bias_slot_->gradient);
 }
 
 void ConvolutionOp::forward() {
@@ -179,7 +132,7 @@ void ConvolutionOp::forward() {
 
 void ConvolutionOp::backward() {
   // The order of the two does not matter: buckets are handed over when both are done (Network::backward).
-  weights_.execute(device_.stream, weights_arguments_);
+  weight_gradient_->compute();
   if (needs_source_gradient_) data_.execute(device_.stream, data_arguments_);
 }
 
@@ -202,7 +155,7 @@ std::size_t ConvolutionOp::scratchpad_bytes() const {
   const std::size_t forward = is_rearranged() ? rearranged_offset() + forward_desc_.dst_desc().get_size()
                                               : forward_desc_.scratchpad_desc().get_size();
   const std::size_t data = needs_source_gradient_ ? data_desc_.scratchpad_desc().get_size() : 0;
-  return std::max({forward, weight_gradient_scratchpad_bytes(), data});
+  return std::max({forward, weight_gradient_->scratchpad_bytes(), data});
 }
 
 }  // namespace chexbench::engine::onednn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/weight_gradient.hpp"
 
 namespace chexbench::engine::onednn {
 
@@ -32,13 +33,6 @@ class ConvolutionOp final : public Op {
   std::string forward_implementation() const { return forward_desc_.impl_info_str(); }
 
  private:
-  // In NHWC, the gradient of a 1x1 convolution's weights is a product of matrices, [outputs, pixels of all images] by
-  // [pixels of all images, inputs], and oneDNN 2.6's product on AMX is 2 to 10 times as fast as its convolution.
-  bool is_product(const model::Layer& layer) const;
-  void make_product(const dnnl::primitive_attr& attributes);
-  dnnl::memory::desc weight_gradient_desc() const;
-  std::size_t weight_gradient_scratchpad_bytes() const;
-  void bind_weight_gradient(const dnnl::memory& source, const dnnl::memory& destination_gradient);
   // Whether forward writes a layout other than the destination's, so that its result goes to the scratchpad first.
   bool is_rearranged() const { return forward_desc_.dst_desc() != destination_.desc; }
   std::size_t rearranged_offset() const;
@@ -62,10 +56,9 @@ class ConvolutionOp final : public Op {
 
   dnnl::convolution_forward::primitive_desc forward_desc_;
   dnnl::convolution_backward_data::primitive_desc data_desc_;
-  dnnl::convolution_backward_weights::primitive_desc weights_desc_;
-  std::optional<dnnl::matmul::primitive_desc> product_desc_;  // instead of weights_desc_, where is_product()
-  dnnl::primitive forward_, data_, weights_;
-  std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_, weights_arguments_;
+  std::optional<WeightGradient> weight_gradient_;  // filled by the constructor
+  dnnl::primitive forward_, data_;
+  std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_;
   struct Copy {
     dnnl::memory from, to;
     dnnl::reorder reorder;

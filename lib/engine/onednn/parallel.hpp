@@ -17,4 +17,16 @@ int parallel_threads();
 // Sets that number for the calling thread; `threads` must be at least 1.
 void set_parallel_threads(int threads);
 
+// While it lives, there is one thread for the calling thread.
+class OneThread {
+ public:
+  OneThread() : threads_(parallel_threads()) { set_parallel_threads(1); }
+  ~OneThread() { set_parallel_threads(threads_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const int threads_;
+};
+
 }  // namespace chexbench::engine::onednn

@@ -17,7 +17,7 @@
 namespace chexbench::verbs {
 namespace {
 
-const std::string kSalt = "time-ops";  // of the formula that values come from
+const std::string kFormulaSalt = "time-ops";  // of the formula that values come from
 
 double ops_s(const std::vector<engine::OpTime>& ops) {
   return std::accumulate(ops.begin(), ops.end(), 0.0,
@@ -45,8 +45,8 @@ class Steps {
                                  .deliver = Deliver::f32},
                                 1, engine.allocator())) {
     const BatchLease batch = pool_->acquire({});
-    model::fill_formula_signed(kSalt, "input", batch->f32());
-    model::fill_formula_labels(kSalt, "target", batch->labels);
+    model::fill_formula_signed(kFormulaSalt, "input", batch->f32());
+    model::fill_formula_labels(kFormulaSalt, "target", batch->labels);
   }
 
   void run(int steps) {
