@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/onednn/parallel.hpp"
 #include "op_rig.hpp"
 
 namespace chexbench::engine::onednn {
@@ -17,6 +18,7 @@ struct Case {
   int groups = 1;
   bool bias = false;
   Layout layout = Layout::blocked;
+  int threads = 1;
 
   int inputs_of_group() const { return inputs / groups; }
   int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
@@ -53,6 +55,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
   void SetUp() override {
     if (const std::string reason = reason_to_skip(GetParam().precision); !reason.empty()) GTEST_SKIP() << reason;
     const Case& c = GetParam();
+    set_parallel_threads(c.threads);
     rig_ = std::make_unique<OpRig>(c.precision, c.layout);
     x_ = &rig_->tensor({kImages, c.inputs, c.height, c.width}, layout_of_source());
     y_ = &rig_->tensor({kImages, c.outputs, c.out_height(), c.out_width()});
@@ -71,6 +74,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
     weights_ = rig_->load("conv.weight");
     if (c.bias) bias_ = rig_->load("conv.bias", 0.5);
   }
+  ~ConvolutionOpTest() override { set_parallel_threads(1); }
   static Layout layout_of_source() {
     return reads_image() && GetParam().layout == Layout::blocked ? Layout::nchw : GetParam().layout;
   }
@@ -156,6 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"from_24_3x3", 24, 32, 6, 9, 3, 1, 1},
                     Case{"bf16_depthwise", 32, 32, 7, 10, 3, 1, 1, kBf16, 32},
                     Case{"bf16_3x3", 16, 32, 7, 10, 3, 2, 1, kBf16}, Case{"bf16_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16},
+                    Case{"bf16_3x3_of_2_threads", 16, 32, 7, 10, 3, 2, 1, kBf16, 1, false, Layout::blocked, 2},
+                    Case{"bf16_3x3_of_3_threads", 32, 16, 6, 9, 3, 1, 1, kBf16, 1, false, Layout::blocked, 3},
+                    Case{"bf16_3x3_of_more_threads_than_images", 16, 32, 7, 10, 3, 1, 1, kBf16, 1, false,
+                         Layout::blocked, 4},
                     Case{"bf16_image_7x7", 3, 16, 13, 11, 7, 2, 3, kBf16},
                     Case{"channels_last_1x1", 48, 32, 4, 5, 1, 1, 0, kF32, 1, false, kLast},
                     Case{"channels_last_3x3", 16, 32, 6, 9, 3, 1, 1, kF32, 1, false, kLast}),
