@@ -49,15 +49,23 @@ std::vector<std::string> values_of(const std::vector<std::string>& command_line,
   return values;
 }
 
-// Returns the spec of a run as a shell takes it, followed by its overrides; "" if it is not known.
-std::string spec_of(const results::Environment& environment) {
+// Whether the command sets the key of a setting, "measure.repeats=5", itself.
+bool sets_key_of(const std::string& command, const std::string& setting) {
+  return command.find(" --set " + setting.substr(0, setting.find('=') + 1)) != std::string::npos;
+}
+
+// Returns the spec of a run as a shell takes it, followed by those of its overrides that `command` does not replace; ""
+// if the spec is not known.
+std::string spec_for(const std::string& command, const results::Environment& environment) {
   const std::vector<std::string> configs = values_of(environment.command_line, "--config");
   const std::string& spec = configs.empty() ? environment.spec_file : configs.back();
   if (spec.empty()) return "";
   std::string words = shell_word(spec);
   const std::vector<std::string> settings =
       configs.empty() ? environment.spec_overrides : values_of(environment.command_line, "--set");
-  for (const std::string& setting : settings) words += " --set " + shell_word(setting);
+  for (const std::string& setting : settings) {
+    if (!sets_key_of(command, setting)) words += " --set " + shell_word(setting);
+  }
   return words;
 }
 
@@ -83,7 +91,7 @@ std::string advise_command(const results::TrialResult& trial) {
 }
 
 std::string with_spec_of(const results::Environment& environment, const std::string& command) {
-  return with(command, kSpecWord, spec_of(environment));
+  return with(command, kSpecWord, spec_for(command, environment));
 }
 
 std::string with_folder(const std::string& folder, const std::string& command) {

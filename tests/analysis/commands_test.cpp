@@ -31,6 +31,13 @@ TEST(Commands, GetTheSpecAndTheOverridesOfTheRun) {
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config spec.json --set ranks=2");
 }
 
+TEST(Commands, TakeThePlaceOfTheOverridesThatTheyReplace) {
+  const results::Environment environment{.command_line = {"chexbench", "--config", "a.json", "--set",
+                                                          "measure.repeats=3", "--set", "measure.repeats_most=9"}};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC --set measure.repeats=5"),
+            "chexbench --config a.json --set measure.repeats_most=9 --set measure.repeats=5");
+}
+
 TEST(Commands, GetTheSpecThatTheEnvironmentNamesWhereTheCommandLineHasNone) {
   results::Environment environment{.command_line = {"chexbench", "--resume", "x", "--set", "ranks=2"}};
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config SPEC");
