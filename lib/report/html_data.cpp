@@ -14,6 +14,7 @@
 #include "report/ablation_json.hpp"
 #include "report/html_curves.hpp"
 #include "report/result_tables.hpp"
+#include "report/second_job_json.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/json_visitors.hpp"
@@ -199,6 +200,7 @@ std::string page_data(const results::Report& report) {
   object["answer"] = answer_of(report);
   object["findings"] = findings_of(report);
   object["ablations"] = ablations_to_json<Json>(report);
+  object["second_jobs"] = second_jobs_to_json<Json>(report);
   const results::Labels labels = results::label_trials(report.trials);
   Json& trials = object["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));

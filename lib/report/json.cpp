@@ -4,6 +4,7 @@
 
 #include "analysis/derive.hpp"
 #include "report/ablation_json.hpp"
+#include "report/second_job_json.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/json_visitors.hpp"
@@ -61,6 +62,7 @@ std::string to_json(const results::Report& report) {
   for (const results::Finding& finding : report.findings)
     results::visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
   object["ablations"] = ablations_to_json<Json>(report);
+  object["second_jobs"] = second_jobs_to_json<Json>(report);
   Json& trials = object["trials"] = Json::array();
   for (const results::TrialResult& trial : report.trials) trials.push_back(trial_to_json(trial, report.trials));
   std::string text;

@@ -63,6 +63,25 @@ TEST(PageData, HoldsTheAblationsOfReportJson) {
   EXPECT_DOUBLE_EQ(steps[2]["ratio_to_first"], 300.0 / 90);
 }
 
+TEST(PageData, HoldsWhatSecondJobsCostAsReportJsonDoes) {
+  results::Report report = results::make_report(
+      {results::make_trial({}, {100, 100, 100, 100, 100}), results::make_trial({}, {50, 50, 50, 50, 50})});
+  results::TrialResult& beside = report.trials[1];
+  beside.spec.second_job = {.kind = spec::SecondJobKind::memory, .cores = "apart"};
+  for (results::RepeatResult& repeat : beside.repeats) {
+    repeat.second_job.alone_bytes_per_s = 8e9;
+    repeat.second_job.bytes_per_s = 6e9;
+  }
+  const Json page = Json::parse(page_data(report))["second_jobs"];
+  EXPECT_EQ(page, Json::parse(to_json(report))["second_jobs"]);
+  ASSERT_EQ(page.size(), 1u);
+  EXPECT_EQ(page[0]["key"], beside.key);
+  EXPECT_DOUBLE_EQ(page[0]["kept"], 0.5);
+  EXPECT_EQ(page[0]["second_counts_bytes"], true);
+  EXPECT_EQ(page[0]["second_alone_rate"], 8e9);
+  EXPECT_DOUBLE_EQ(page[0]["second_kept"], 0.75);
+}
+
 TEST(PageData, HoldsTheAnswer) {
   const results::Report report =
       results::make_report({results::make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),

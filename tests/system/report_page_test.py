@@ -228,6 +228,20 @@ class InThreeWidths(ReportTest):
         self.assertNotIn("wait_share", shown)
         self.assertIn("cores_busy_share", shown)
 
+    def test_two_jobs_on_one_host_have_a_chart_and_a_table(self):
+        out = self.measured(cores_per_rank=1, second_job={"cores": "shared"},
+                            sweep={"second_job.kind": ["none", "input", "memory"]})
+        self.skip_without_charts(out)
+        self.show(out / "report.html", 400)
+        self.assertEqual(self.tab.errors, [])
+        chart = next(chart for chart in self.charts() if "keeps beside" in chart["title"])
+        self.assertEqual(chart["legend"], ["the trial", "the second job"])
+        self.assertEqual(len(chart["values"]), 4)
+        shown = self.tab.evaluate("[...document.querySelectorAll('#second-jobs-table tbody tr')]"
+                                  ".map(row => row.textContent)")
+        self.assertEqual(len(shown), 2)
+        self.assertIn("GB/s", shown[1])
+
     def test_screen_readers_hear_what_charts_and_tables_show(self):
         self.show(self.emulated_sweep(), 800)
         self.assertIn(f"{LONG_NAME}, ranks 1: 102.0 images/s (100.0 to 104.0); optimized, ranks 1: ",

@@ -10,7 +10,7 @@ const causes = Object.entries({
   memory: ["shuffle_decoded", "prefetch_batches"],
   "data set": ["batch_remainder", "shared_patients", "unknown_patients", "old_shards", "other_images", "left_out"],
   measurement: ["busy_machine", "sample_too_small", "page_cache"],
-  comparison: ["pipeline_ratio", "format_ratio", "storage_ratio", "ceiling", "ablation"],
+  comparison: ["pipeline_ratio", "format_ratio", "storage_ratio", "ceiling", "ablation", "second_job", "second_job_resources"],
   conversion: ["economics"],
   learning: ["accuracy", "accuracy_ratio"],
 });

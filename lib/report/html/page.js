@@ -108,6 +108,7 @@ if (report.measured) {
   addThroughput();
   addScaling();
   addAblations();
+  addSecondJobs();
   addLearning();
   addTimes();
   if (charts.available) drawSteps();

@@ -1,0 +1,39 @@
+// Shows what trials and the second jobs on their hosts cost each other.
+"use strict";
+
+const secondRate = (row, value) => (isEmpty(value) ? "" : row.second_counts_bytes ? (value / 1e9).toFixed(2) + " GB/s" : rate(value));
+const keptColumns = (name, key) => [
+  { name, unit: "x", key, show: fixed(2), get: (row) => row[key] },
+  { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (row[key + "_ci95"] || [])[0] },
+  { name: "95 % high", unit: "x", key: key + "_high", show: fixed(2), get: (row) => (row[key + "_ci95"] || [])[1] },
+];
+const secondJobColumns = [
+  { name: "trial", key: "label", wrap: true, get: (row) => row.name },
+  { name: "alone", unit: "images/s", key: "alone", show: rate, get: (row) => row.alone_images_per_s },
+  { name: "beside it", unit: "images/s", key: "beside", show: rate, get: (row) => row.images_per_s },
+  ...keptColumns("keeps", "kept"),
+  { name: "second job alone", key: "second_alone", get: (row) => secondRate(row, row.second_alone_rate) },
+  { name: "beside the trial", key: "second_beside", get: (row) => secondRate(row, row.second_rate) },
+  ...keptColumns("keeps", "second_kept"),
+];
+
+function keptBars(rows) {
+  const bar = (row, key, group) => ({
+    name: row.name, value: 100 * row[key], interval: row[key + "_ci95"] && row[key + "_ci95"].map((ratio) => 100 * ratio), group,
+  });
+  return rows.flatMap((row) => [
+    bar(row, "kept", "the trial"),
+    ...(isEmpty(row.second_kept) ? [] : [bar(row, "second_kept", "the second job")]),
+  ]);
+}
+
+function addSecondJobs() {
+  if (report.second_jobs.length === 0) return;
+  const place = section("second-jobs", "Two jobs on one host", "What is left of each job's rate beside the other one, of that alone. " +
+    "Both were measured in turn; whiskers are 95 % intervals (from five rounds on).");
+  const rows = report.second_jobs.map((cost) => ({
+    ...cost, name: trials.find((trial) => trial.key === cost.key).label + (cost.second_emulated ? " (second job emulated)" : ""),
+  }));
+  if (charts.available) charts.bars(place, "What a job keeps beside the other one", "% of its rate alone", keptBars(rows));
+  table(place, "second-jobs-table", "Rates alone and beside each other", secondJobColumns, rows);
+}
