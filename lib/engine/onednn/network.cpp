@@ -63,8 +63,8 @@ void Network::forward() {
 }
 
 void Network::evaluate() {
-  const PassMode training =
-      std::exchange(mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed});
+  const PassMode training = std::exchange(
+      mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed, .any_threads = true});
   forward();
   mode_ = training;
 }

@@ -168,6 +168,28 @@ TYPED_TEST(EngineSteps, EvaluateAsAFrozenNetworkAndChangeNothing) {
   EXPECT_TRUE(std::ranges::equal(logits, frozen->logits())) << "a batch that is not full";
 }
 
+// AlexNet's large linear layers are those whose sums oneDNN would divide among threads.
+TEST(Evaluation, HasTheSameBitsOnAnyNumberOfThreads) {
+  const std::vector<int> usable = usable_cores();
+  for (const char* const model : {"alexnet", "resnet50", "densenet121"}) {
+    std::vector<float> first;
+    for (const std::size_t threads : {1, 2, 3, 16}) {
+      EngineConfig config = small_config();
+      config.model.name = model;
+      config.model.image_size = 64;
+      for (std::size_t i = 0; i < threads; ++i) config.cores.push_back(usable[i % usable.size()]);
+      const auto pool = BatchPool::create({.images = 4, .height = 64, .width = 64}, 1, host_allocator());
+      BatchLease batch = pool->acquire({});
+      batch->valid = 4;
+      model::fill_formula_signed("threads", "input", batch->f32());
+      std::vector<float> logits(std::size_t{4} * kNihLabels);
+      make_engine("onednn", config)->epoch_training()->evaluate(std::move(batch), logits);
+      if (first.empty()) first = logits;
+      EXPECT_EQ(logits, first) << model << " on " << threads << " threads";
+    }
+  }
+}
+
 TYPED_TEST(EngineSteps, TakeTheLearningRateThatIsSet) {
   const auto engine = this->make(1);
   const Tensors initial = state_of(*engine);
