@@ -77,7 +77,6 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
   verb->add_option("IMAGE", options.images, "Print the probabilities of these images.")->type_name("FILE");
   verb->add_option("--data", options.root, "Evaluate the data set in this folder or at this URL.")->type_name("ROOT");
   verb->add_option("--split", options.split, "Evaluate this split of it.")
-      ->type_name("TEXT:{train,val,test,all}")
       ->check(CLI::IsMember({"train", "val", "test", "all"}))
       ->capture_default_str();
   verb->add_option("--set", options.overrides,

@@ -10,6 +10,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/affinity.hpp"
+#include "core/param_name.hpp"
 #include "engine/engine.hpp"
 #include "model/weights.hpp"
 #include "spec/safetensors.hpp"
@@ -17,7 +18,7 @@
 namespace chexbench::verbs {
 namespace {
 
-class Evaluate : public testing::TestWithParam<std::string> {
+class Evaluate : public testing::Test, public testing::WithParamInterface<std::string> {
  protected:
   Evaluate() : path_(testing::TempDir() + "evaluate-" + std::to_string(getpid()) + ".safetensors") {
     golden_ = nlohmann::json::parse(std::ifstream(std::string(CHEXBENCH_GOLDEN) + "/probabilities.json"));
@@ -44,29 +45,34 @@ class Evaluate : public testing::TestWithParam<std::string> {
     spec::write_safetensors(path_, tensors, {});
   }
 
+  // Compares the probabilities of all images with those of the network in `golden`.
+  void compare(const std::string& network, const nlohmann::json& golden, bool ten_crop) const {
+    write_weights(network);
+    const auto world = comm::join_world();
+    const EvaluationResult result = evaluate(*world, {.checkpoint = path_,
+                                                      .root = CHEXBENCH_TEST_DATA,
+                                                      .split = "all",
+                                                      .overrides = {"model.name=" + network, "engine=onednn"},
+                                                      .ten_crop = ten_crop});
+    const nlohmann::json& expected = golden.at(network);
+    ASSERT_EQ(result.rows.size(), expected.size());
+    for (const ScoreRow& row : result.rows) {
+      const std::vector<double> probabilities = expected.at(row.file);
+      ASSERT_EQ(row.probabilities.size(), probabilities.size());
+      for (std::size_t f = 0; f < probabilities.size(); ++f)
+        EXPECT_NEAR(row.probabilities[f], probabilities[f], 1e-4) << row.file << ", " << result.labels[f];
+    }
+  }
+
   const std::string path_;
   nlohmann::json golden_;
 };
 
-TEST_P(Evaluate, GivesTheProbabilitiesOfTorchvision) {
-  write_weights(GetParam());
-  const auto world = comm::join_world();
-  const EvaluationResult result = evaluate(*world, {.checkpoint = path_,
-                                                    .root = std::string(CHEXBENCH_GOLDEN) + "/../data/nih",
-                                                    .split = "all",
-                                                    .overrides = {"model.name=" + GetParam(), "engine=onednn"}});
-  const nlohmann::json& expected = golden_.at("networks").at(GetParam());
-  ASSERT_EQ(result.rows.size(), expected.size());
-  for (const ScoreRow& row : result.rows) {
-    const std::vector<double> probabilities = expected.at(row.file);
-    ASSERT_EQ(row.probabilities.size(), probabilities.size());
-    for (std::size_t f = 0; f < probabilities.size(); ++f)
-      EXPECT_NEAR(row.probabilities[f], probabilities[f], 1e-4) << row.file << ", " << result.labels[f];
-  }
-}
+TEST_P(Evaluate, GivesTheProbabilitiesOfTorchvision) { compare(GetParam(), golden_.at("networks"), false); }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Evaluate, testing::Values("densenet121", "mobilenet_v2"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Golden, Evaluate, testing::Values("densenet121", "mobilenet_v2"), ParamName());
+
+TEST_F(Evaluate, AveragesTheCropsOfTorchvision) { compare("mobilenet_v2", golden_.at("ten_crop"), true); }
 
 }  // namespace
 }  // namespace chexbench::verbs

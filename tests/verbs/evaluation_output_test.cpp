@@ -25,6 +25,9 @@ EvaluationResult judged() {
                           .data_set = DataSetScores{.root = "set", .split = "test", .patients = 2, .scores = {}}};
   result.data_set->scores = measure::summarize_scores(
       {.columns = 2, .scores = {0.25f, 0.1f, 0.75f, 0.2f}, .labels = {0, 0, 1, 0}, .patients = {3, 4}});
+  for (measure::Estimate* const estimate :
+       {&result.data_set->scores.labels[0].auroc, &result.data_set->scores.labels[0].average_precision})
+    estimate->ci95 = measure::Interval{.low = 0.5, .high = 1};  // two patients are too few for one
   return result;
 }
 
@@ -40,7 +43,7 @@ TEST(EvaluationOutput, ATableHasTheFiguresAndTellsWhatIsLeftOut) {
   EXPECT_THAT(table, HasSubstr("densenet121 of best.safetensors, trained for 2 epochs, 224 pixels, f32 on onednn\n"));
   EXPECT_THAT(table, HasSubstr("2 images (2 patients) of split 'test' of set\n"));
   EXPECT_THAT(table, HasSubstr("bootstrap over patients, 1000 resamples, seed 1 (Field and Welsh 2007)"));
-  EXPECT_THAT(table, testing::ContainsRegex("Mass +1 +1 +1\\.000 +1\\.000 .. 1\\.000 +1\\.000"));
+  EXPECT_THAT(table, testing::ContainsRegex("Mass +1 +1 +1\\.000 +0\\.500 .. 1\\.000 +1\\.000 +0\\.500"));
   EXPECT_THAT(table, HasSubstr("\nNodule has no AUROC and is left out of the means: no image of the split has it.\n"));
 }
 
@@ -54,7 +57,7 @@ TEST(EvaluationOutput, ATableOfALabelThatEveryImageHasSaysSo) {
 TEST(EvaluationOutput, CsvHasARowForEachLabel) {
   const std::string csv = evaluation_csv(judged());
   EXPECT_THAT(csv, HasSubstr("label,positives,negatives,auroc,auroc_ci95_low,auroc_ci95_high,average_precision,"));
-  EXPECT_THAT(csv, HasSubstr("\nMass,1,1,1,1,1,1,1,1,0.0625,0.0625,0.0625\n"));
+  EXPECT_THAT(csv, HasSubstr("\nMass,1,1,1,0.5,1,1,0.5,1,0.0625,0.0625,0.0625\n"));
   EXPECT_THAT(csv, HasSubstr("\nNodule,0,2,,,,,,,0.02"));
 }
 

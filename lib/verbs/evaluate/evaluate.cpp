@@ -15,6 +15,7 @@
 #include "bench/opened_datasets.hpp"
 #include "bench/rank_agreement.hpp"
 #include "bench/training/ten_crop.hpp"
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "dataset/dataset.hpp"
@@ -104,7 +105,7 @@ measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const datase
 }
 
 DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
-  DataSetScores judged{.root = options.root, .split = options.split, .scores = {}};
+  DataSetScores judged{.root = without_credentials(options.root), .split = options.split, .scores = {}};
   if (rows.empty()) {
     throw DataError(
         fmt::format("{}: none of the {} images of split '{}' could be read: `chexbench data check` says "
