@@ -39,6 +39,17 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
   return engine;
 }
 
+// @throws as score_images(); of an image that cannot be read it also says how to leave it out
+std::vector<ScoredExample> score_or_say_how(const ScoringContext& context) {
+  try {
+    return score_images(context);
+  } catch (const DataError& error) {
+    if (context.spec.data.on_bad_record == spec::OnBadRecord::skip) throw;
+    throw DataError(
+        fmt::format("{}; replace it, or leave out what cannot be read by --set data.on_bad_record=skip", error.what()));
+  }
+}
+
 }  // namespace
 
 Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
@@ -51,12 +62,12 @@ Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
   const auto engine = make_engine(world, host, cores, request);
   ranks.enter({.what = "evaluates images"});
   return {.engine = engine->traits(),
-          .scored = score_images({.spec = request.spec,
-                                  .images = request.images,
-                                  .engine = *engine,
-                                  .communicator = ranks,
-                                  .cores = cores,
-                                  .views = request.views})};
+          .scored = score_or_say_how({.spec = request.spec,
+                                      .images = request.images,
+                                      .engine = *engine,
+                                      .communicator = ranks,
+                                      .cores = cores,
+                                      .views = request.views})};
 }
 
 }  // namespace chexbench::bench
