@@ -58,7 +58,8 @@ struct ScoreSummary {
 };
 
 // Computes all figures of each label and the means over the labels that are judged, with 95 % intervals over patients
-// (patient_bootstrap.hpp), as summarize_auroc() does. Scores are probabilities. Thread-safe.
+// (patient_bootstrap.hpp), as summarize_auroc() does. Scores are probabilities. Takes three times as long as
+// summarize_auroc(). Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ScoreSummary summarize_scores(const ScoredImages& images);
 

@@ -48,13 +48,14 @@ class Trained(SystemTest):
     def refuse(self, code, *arguments, says, checkpoint=None):
         self.fail_with(code, "evaluate", "--checkpoint", checkpoint or self.checkpoint, *arguments, says=says)
 
-    def strip(self, path, drops):
-        """Writes the checkpoint without those notes."""
+    def noted(self, name, notes):
+        """Writes the checkpoint with other notes: those that notes() makes of its own."""
+        path = self.folder / name
         metadata, tensors, data = read_checkpoint(self.checkpoint)
-        kept = {key: text for key, text in metadata.items() if not drops(key)}
-        header = json.dumps({"__metadata__": kept} | tensors).encode()
+        header = json.dumps({"__metadata__": notes(metadata)} | tensors).encode()
         header += b" " * (-len(header) % 8)
         path.write_bytes(len(header).to_bytes(8, "little") + header + data)
+        return path
 
 
 class Evaluate(Trained):
@@ -128,16 +129,14 @@ class Evaluate(Trained):
         self.assertNotEqual(whole, crops)
 
     def test_weights_without_notes_need_the_name_of_their_network(self):
-        plain = self.folder / "plain.safetensors"
-        self.strip(plain, lambda key: True)
+        plain = self.noted("plain.safetensors", lambda notes: {})
         self.refuse(2, "--data", self.set, checkpoint=plain, says=[str(plain), "add --set model.name"])
         rows, _ = self.evaluate(self.folder / "out", "--data", self.set, "--set", "model.name=mobilenet_v2",
                                 "--set", "model.image_size=32", "--set", "preprocess.crop=0.9", checkpoint=plain)
         self.assertEqual(rows, self.evaluate(self.folder / "same", "--data", self.set)[0])
 
     def test_a_checkpoint_of_an_older_version_needs_the_size_of_its_images(self):
-        old = self.folder / "old.safetensors"
-        self.strip(old, lambda key: key == "use")
+        old = self.noted("old.safetensors", lambda notes: {key: notes[key] for key in notes if key != "use"})
         self.refuse(2, "--data", self.set, checkpoint=old, says=[str(old), "--set model.image_size"])
         rows, _ = self.evaluate(self.folder / "out", "--data", self.set, "--set", "model.image_size=32",
                                 "--set", "preprocess.crop=0.9", checkpoint=old)
@@ -148,8 +147,7 @@ class BadInput(Trained):
     def test_a_checkpoint_of_another_network(self):
         self.refuse(2, "--data", self.set, "--set", "model.name=resnet50",
                     says=[str(self.checkpoint), "it is a mobilenet_v2, and --set model.name says resnet50"])
-        plain = self.folder / "plain.safetensors"
-        self.strip(plain, lambda key: True)
+        plain = self.noted("plain.safetensors", lambda notes: {})
         self.refuse(3, "--data", self.set, "--set", "model.name=resnet50", checkpoint=plain,
                     says=[str(plain), "no 'fc.weight'", "it is of another network"])
 
@@ -157,6 +155,21 @@ class BadInput(Trained):
         missing = self.folder / "missing.safetensors"
         self.refuse(3, "--data", self.set, checkpoint=missing, says=str(missing))
         self.refuse(3, "--data", self.set, checkpoint=REAL_IMAGES / "README.md", says="README.md")
+
+    def test_a_checkpoint_with_damaged_notes(self):
+        for use in ("{", "[]", '{"model": {"image_size": -1}}'):
+            damaged = self.noted("damaged.safetensors", lambda notes, use=use: notes | {"use": use})
+            self.refuse(3, "--data", self.set, checkpoint=damaged, says=[str(damaged), "damaged: its 'use' is no spec"])
+        unknown = self.noted("unknown.safetensors", lambda notes: notes | {"network": "net\x1b[1m"})
+        self.refuse(3, "--data", self.set, checkpoint=unknown,
+                    says=[str(unknown), "it is of the network 'net\\x1b[1m', which this version does not have"])
+
+    def test_notes_set_nothing_beyond_the_use_of_the_network(self):
+        use = {"model": {"image_size": 32}, "preprocess": {"crop": 0.9}, "engine": "none", "data": {"root": "x"},
+               "training": {"batch_size": 3}}
+        bold = self.noted("bold.safetensors", lambda notes: notes | {"use": json.dumps(use)})
+        rows, _ = self.evaluate(self.folder / "out", "--data", self.set, checkpoint=bold)
+        self.assertEqual(rows, self.evaluate(self.folder / "same", "--data", self.set)[0])
 
     def labelled(self, columns):
         """A set of two images with these labels, one image with each."""

@@ -8,6 +8,7 @@
 #include "bench/training/checkpoint.hpp"
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
+#include "core/printable.hpp"
 #include "engine/engine.hpp"
 #include "model/networks.hpp"
 #include "spec/parse.hpp"
@@ -52,9 +53,38 @@ void check_stated(const bench::TrainedNetwork& network, const EvaluateOptions& o
   }
 }
 
+spec::Experiment only_trial(const std::string& text, const std::string& source,
+                            const std::vector<std::string>& overrides) {
+  std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(text, source, overrides));
+  if (trials.size() != 1) throw SpecError(fmt::format("{}: one value for each key; evaluate makes no sweep", source));
+  return std::move(trials.front().experiment);
+}
+
+// Returns what the checkpoint says of the use of its network, as overrides. Other keys that a file may set there do not
+// count: nobody checked who wrote it.
+// @throws DataError if it is no spec
+std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std::string& path) {
+  if (network.name.empty()) return {};
+  const auto known = model::network_names();
+  if (std::ranges::find(known, network.name) == known.end()) {
+    throw DataError(fmt::format("{}: {}: it is of the network '{}', which this version does not have{}", kSubject, path,
+                                printable(network.name), suggestion(network.name, known)));
+  }
+  std::vector<std::string> overrides = {"model.name=" + json_text(network.name)};
+  if (network.use.empty()) return overrides;
+  try {
+    const spec::Experiment told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
+    overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
+    overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
+    overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
+  } catch (const SpecError& error) {
+    throw DataError(fmt::format("{}: {}: damaged: its 'use' is no spec: {}", kSubject, path, error.what()));
+  }
+  return overrides;
+}
+
 spec::Experiment experiment_of(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
-  std::vector<std::string> overrides;
-  if (network.use.empty() && !network.name.empty()) overrides.push_back("model.name=" + network.name);
+  std::vector<std::string> overrides = use_of(network, options.checkpoint);
   std::string root = options.root;
   if (!options.images.empty()) {  // a spec has a root, which single images do not use
     root = std::filesystem::path(options.images.front()).parent_path().string();
@@ -63,11 +93,7 @@ spec::Experiment experiment_of(const bench::TrainedNetwork& network, const Evalu
   overrides.push_back("data.root=" + json_text(root));
   overrides.push_back("data.split=" + options.split);
   overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
-  const std::string use = network.use.empty() ? "{}" : network.use;
-  const std::string source = fmt::format("{}: {}", kSubject, options.checkpoint);
-  std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(use, source, overrides));
-  if (trials.size() != 1) throw SpecError("--set: one value for each key; evaluate makes no sweep");
-  return std::move(trials.front().experiment);
+  return only_trial("{}", "--set", overrides);
 }
 
 void check_name(const bench::TrainedNetwork& network, const spec::Experiment& spec, const std::string& path) {
