@@ -20,6 +20,7 @@
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
+#include "evaluate_command.hpp"
 #include "import_command.hpp"
 #include "kernel_sweep_command.hpp"
 #include "list_command.hpp"
@@ -144,6 +145,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_completion_command(app);
   add_diagnose_command(app);
   add_doctor_command(app, session);
+  add_evaluate_command(app, session);
   add_import_commands(app);
   add_list_command(app);
   add_model_command(app);

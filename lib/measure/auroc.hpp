@@ -41,13 +41,11 @@ struct AurocSummary {
   std::optional<Interval> mean_ci95;
 };
 
-// Computes the AUROC of each label and the mean over labels, each with a 95 % percentile-bootstrap interval. The
-// bootstrap draws patients with replacement and takes all images of a drawn patient together (Field and Welsh,
-// "Bootstrapping clustered data", 2007). It uses 1,000 resamples and a fixed seed, so the result is deterministic.
+// Computes the AUROC of each label and the mean over labels, each with a 95 % interval (patient_bootstrap.hpp).
 //
 // A resample in which a label has no AUROC does not count for that label, nor for the mean, which would then be a
-// mean over other labels. An interval is std::nullopt if fewer than half of the resamples gave a value. Takes about
-// 12 ns per image, label and resample: 1.7 s for 14 labels of ten thousand images. Thread-safe.
+// mean over other labels. Takes about 12 ns per image, label and resample: 1.7 s for 14 labels of ten thousand images.
+// Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 AurocSummary summarize_auroc(const ScoredImages& images);
 

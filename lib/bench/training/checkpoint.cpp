@@ -24,6 +24,7 @@ namespace {
 
 constexpr const char* kSubject = "checkpoint";
 constexpr const char* kCores = "cores_per_rank";
+constexpr const char* kUse = "use";
 
 // Writes a double as a hexadecimal float, from which every bit can be read back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -62,9 +63,17 @@ std::string line_of(const std::string& experiment, const std::vector<results::Ep
   return results::to_journal_line({.key = experiment, .repeat = {.epochs = epochs}});
 }
 
+// Returns the part of the spec that says how images are given to the network, as a spec.
+std::string use_of(const spec::Experiment& spec) {
+  return fmt::format(R"({{"preprocess": {{"resize": "{}", "crop": {}}}, "model": {{"name": "{}", "image_size": {}}}}})",
+                     spec::to_string(spec.preprocess.resize), spec.preprocess.crop, spec.model.name,
+                     spec.model.image_size);
+}
+
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
   return {{"format", "pt"},
           {"network", spec.model.name},
+          {kUse, use_of(spec)},
           {"optimizer", spec::to_string(spec.training.optimizer)},
           {"trial", state.experiment},
           {"training", training_key(spec)},
@@ -195,6 +204,17 @@ void write_checkpoint(const std::string& path, const spec::Experiment& spec, con
   make_folder(folder);
   remove_abandoned_files(folder.string());  // files of runs that were killed while they wrote
   spec::write_safetensors(path, tensors, metadata_of(spec, state));
+}
+
+TrainedNetwork trained_network(const spec::Safetensors& file, const std::string& path) {
+  TrainedNetwork network;
+  if (!file.metadata("epochs")) return network;  // weights of another program
+  const TrainingState state = training_state(file, path);
+  network.name = text_of(file, path, "network");
+  network.use = file.metadata(kUse).value_or("");
+  network.epochs = static_cast<int>(state.epochs.size());
+  for (const results::LabelScore& score : state.epochs.back().scores) network.labels.push_back(score.label);
+  return network;
 }
 
 TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,

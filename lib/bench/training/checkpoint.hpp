@@ -32,6 +32,17 @@ std::string last_checkpoint(const std::string& folder);
 // @throws DataError if it is not a checkpoint, or no training can have reached that state
 TrainingState training_state(const spec::Safetensors& file, const std::string& path);
 
+// What a file of weights says of the network in it. All is empty if the file is no checkpoint but weights alone.
+struct TrainedNetwork {
+  std::string name;                 // "densenet121"
+  std::string use;                  // how images are given to it, as a spec in JSON; empty: an old checkpoint
+  std::vector<std::string> labels;  // of its outputs; empty: an old checkpoint
+  int epochs = 0;                   // that it was trained for
+};
+
+// @throws DataError as training_state(), if the file has a list of epochs
+TrainedNetwork trained_network(const spec::Safetensors& file, const std::string& path);
+
 // Returns whether the file at `path` was written after exactly these epochs.
 // @throws DataError if it is not a checkpoint, or is damaged
 bool is_checkpoint_after(const std::string& path, const std::vector<results::EpochRecord>& epochs);

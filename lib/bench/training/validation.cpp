@@ -4,102 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <map>
-#include <utility>
+#include <vector>
 
-#include "bench/interrupt_watch.hpp"
-#include "bench/pipeline_context.hpp"
 #include "core/errors.hpp"
-#include "core/interrupt.hpp"
 #include "core/log.hpp"
-#include "engine/epoch_training.hpp"
 #include "measure/auroc.hpp"
-#include "pipeline/pipeline.hpp"
-#include "spec/presets.hpp"
 
 namespace chexbench::bench {
 namespace {
 
-// Returns a pipeline that passes over the images once, in the order of their files. Ranks share the records, because
-// there may be fewer files than ranks; but if each image is a file on a server, ranks share the files, so that not
-// every rank fetches all of them.
-spec::PipelineSpec pass_over(const dataset::Dataset& images, int ranks) {
-  const bool by_file =
-      images.shards.empty() && images.store->is_distant() && images.images.size() >= static_cast<std::size_t>(ranks);
-  const std::string ops =
-      by_file ? R"({"op": "shard"}, {"op": "interleave"})" : R"({"op": "interleave"}, {"op": "shard"})";
-  return spec::parse_pipeline(fmt::format(R"([{{"op": "list_files"}}, {},
-                      {{"op": "map_and_batch", "parallel_batches": 2, "drop_remainder": false}},
-                      {{"op": "prefetch", "buffer": 2}}])",
-                                          ops),
-                              "validation");
-}
-
-struct Scored {
-  std::vector<float> logits;
-  std::vector<float> labels;
-};
-using ScoredById = std::map<std::uint32_t, Scored>;  // by ExampleId::image
-
-void append(std::string& bytes, const auto* values, std::size_t count) {
-  bytes.append(reinterpret_cast<const char*>(values), count * sizeof(*values));
-}
-
-// Evaluates this rank's images and returns their bytes: for each image its number (u32), its logits and its labels
-// (f32).
-std::string evaluate_share(const ValidationContext& context) {
-  spec::Experiment spec = context.spec;
-  spec.pipeline = pass_over(context.images, context.communicator.world());
-  spec.measure.attribution = false;
-  pipeline::PipelineContext pipeline_context = make_pipeline_context(
-      spec, context.images, context.engine.allocator(),
-      {.rank = context.communicator.rank(), .world = context.communicator.world(), .cores = context.cores});
-  pipeline_context.augments = false;
-  const auto pipeline = pipeline::make_pipeline(pipeline_context);
-  const InterruptWatch watch(*pipeline);
-  const auto outputs = static_cast<std::size_t>(context.images.labels());
-  std::string bytes;
-  std::vector<float> logits;
-  while (BatchLease batch = pipeline->next()) {
-    throw_if_interrupted();
-    const auto images = static_cast<std::size_t>(batch->valid);
-    const std::vector<ExampleId> ids = batch->ids;
-    const std::vector<float> labels = batch->labels;
-    logits.resize(images * outputs);
-    context.engine.epoch_training()->evaluate(std::move(batch), logits);
-    for (std::size_t i = 0; i < images; ++i) {
-      append(bytes, &ids[i].image, 1);
-      append(bytes, logits.data() + i * outputs, outputs);
-      append(bytes, labels.data() + i * outputs, outputs);
-    }
-  }
-  throw_if_interrupted();
-  return bytes;
-}
-
-ScoredById unpack(const std::vector<std::string>& of_ranks, std::size_t outputs) {
-  const std::size_t image_bytes = sizeof(std::uint32_t) + 2 * outputs * sizeof(float);
-  ScoredById scored;
-  for (const std::string& bytes : of_ranks) {
-    for (const char* at = bytes.data(); at != bytes.data() + bytes.size(); at += image_bytes) {
-      std::uint32_t image = 0;
-      std::memcpy(&image, at, sizeof(image));
-      Scored& values = scored[image];
-      values.logits.resize(outputs);
-      values.labels.resize(outputs);
-      std::memcpy(values.logits.data(), at + sizeof(image), outputs * sizeof(float));
-      std::memcpy(values.labels.data(), at + sizeof(image) + outputs * sizeof(float), outputs * sizeof(float));
-    }
-  }
-  return scored;
-}
-
 // Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it.
-double mean_loss(const ScoredById& scored) {
+double mean_loss(const std::vector<ScoredExample>& scored) {
   double sum = 0;
   std::size_t count = 0;
-  for (const auto& [image, values] : scored) {
+  for (const ScoredExample& values : scored) {
     count += values.logits.size();
     for (std::size_t f = 0; f < values.logits.size(); ++f) {
       const auto z = static_cast<double>(values.logits[f]), t = static_cast<double>(values.labels[f]);
@@ -109,10 +27,10 @@ double mean_loss(const ScoredById& scored) {
   return sum / static_cast<double>(count);
 }
 
-void score(const ScoredById& scored, const dataset::Dataset& images, results::EpochRecord& epoch) {
+void score(const std::vector<ScoredExample>& scored, const dataset::Dataset& images, results::EpochRecord& epoch) {
   measure::ScoredImages table{.columns = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
-  for (const auto& [image, values] : scored) {
-    table.patients.push_back(images.images.at(image).patient);
+  for (const ScoredExample& values : scored) {
+    table.patients.push_back(images.images.at(values.image).patient);
     for (const float logit : values.logits) {
       // A network that has diverged ranks nothing, and NaN would have no place in the order of scores.
       table.scores.push_back(std::isnan(logit) ? 0.0f : logit);
@@ -138,11 +56,10 @@ void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
 
 }  // namespace
 
-results::EpochRecord validate(const ValidationContext& context) {
+results::EpochRecord validate(const ScoringContext& context) {
   results::EpochRecord epoch;
-  const std::vector<std::string> of_ranks = context.communicator.gather(evaluate_share(context), 0);
+  const std::vector<ScoredExample> scored = score_images(context);
   if (context.communicator.rank() == 0) {
-    const ScoredById scored = unpack(of_ranks, context.images.label_names.size());
     if (scored.empty()) {
       throw DataError(fmt::format("validation: none of its {} images could be read", context.images.images.size()));
     }

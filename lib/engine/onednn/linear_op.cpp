@@ -1,5 +1,7 @@
 #include "engine/onednn/linear_op.hpp"
 
+#include "engine/onednn/parallel.hpp"
+
 namespace chexbench::engine::onednn {
 namespace {
 
@@ -15,8 +17,8 @@ memory::desc weight_desc(const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
-LinearOp::LinearOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y)
-    : device_(device), name_(layer.name), x_(x), y_(y) {
+LinearOp::LinearOp(const Device& device, const model::Layer& layer, const PassMode& mode, Tensor& x, Tensor& y)
+    : device_(device), name_(layer.name), mode_(mode), x_(x), y_(y) {
   forward_desc_ = {{dnnl::prop_kind::forward_training, x.desc, weight_desc(x, y), vector_desc(y), y.desc},
                    device.engine};
 }
@@ -46,6 +48,11 @@ void LinearOp::bind() {
                         {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
                         {DNNL_ARG_BIAS, wrap(vector_desc(y_), bias_->weights)},
                         {DNNL_ARG_DST, wrap(y_.desc, y_.data)}};
+  {
+    const OneThread alone;
+    on_one_thread_ = dnnl::inner_product_forward(
+        {{dnnl::prop_kind::forward_inference, x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine});
+  }
   data_ = dnnl::inner_product_backward_data({{x_.desc, weights, y_.desc}, device_.engine, forward_desc_});
   data_arguments_ = {{DNNL_ARG_DIFF_DST, dy},
                      {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
@@ -58,7 +65,16 @@ void LinearOp::bind() {
                         {DNNL_ARG_DIFF_BIAS, wrap(vector_desc(y_), bias_->gradient)}};
 }
 
-void LinearOp::forward() { forward_.execute(device_.stream, forward_arguments_); }
+// oneDNN divides a sum over inputs among threads if the layer is large, so that their number shows in the low bits.
+// It divides no sum of a convolution's forward.
+void LinearOp::forward() {
+  if (!mode_.any_threads) {
+    forward_.execute(device_.stream, forward_arguments_);
+    return;
+  }
+  const OneThread alone;
+  on_one_thread_.execute(device_.stream, forward_arguments_);
+}
 
 void LinearOp::backward() {
   weights_.execute(device_.stream, weights_arguments_);

@@ -170,7 +170,7 @@ class Lowering {
       case LayerKind::dropout:
         return lower_dropout(i);
       case LayerKind::linear:
-        add<LinearOp>(layer(i), input_tensor(i), new_flat(i));
+        add<LinearOp>(layer(i), mode_, input_tensor(i), new_flat(i));
         return;
     }
   }

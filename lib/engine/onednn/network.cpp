@@ -81,8 +81,8 @@ std::vector<OpTime> Network::op_times() const {
 }
 
 void Network::evaluate() {
-  const PassMode training =
-      std::exchange(mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed});
+  const PassMode training = std::exchange(
+      mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed, .any_threads = true});
   const std::vector<PassTimes> times = times_;  // of training
   forward();
   times_ = times;

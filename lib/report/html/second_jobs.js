@@ -31,9 +31,10 @@ function addSecondJobs() {
   if (report.second_jobs.length === 0) return;
   const place = section("second-jobs", "Two jobs on one host", "What is left of each job's rate beside the other one, of that alone. " +
     "Both were measured in turn; whiskers are 95 % intervals (from five rounds on).");
-  const rows = report.second_jobs.map((cost) => ({
-    ...cost, name: trials.find((trial) => trial.key === cost.key).label + (cost.second_emulated ? " (second job emulated)" : ""),
-  }));
+  const rows = report.second_jobs.map((cost) => {
+    const trial = trials.find((one) => one.key === cost.key);
+    return { ...cost, trial, name: trial.label + (cost.second_emulated ? " (second job emulated)" : "") };
+  });
   if (charts.available) charts.bars(place, "What a job keeps beside the other one", "% of its rate alone", keptBars(rows));
   table(place, "second-jobs-table", "Rates alone and beside each other", secondJobColumns, rows);
 }

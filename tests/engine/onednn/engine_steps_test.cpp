@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "../emulated_fixture.hpp"
 #include "core/affinity.hpp"
@@ -166,6 +167,31 @@ TYPED_TEST(EngineSteps, EvaluateAsAFrozenNetworkAndChangeNothing) {
 
   engine->epoch_training()->evaluate(this->filled(7, 3), std::span(logits).first(std::size_t{3} * kNihLabels));
   EXPECT_TRUE(std::ranges::equal(logits, frozen->logits())) << "a batch that is not full";
+}
+
+// Without care AlexNet's would differ on two threads, and ResNet50's on 16: oneDNN divides their linear layers' sums.
+TEST(Evaluation, HasTheSameBitsOnAnyNumberOfThreads) {
+  constexpr int kImages = 16, kSide = 64;
+  const std::vector<int> usable = usable_cores();
+  for (const auto& [model, teams] :
+       {std::pair("alexnet", std::vector{1, 2, 3}), std::pair("resnet50", std::vector{1, 16}),
+        std::pair("densenet121", std::vector{1, 3})}) {
+    std::vector<float> first;
+    for (const int threads : teams) {
+      EngineConfig config = small_config(kImages);
+      config.model.name = model;
+      config.model.image_size = kSide;
+      for (int i = 0; i < threads; ++i) config.cores.push_back(usable[static_cast<std::size_t>(i) % usable.size()]);
+      const auto pool = BatchPool::create({.images = kImages, .height = kSide, .width = kSide}, 1, host_allocator());
+      BatchLease batch = pool->acquire({});
+      batch->valid = kImages;
+      model::fill_formula_signed("threads", "input", batch->f32());
+      std::vector<float> logits(std::size_t{kImages} * kNihLabels);
+      make_engine("onednn", config)->epoch_training()->evaluate(std::move(batch), logits);
+      if (first.empty()) first = logits;
+      EXPECT_TRUE(logits == first) << model << " on " << threads << " threads";
+    }
+  }
 }
 
 TYPED_TEST(EngineSteps, TakeTheLearningRateThatIsSet) {

@@ -10,10 +10,11 @@ namespace {
 
 TEST(LinearOp, AgreesWithThePlainLoops) {
   constexpr std::size_t kImages = 5, kInputs = 48, kOutputs = 14;
+  const PassMode mode;
   OpRig rig;
   Tensor &x = rig.tensor({kImages, kInputs}, Layout::flat), &y = rig.tensor({kImages, kOutputs}, Layout::flat);
   Tensor& dy = rig.gradient_of(y);
-  rig.add<LinearOp>(model::Layer{.name = "fc"}, x, y);
+  rig.add<LinearOp>(model::Layer{.name = "fc"}, mode, x, y);
   rig.place();
   const Numbers x_values = rig.fill(x, "x"), g = rig.fill(dy, "dy");
   const Numbers weights = rig.load("fc.weight"), bias = rig.load("fc.bias");

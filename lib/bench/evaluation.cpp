@@ -1,0 +1,73 @@
+#include "bench/evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "bench/core_layout.hpp"
+#include "bench/gpu_layout.hpp"
+#include "core/affinity.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores& host, const std::vector<int>& cores,
+                                            const EvaluationRequest& request) {
+  comm::Communicator& ranks = world.communicator();
+  const spec::Experiment& spec = request.spec;
+  const int gpu = engine::computes_on_gpu(spec.engine)
+                      ? share_gpus(ranks, host, engine::visible_gpus(), request.allow_shared_gpu).gpu
+                      : 0;
+  auto engine = engine::make_engine(spec.engine, {.model = spec.model,
+                                                  .training = spec.training,
+                                                  .comm = spec.comm,
+                                                  .deliver = spec.data.deliver,
+                                                  .outputs = request.images.labels(),
+                                                  .cores = cores,
+                                                  .world = ranks.world(),
+                                                  .rank = ranks.rank(),
+                                                  .gpu = gpu,
+                                                  .plan_choice = {}});
+  if (engine->epoch_training() == nullptr) {
+    throw SpecError(fmt::format("engine {} computes no probabilities: use auto, onednn or cuda", spec.engine));
+  }
+  engine->load_weights([&request](const model::TensorInfo& info, std::span<float> values) {
+    request.weights.read(info.name, info.shape, values);
+  });
+  return engine;
+}
+
+// @throws as score_images(); of an image that cannot be read it also says how to leave it out
+std::vector<ScoredExample> score_or_say_how(const ScoringContext& context) {
+  try {
+    return score_images(context);
+  } catch (const DataError& error) {
+    if (context.spec.data.on_bad_record == spec::OnBadRecord::skip) throw;
+    throw DataError(
+        fmt::format("{}; replace it, or leave out what cannot be read by --set data.on_bad_record=skip", error.what()));
+  }
+}
+
+}  // namespace
+
+Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
+  comm::Communicator& ranks = world.communicator();
+  ranks.enter({.what = fmt::format("builds engine '{}'", request.spec.engine)});
+  ranks.limit_waits(request.spec.comm.timeout_s);
+  const HostCores host = find_host_cores(world);
+  const std::vector<int> cores = share_cores(host, request.spec, ranks.world()).cores;
+  bind_this_thread(cores);
+  const auto engine = make_engine(world, host, cores, request);
+  ranks.enter({.what = "evaluates images"});
+  return {.engine = engine->traits(),
+          .scored = score_or_say_how({.spec = request.spec,
+                                      .images = request.images,
+                                      .engine = *engine,
+                                      .communicator = ranks,
+                                      .cores = cores,
+                                      .views = request.views})};
+}
+
+}  // namespace chexbench::bench

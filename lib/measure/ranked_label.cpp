@@ -1,0 +1,65 @@
+#include "measure/ranked_label.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace chexbench::measure {
+
+RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding)
+    : order_(scores.size()) {
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return scores[a] < scores[b]; });
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    has_finding_.push_back(has_finding[order_[i]]);
+    ends_run_.push_back(i + 1 == order_.size() || scores[order_[i]] != scores[order_[i + 1]]);
+  }
+}
+
+// Ties count as half pairs.
+std::optional<double> RankedLabel::auroc(std::span<const std::uint32_t> weight) const {
+  std::uint64_t below = 0, half_pairs = 0, positives = 0;  // negatives with a lower score; twice the number of pairs
+  std::uint64_t run_positives = 0, run_negatives = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    (has_finding_[i] != 0 ? run_positives : run_negatives) += weight[order_[i]];
+    if (ends_run_[i] == 0) continue;
+    half_pairs += run_positives * (2 * below + run_negatives);
+    below += run_negatives;
+    positives += run_positives;
+    run_positives = run_negatives = 0;
+  }
+  if (positives == 0 || below == 0) return std::nullopt;
+  return static_cast<double>(half_pairs) / 2 / static_cast<double>(positives) / static_cast<double>(below);
+}
+
+// A run of equal scores is one threshold. Thresholds fall from the highest score on.
+std::optional<double> RankedLabel::average_precision(std::span<const std::uint32_t> weight) const {
+  std::uint64_t positives = 0, images = 0, run_positives = 0;
+  double sum = 0;  // of the precision at each threshold, times the positives that it adds
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    run_positives += has_finding_[i] != 0 ? weight[order_[i]] : 0;
+    images += weight[order_[i]];
+    if (i > 0 && ends_run_[i - 1] == 0) continue;  // the run goes on
+    positives += run_positives;
+    if (run_positives > 0)
+      sum += static_cast<double>(run_positives) * static_cast<double>(positives) / static_cast<double>(images);
+    run_positives = 0;
+  }
+  if (positives == 0) return std::nullopt;
+  return sum / static_cast<double>(positives);
+}
+
+std::uint64_t RankedLabel::positives() const {
+  return static_cast<std::uint64_t>(std::count(has_finding_.begin(), has_finding_.end(), 1));
+}
+
+std::vector<LabelColumn> label_columns(const ScoredImages& images) {
+  std::vector<LabelColumn> columns(images.columns);
+  for (std::size_t cell = 0; cell < images.scores.size(); ++cell) {
+    columns[cell % images.columns].scores.push_back(images.scores[cell]);
+    columns[cell % images.columns].has_finding.push_back(images.labels[cell]);
+  }
+  return columns;
+}
+
+}  // namespace chexbench::measure

@@ -1,0 +1,44 @@
+// One label of scored images, sorted by score: what AUROC and average precision are counted from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "measure/auroc.hpp"
+
+namespace chexbench::measure {
+
+// Sorted once, so that a bootstrap can count each resample in O(n). Immutable, so threads may share it.
+class RankedLabel {
+ public:
+  // Both spans have one element per image and the same length.
+  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+
+  // Return the AUROC and the average precision with image i counted weight[i] times; std::nullopt where auroc() and
+  // average_precision() have none. Pairs and images are counted in integers, so the counts are exact.
+  std::optional<double> auroc(std::span<const std::uint32_t> weight) const;
+  std::optional<double> average_precision(std::span<const std::uint32_t> weight) const;
+
+  std::uint64_t positives() const;
+  std::uint64_t negatives() const { return order_.size() - positives(); }
+
+ private:
+  std::vector<std::uint32_t> order_;       // images, by ascending score
+  std::vector<std::uint8_t> has_finding_;  // in that order, like ends_run_
+  std::vector<std::uint8_t> ends_run_;     // marks the last image of each run of equal scores
+};
+
+// The scores and labels of one column of ScoredImages.
+struct LabelColumn {
+  std::vector<float> scores;
+  std::vector<std::uint8_t> has_finding;
+
+  RankedLabel ranked() const { return {scores, has_finding}; }
+};
+
+std::vector<LabelColumn> label_columns(const ScoredImages& images);
+
+}  // namespace chexbench::measure

@@ -1,0 +1,97 @@
+#include "measure/scores.hpp"
+
+#include <algorithm>
+
+#include "measure/ranked_label.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+double squared_error(float score, std::uint8_t has_finding) {
+  const double difference = static_cast<double>(score) - (has_finding != 0 ? 1 : 0);
+  return difference * difference;
+}
+
+std::optional<double> brier(const LabelColumn& column, std::span<const std::uint32_t> weight) {
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    sum += weight[i] * squared_error(column.scores[i], column.has_finding[i]);
+    count += weight[i];
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+// The figures of a label in the order of the bootstrap's values.
+enum Figure : std::size_t { kAuroc, kAveragePrecision, kBrier, kFigures };
+
+// Returns the estimates of all figures of each label, one label after the other, and then those of their means.
+std::vector<Estimate> estimates_of(const std::vector<LabelColumn>& columns, const std::vector<RankedLabel>& ranked,
+                                   const std::vector<std::uint32_t>& patients) {
+  std::array<MeanOfDefined, kFigures> means;
+  const auto figures = [&](std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) {
+    std::array<std::vector<std::optional<double>>, kFigures> judged;  // what the means are over
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+      const auto of_label = values.subspan(f * kFigures, kFigures);
+      of_label[kAuroc] = ranked[f].auroc(weight);
+      const bool is_judged = of_label[kAuroc].has_value();
+      of_label[kAveragePrecision] = is_judged ? ranked[f].average_precision(weight) : std::nullopt;
+      of_label[kBrier] = brier(columns[f], weight);
+      for (std::size_t figure = 0; figure < kFigures; ++figure)
+        judged[figure].push_back(is_judged ? of_label[figure] : std::nullopt);
+    }
+    for (std::size_t figure = 0; figure < kFigures; ++figure)
+      values[columns.size() * kFigures + figure] = means[figure](judged[figure]);
+  };
+  return bootstrap_over_patients(patients, (columns.size() + 1) * kFigures, figures);
+}
+
+}  // namespace
+
+std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
+  return RankedLabel(scores, has_finding).average_precision(std::vector<std::uint32_t>(scores.size(), 1));
+}
+
+std::optional<double> ReliabilityBin::mean_probability() const {
+  return images == 0 ? std::nullopt : std::optional(sum_of_probabilities / static_cast<double>(images));
+}
+
+std::optional<double> ReliabilityBin::share_of_positives() const {
+  return images == 0 ? std::nullopt : std::optional(static_cast<double>(positives) / static_cast<double>(images));
+}
+
+std::array<ReliabilityBin, kReliabilityBins> reliability(std::span<const float> scores,
+                                                         std::span<const std::uint8_t> has_finding) {
+  std::array<ReliabilityBin, kReliabilityBins> bins = {};
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double place = static_cast<double>(scores[i]) * kReliabilityBins;
+    ReliabilityBin& bin = bins[std::min(static_cast<std::size_t>(std::max(place, 0.0)), kReliabilityBins - 1)];
+    ++bin.images;
+    bin.positives += has_finding[i] != 0 ? 1 : 0;
+    bin.sum_of_probabilities += static_cast<double>(scores[i]);
+  }
+  return bins;
+}
+
+ScoreSummary summarize_scores(const ScoredImages& images) {
+  const std::vector<LabelColumn> columns = label_columns(images);
+  std::vector<RankedLabel> ranked;
+  for (const LabelColumn& column : columns) ranked.push_back(column.ranked());
+  const std::vector<Estimate> estimates = estimates_of(columns, ranked, images.patients);
+  ScoreSummary summary;
+  for (std::size_t f = 0; f < columns.size(); ++f) {
+    const std::span<const Estimate> of_label = std::span(estimates).subspan(f * kFigures, kFigures);
+    summary.labels.push_back({.auroc = of_label[kAuroc],
+                              .average_precision = of_label[kAveragePrecision],
+                              .brier = of_label[kBrier],
+                              .positives = ranked[f].positives(),
+                              .negatives = ranked[f].negatives(),
+                              .reliability = reliability(columns[f].scores, columns[f].has_finding)});
+  }
+  const std::span<const Estimate> of_means = std::span(estimates).subspan(columns.size() * kFigures);
+  summary.mean_auroc = of_means[kAuroc];
+  summary.mean_average_precision = of_means[kAveragePrecision];
+  summary.mean_brier = of_means[kBrier];
+  return summary;
+}
+
+}  // namespace chexbench::measure

@@ -1,0 +1,178 @@
+#include "verbs/evaluate/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bench/core_layout.hpp"
+#include "bench/evaluation.hpp"
+#include "bench/opened_datasets.hpp"
+#include "bench/rank_agreement.hpp"
+#include "bench/training/ten_crop.hpp"
+#include "core/credentials.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "dataset/dataset.hpp"
+#include "measure/machine.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+// Returns the labels that a network has if nothing says their names.
+std::vector<std::string> names_of_outputs(const EvaluatedNetwork& network) {
+  if (!network.labels.empty()) return network.labels;
+  if (network.outputs == kNihLabels) return dataset::finding_names();
+  std::vector<std::string> names;
+  for (int output = 1; output <= network.outputs; ++output) names.push_back(fmt::format("output {}", output));
+  return names;
+}
+
+// Returns single images as a data set without labels and patients.
+dataset::Dataset single_images(const EvaluatedNetwork& network, const std::vector<std::string>& paths) {
+  dataset::Dataset images;
+  images.label_names = names_of_outputs(network);
+  images.has_patients = false;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+      throw DataError(fmt::format("{}: {}; evaluate takes PNGs and JPEGs, and a folder by --data", path,
+                                  std::filesystem::exists(path, error) ? "not a file" : "no such file"));
+    }
+    images.images.push_back({.name = path, .path = path, .labels = {}});
+  }
+  return images;
+}
+
+void check_labels(const EvaluatedNetwork& network, const dataset::Dataset& images, const EvaluateOptions& options) {
+  constexpr const char* kMend = "choose the same ones, in the same order, by --set data.labels.columns and its like";
+  if (images.labels() != network.outputs) {
+    throw DataError(fmt::format("checkpoint: {}: it has {} outputs, and the images of {} have {} labels ({}): {}",
+                                options.checkpoint, network.outputs, options.root, images.labels(),
+                                fmt::join(images.label_names, ", "), kMend));
+  }
+  const auto [ours, theirs] = std::ranges::mismatch(network.labels, images.label_names);
+  if (network.labels.empty() || ours == network.labels.end()) return;
+  throw DataError(fmt::format(
+      "checkpoint: {}: it was trained for '{}' where the images of {} have '{}' (label {} of "
+      "{}): {}",
+      options.checkpoint, *ours, options.root, *theirs, ours - network.labels.begin() + 1, network.outputs, kMend));
+}
+
+// Returns the mean over the views of the probabilities that the logits stand for.
+// @throws DataError if a logit is not a number
+std::vector<float> probabilities_of(const std::vector<float>& logits, std::size_t labels, const std::string& file) {
+  std::vector<double> sums(labels);
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (std::isnan(logits[i])) {
+      throw DataError(
+          fmt::format("the network gives no number for {}: it has diverged; take a checkpoint from before that", file));
+    }
+    sums[i % labels] += 1 / (1 + std::exp(-static_cast<double>(logits[i])));
+  }
+  const double views = static_cast<double>(logits.size()) / static_cast<double>(labels);
+  std::vector<float> probabilities;
+  for (const double sum : sums) probabilities.push_back(static_cast<float>(sum / views));
+  return probabilities;
+}
+
+std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, const dataset::Dataset& images) {
+  std::vector<ScoreRow> rows;
+  for (const bench::ScoredExample& one : scored) {
+    const dataset::ImageEntry& entry = images.images.at(one.image);
+    rows.push_back({.file = entry.name,
+                    .patient = images.has_patients ? std::optional(entry.patient) : std::nullopt,
+                    .labels = entry.labels,
+                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name)});
+  }
+  return rows;
+}
+
+measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
+  measure::ScoredImages table{.columns = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    table.patients.push_back(rows[row].patient.value_or(row));
+    table.scores.insert(table.scores.end(), rows[row].probabilities.begin(), rows[row].probabilities.end());
+    for (std::size_t label = 0; label < table.columns; ++label)
+      table.labels.push_back(rows[row].labels.has(label) ? 1 : 0);
+  }
+  return measure::summarize_scores(table);
+}
+
+DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
+  DataSetScores judged{.root = without_credentials(options.root), .split = options.split, .scores = {}};
+  if (rows.empty()) {
+    throw DataError(
+        fmt::format("{}: none of the {} images of split '{}' could be read: `chexbench data check` says "
+                    "why",
+                    options.root, images.images.size(), options.split));
+  }
+  judged.unread_images = images.images.size() - rows.size();
+  if (judged.unread_images > 0) {
+    log::warning(
+        "{} of the {} images of split '{}' are missing or could not be read: `chexbench data check` names them",
+        judged.unread_images, images.images.size(), options.split);
+  }
+  std::set<std::uint32_t> patients;
+  for (const ScoreRow& row : rows)
+    if (row.patient) patients.insert(*row.patient);
+  judged.patients = patients.size();
+  judged.scores = summary_of(rows, images);
+  return judged;
+}
+
+// Opens the data set, the same on every rank.
+const dataset::Dataset& open_images(comm::World& world, const EvaluatedNetwork& network, const EvaluateOptions& options,
+                                    bench::OpenedDatasets& opened) {
+  const spec::Experiment input = options.ten_crop ? bench::ten_crop_input(network.spec) : network.spec;
+  comm::Communicator& ranks = world.communicator();
+  ranks.enter({.what = "opens the data"});
+  const dataset::Dataset& images = opened.of(input);
+  check_labels(network, images, options);
+  bench::check_same_data({{.spec = input, .ranks = ranks.world()}}, opened, ranks, bench::gather_rank_cores(world));
+  return images;
+}
+
+}  // namespace
+
+EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
+  EvaluatedNetwork network = read_network(options);
+  bench::OpenedDatasets opened;
+  std::optional<dataset::Dataset> singles;
+  if (options.root.empty()) {
+    singles = single_images(network, options.images);
+    network.spec.data.format = singles->format;
+    const auto most = static_cast<std::int64_t>(network.spec.training.batch_size);
+    network.spec.training.batch_size = static_cast<int>(std::min(most, std::ssize(options.images)));
+  }
+  const dataset::Dataset& images = singles ? *singles : open_images(world, network, options, opened);
+  const bench::Evaluation evaluation =
+      bench::evaluate(world, {.spec = network.spec,
+                              .weights = network.weights,
+                              .images = images,
+                              .views = options.ten_crop ? bench::Views::ten_crop : bench::Views::whole,
+                              .allow_shared_gpu = options.allow_shared_gpu});
+  EvaluationResult result{.date_utc = measure::utc_now(),
+                          .checkpoint = options.checkpoint,
+                          .network = network.spec.model.name,
+                          .epochs = network.epochs,
+                          .image_size = network.spec.model.image_size,
+                          .precision = spec::to_string(network.spec.training.precision),
+                          .engine = evaluation.engine.name,
+                          .device = evaluation.engine.device,
+                          .crops = options.ten_crop ? bench::kCrops : 1,
+                          .labels = images.label_names,
+                          .rows = {},
+                          .data_set = {}};
+  if (world.communicator().rank() != 0) return result;
+  result.rows = rows_of(evaluation.scored, images);
+  if (!options.root.empty()) result.data_set = judge(options, result.rows, images);
+  return result;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+
+#include "verbs/evaluate/evaluation_fields.hpp"
+#include "verbs/to_json.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+
+Json reliability_to_json(const measure::LabelScores& label) {
+  Json bins = Json::array();
+  for (std::size_t i = 0; i < label.reliability.size(); ++i) {
+    const measure::ReliabilityBin& bin = label.reliability[i];
+    Json& object = bins.emplace_back(Json::object());
+    const ToJson field{object};
+    field("from", static_cast<double>(i) / measure::kReliabilityBins);
+    field("to", static_cast<double>(i + 1) / measure::kReliabilityBins);
+    field("images", bin.images);
+    field("mean_probability", bin.mean_probability());
+    field("share_of_positives", bin.share_of_positives());
+  }
+  return bins;
+}
+
+void add_data_set(const EvaluationResult& result, Json& object) {
+  const DataSetScores& data_set = *result.data_set;
+  object["root"] = data_set.root;
+  object["split"] = data_set.split;
+  object["images"] = result.rows.size();
+  object["unread_images"] = data_set.unread_images;
+  object["patients"] = data_set.patients > 0 ? Json(data_set.patients) : Json(nullptr);
+  object["intervals"] = {{"method", "percentile bootstrap over patients"},
+                         {"source", "Field and Welsh, Bootstrapping clustered data, 2007"},
+                         {"resamples", measure::kBootstrapResamples},
+                         {"seed", measure::kBootstrapSeed}};
+  Json& mean = object["mean"] = Json::object();
+  visit_estimate(ToJson{mean}, "auroc", data_set.scores.mean_auroc);
+  visit_estimate(ToJson{mean}, "average_precision", data_set.scores.mean_average_precision);
+  visit_estimate(ToJson{mean}, "brier", data_set.scores.mean_brier);
+  object["labels"] = Json::array();
+  object["left_out_of_means"] = Json::array();
+  for (std::size_t f = 0; f < result.labels.size(); ++f) {
+    const measure::LabelScores& label = data_set.scores.labels[f];
+    Json& row = object["labels"].emplace_back(Json{{"label", result.labels[f]}});
+    visit_label(ToJson{row}, label);
+    row["reliability"] = reliability_to_json(label);
+    if (!label.is_judged()) object["left_out_of_means"].push_back(result.labels[f]);
+  }
+}
+
+void add_images(const EvaluationResult& result, Json& object) {
+  object["images"] = Json::array();
+  for (const ScoreRow& row : result.rows) {
+    Json& image = object["images"].emplace_back(Json{{"file", row.file}, {"probabilities", Json::object()}});
+    for (std::size_t f = 0; f < result.labels.size(); ++f)
+      image["probabilities"][result.labels[f]] = row.probabilities[f];
+  }
+}
+
+}  // namespace
+
+std::string evaluation_json(const EvaluationResult& result) {
+  Json object = {{"chexbench_version", result.chexbench_version},
+                 {"date_utc", result.date_utc},
+                 {"checkpoint", result.checkpoint},
+                 {"network", result.network},
+                 {"epochs", result.epochs > 0 ? Json(result.epochs) : Json(nullptr)},
+                 {"image_size", result.image_size},
+                 {"crops", result.crops},
+                 {"precision", result.precision},
+                 {"engine", result.engine},
+                 {"device", result.device}};
+  if (result.data_set) {
+    add_data_set(result, object);
+  } else {
+    add_images(result, object);
+  }
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace chexbench::verbs

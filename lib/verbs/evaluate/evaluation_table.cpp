@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/fitted_table.hpp"
+#include "verbs/evaluate/evaluation_result.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : ""; }
+
+std::string interval(const measure::Estimate& estimate) {
+  return estimate.ci95 ? fmt::format("{:.3f} .. {:.3f}", estimate.ci95->low, estimate.ci95->high) : "";
+}
+
+std::string heading(const EvaluationResult& result) {
+  std::string text = fmt::format("{} of {}", result.network, result.checkpoint);
+  if (result.epochs > 0) text += fmt::format(", trained for {} epoch{}", result.epochs, result.epochs == 1 ? "" : "s");
+  text += fmt::format(", {} pixels, {} on {}", result.image_size, result.precision, result.engine);
+  if (result.crops > 1) text += fmt::format(", mean of {} crops", result.crops);
+  return report::shown_line(text);
+}
+
+std::string data_set_heading(const EvaluationResult& result) {
+  const DataSetScores& data_set = *result.data_set;
+  const std::string of_patients = data_set.patients > 0 ? fmt::format("{} patients", data_set.patients)
+                                                        : "patients unknown, so each image counts as one";
+  return report::shown_line(fmt::format("{} images ({}) of split '{}' of {}", result.rows.size(), of_patients,
+                                        data_set.split, data_set.root)) +
+         fmt::format(
+             "95 % intervals: percentile bootstrap over patients, {} resamples, seed {} (Field and Welsh 2007); "
+             "average "
+             "precision without interpolation, as in scikit-learn\n",
+             measure::kBootstrapResamples, measure::kBootstrapSeed);
+}
+
+// Returns a line for each label that the means are not over, or nothing.
+std::string left_out(const EvaluationResult& result) {
+  std::string text;
+  for (std::size_t f = 0; f < result.labels.size(); ++f) {
+    const measure::LabelScores& label = result.data_set->scores.labels[f];
+    if (label.is_judged()) continue;
+    text +=
+        report::shown_line(fmt::format("{} has no AUROC and is left out of the means: {} image of the split has it.",
+                                       result.labels[f], label.positives == 0 ? "no" : "every"));
+  }
+  return text;
+}
+
+std::string label_table(const EvaluationResult& result, const report::LineWidth& width) {
+  report::TextTable table{.header = {"finding", "positives", "negatives", "AUROC", "95 % interval", "avg precision",
+                                     "95 % interval", "Brier", "95 % interval"},
+                          .rows = {},
+                          .left_columns = 1,
+                          .expendable = {8, 2, 6}};
+  const auto add = [&table](std::vector<std::string> row, std::initializer_list<measure::Estimate> estimates) {
+    for (const measure::Estimate& estimate : estimates) {
+      row.push_back(number(estimate.value));
+      row.push_back(interval(estimate));
+    }
+    table.rows.push_back(std::move(row));
+  };
+  const measure::ScoreSummary& scores = result.data_set->scores;
+  for (std::size_t f = 0; f < result.labels.size(); ++f) {
+    const measure::LabelScores& label = scores.labels[f];
+    add({result.labels[f], std::to_string(label.positives), std::to_string(label.negatives)},
+        {label.auroc, label.average_precision, label.brier});
+  }
+  add({"mean", "", ""}, {scores.mean_auroc, scores.mean_average_precision, scores.mean_brier});
+  return report::fitted_text(table, width, "--format csv");
+}
+
+std::string image_table(const EvaluationResult& result, const report::LineWidth& width) {
+  report::TextTable table{.header = {"image", "finding", "probability"}, .rows = {}, .left_columns = 2};
+  for (const ScoreRow& row : result.rows) {
+    for (std::size_t f = 0; f < result.labels.size(); ++f)
+      table.rows.push_back({row.file, result.labels[f], fmt::format("{:.4f}", row.probabilities[f])});
+  }
+  return report::fitted_text(table, width, "--format csv");
+}
+
+}  // namespace
+
+std::string evaluation_table(const EvaluationResult& result, const report::LineWidth& width) {
+  if (!result.data_set) return heading(result) + "\n" + image_table(result, width);
+  const std::string unjudged = left_out(result);
+  return heading(result) + data_set_heading(result) + "\n" + label_table(result, width) +
+         (unjudged.empty() ? "" : "\n" + unjudged);
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "bench/training/checkpoint.hpp"
+#include "core/errors.hpp"
+#include "core/json_text.hpp"
+#include "core/printable.hpp"
+#include "engine/engine.hpp"
+#include "model/networks.hpp"
+#include "spec/parse.hpp"
+#include "spec/sweep.hpp"
+#include "verbs/evaluate/evaluate.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr const char* kSubject = "checkpoint";
+
+bool sets(const std::vector<std::string>& overrides, const std::string& key) {
+  return std::ranges::any_of(overrides, [&](const std::string& one) { return one.starts_with(key + "="); });
+}
+
+void check_options(const EvaluateOptions& options) {
+  if (options.images.empty() && options.root.empty()) {
+    throw SpecError("nothing to evaluate: name a data set by --data ROOT, or the files of single images");
+  }
+  if (!options.images.empty() && !options.root.empty()) {
+    throw SpecError("--data and single images exclude each other: the split of --data says which images it has");
+  }
+  for (const char* key : {"data.root", "data.split", "model.weights", "training.checkpoint"}) {
+    if (!sets(options.overrides, key)) continue;
+    throw SpecError(fmt::format("--set {}: --data, --split and --checkpoint say this", key));
+  }
+}
+
+// What a file without notes on its use leaves to the command line.
+void check_stated(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
+  if (network.name.empty() && !sets(options.overrides, "model.name")) {
+    throw SpecError(
+        fmt::format("{}: {}: these are weights alone, which do not say of which network: add --set model.name, as in "
+                    "--set model.name=densenet121, and, unless it is 224, --set model.image_size",
+                    kSubject, options.checkpoint));
+  }
+  if (!network.name.empty() && network.use.empty() && !sets(options.overrides, "model.image_size")) {
+    throw SpecError(
+        fmt::format("{}: {}: an older version wrote it, which did not keep the size of the images: add --set "
+                    "model.image_size, and preprocess.crop and preprocess.resize if its training had them",
+                    kSubject, options.checkpoint));
+  }
+}
+
+spec::Experiment only_trial(const std::string& text, const std::string& source,
+                            const std::vector<std::string>& overrides) {
+  std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(text, source, overrides));
+  if (trials.size() != 1) throw SpecError(fmt::format("{}: one value for each key; evaluate makes no sweep", source));
+  return std::move(trials.front().experiment);
+}
+
+// Returns what the checkpoint says of the use of its network, as overrides. Other keys that a file may set there do not
+// count: nobody checked who wrote it.
+// @throws DataError if it is no spec
+std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std::string& path) {
+  if (network.name.empty()) return {};
+  const auto known = model::network_names();
+  if (std::ranges::find(known, network.name) == known.end()) {
+    throw DataError(fmt::format("{}: {}: it is of the network '{}', which this version does not have{}", kSubject, path,
+                                printable(network.name), suggestion(network.name, known)));
+  }
+  std::vector<std::string> overrides = {"model.name=" + json_text(network.name)};
+  if (network.use.empty()) return overrides;
+  try {
+    const spec::Experiment told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
+    overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
+    overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
+    overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
+  } catch (const SpecError& error) {
+    throw DataError(fmt::format("{}: {}: damaged: its 'use' is no spec: {}", kSubject, path, error.what()));
+  }
+  return overrides;
+}
+
+spec::Experiment experiment_of(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
+  std::vector<std::string> overrides = use_of(network, options.checkpoint);
+  std::string root = options.root;
+  if (!options.images.empty()) {  // a spec has a root, which single images do not use
+    root = std::filesystem::path(options.images.front()).parent_path().string();
+    if (root.empty()) root = ".";
+  }
+  overrides.push_back("data.root=" + json_text(root));
+  overrides.push_back("data.split=" + options.split);
+  overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
+  return only_trial("{}", "--set", overrides);
+}
+
+void check_name(const bench::TrainedNetwork& network, const spec::Experiment& spec, const std::string& path) {
+  if (network.name.empty() || network.name == spec.model.name) return;
+  throw SpecError(
+      fmt::format("{}: {}: it is a {}, and --set model.name says {}: leave that out, or name the checkpoint "
+                  "of a {}",
+                  kSubject, path, network.name, spec.model.name, spec.model.name));
+}
+
+// Returns the number of outputs that the weights give.
+// @throws DataError if they are of another network
+int outputs_of(const spec::Safetensors& weights, const spec::Experiment& spec, const std::string& path) {
+  const std::string classifier = model::make_network(spec.model.name, spec.model.image_size).layers.back().name;
+  const std::vector<std::int64_t> shape = weights.shape(classifier + ".weight");
+  if (!shape.empty() && shape.front() > 0) return static_cast<int>(shape.front());
+  throw DataError(
+      fmt::format("{}: {}: it has no '{}.weight', the last layer of a {}: it is of another network; say which by --set "
+                  "model.name",
+                  kSubject, path, classifier, spec.model.name));
+}
+
+}  // namespace
+
+EvaluatedNetwork read_network(const EvaluateOptions& options) {
+  check_options(options);
+  const spec::Safetensors weights(options.checkpoint, kSubject);
+  const bench::TrainedNetwork network = bench::trained_network(weights, options.checkpoint);
+  check_stated(network, options);
+  spec::Experiment spec = experiment_of(network, options);
+  check_name(network, spec, options.checkpoint);
+  if (spec.data.format == spec::DataFormat::synthetic) {
+    throw SpecError("--set data.format=synthetic: ready-made batches show nothing that a network could find");
+  }
+  spec.engine = engine::resolve_engine_name(spec.engine);
+  const int outputs = outputs_of(weights, spec, options.checkpoint);
+  if (!network.labels.empty() && static_cast<int>(network.labels.size()) != outputs) {
+    throw DataError(fmt::format("{}: {}: damaged: it has {} outputs and {} labels", kSubject, options.checkpoint,
+                                outputs, network.labels.size()));
+  }
+  return {.weights = weights,
+          .spec = std::move(spec),
+          .labels = network.labels,
+          .outputs = outputs,
+          .epochs = network.epochs};
+}
+
+}  // namespace chexbench::verbs

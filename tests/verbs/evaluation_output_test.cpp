@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "verbs/evaluate/evaluation_result.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Two images of a data set, of which one has the first finding, and none the second.
+EvaluationResult judged() {
+  EvaluationResult result{.checkpoint = "best.safetensors",
+                          .network = "densenet121",
+                          .epochs = 2,
+                          .image_size = 224,
+                          .precision = "f32",
+                          .engine = "onednn",
+                          .labels = {"Mass", "Nodule"},
+                          .rows = {{.file = "a.png", .patient = 3, .labels = {}, .probabilities = {0.25f, 0.1f}},
+                                   {.file = "b.png", .patient = 4, .labels = {1}, .probabilities = {0.75f, 0.2f}}},
+                          .data_set = DataSetScores{.root = "set", .split = "test", .patients = 2, .scores = {}}};
+  result.data_set->scores = measure::summarize_scores(
+      {.columns = 2, .scores = {0.25f, 0.1f, 0.75f, 0.2f}, .labels = {0, 0, 1, 0}, .patients = {3, 4}});
+  for (measure::Estimate* const estimate :
+       {&result.data_set->scores.labels[0].auroc, &result.data_set->scores.labels[0].average_precision})
+    estimate->ci95 = measure::Interval{.low = 0.5, .high = 1};  // two patients are too few for one
+  return result;
+}
+
+EvaluationResult single() {
+  EvaluationResult result = judged();
+  result.data_set = {};
+  result.rows = {{.file = "x/a.png", .patient = {}, .labels = {}, .probabilities = {0.25f, 0.1f}}};
+  return result;
+}
+
+TEST(EvaluationOutput, ATableHasTheFiguresAndTellsWhatIsLeftOut) {
+  const std::string table = evaluation_table(judged(), {});
+  EXPECT_THAT(table, HasSubstr("densenet121 of best.safetensors, trained for 2 epochs, 224 pixels, f32 on onednn\n"));
+  EXPECT_THAT(table, HasSubstr("2 images (2 patients) of split 'test' of set\n"));
+  EXPECT_THAT(table, HasSubstr("bootstrap over patients, 1000 resamples, seed 1 (Field and Welsh 2007)"));
+  EXPECT_THAT(table, testing::ContainsRegex("Mass +1 +1 +1\\.000 +0\\.500 .. 1\\.000 +1\\.000 +0\\.500"));
+  EXPECT_THAT(table, HasSubstr("\nNodule has no AUROC and is left out of the means: no image of the split has it.\n"));
+}
+
+TEST(EvaluationOutput, ATableOfALabelThatEveryImageHasSaysSo) {
+  EvaluationResult result = judged();
+  result.data_set->scores.labels[1].positives = 2;
+  result.data_set->scores.labels[1].negatives = 0;
+  EXPECT_THAT(evaluation_table(result, {}), HasSubstr("every image of the split has it"));
+}
+
+TEST(EvaluationOutput, CsvHasARowForEachLabel) {
+  const std::string csv = evaluation_csv(judged());
+  EXPECT_THAT(csv, HasSubstr("label,positives,negatives,auroc,auroc_ci95_low,auroc_ci95_high,average_precision,"));
+  EXPECT_THAT(csv, HasSubstr("\nMass,1,1,1,0.5,1,1,0.5,1,0.0625,0.0625,0.0625\n"));
+  EXPECT_THAT(csv, HasSubstr("\nNodule,0,2,,,,,,,0.02"));
+}
+
+TEST(EvaluationOutput, ScoresHaveARowForEachImage) {
+  EXPECT_EQ(scores_csv(judged()),
+            "file,patient,labels,probability_Mass,probability_Nodule\n"
+            "a.png,3,No Finding,0.25,0.1\n"
+            "b.png,4,Mass,0.75,0.2\n");
+  EXPECT_THAT(scores_csv(single()), HasSubstr("\nx/a.png,,,0.25,0.1\n"));
+}
+
+TEST(EvaluationOutput, JsonHasReliabilityCurves) {
+  const auto json = nlohmann::json::parse(evaluation_json(judged()));
+  EXPECT_EQ(json["images"], 2);
+  EXPECT_EQ(json["left_out_of_means"], std::vector<std::string>{"Nodule"});
+  EXPECT_EQ(json["mean"]["auroc"], 1);
+  EXPECT_TRUE(json["labels"][1]["auroc"].is_null());
+  const auto& curve = json["labels"][0]["reliability"];
+  ASSERT_EQ(curve.size(), 10u);
+  EXPECT_EQ(curve[7]["images"], 1);
+  EXPECT_EQ(curve[7]["mean_probability"], 0.75);
+  EXPECT_EQ(curve[7]["share_of_positives"], 1);
+  EXPECT_TRUE(curve[0]["mean_probability"].is_null());
+}
+
+TEST(EvaluationOutput, SingleImagesHaveProbabilitiesAlone) {
+  const std::string table = evaluation_table(single(), {});
+  EXPECT_THAT(table, testing::ContainsRegex("x/a.png +Mass +0\\.2500\n"));
+  EXPECT_THAT(table, Not(HasSubstr("AUROC")));
+  const auto json = nlohmann::json::parse(evaluation_json(single()));
+  EXPECT_EQ(json["images"][0]["probabilities"]["Mass"], 0.25);
+  EXPECT_FALSE(json.contains("mean"));
+}
+
+}  // namespace
+}  // namespace chexbench::verbs
