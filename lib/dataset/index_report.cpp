@@ -62,13 +62,14 @@ void count_patients(const Index& index, IndexReport& report) {
 
 // Rows and files are both in the order of names.
 void match_files(const storage::DataRoot& root, const Index& index, IndexReport& report) {
-  const std::vector<ImageFile> files = find_files(root, index);
+  NameArena names;
+  const std::vector<ImageFile> files = find_files(root, index, names);
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
-    for (; file != files.end() && file->name < row.name; ++file) report.orphans.push_back(file->name);
+    for (; file != files.end() && file->name < row.name; ++file) report.orphans.emplace_back(file->name);
     if (file == files.end() || file->name != row.name) {
-      report.missing.push_back(row.name);
+      report.missing.emplace_back(row.name);
       continue;
     }
     report.train.files += row.in_train ? 1 : 0;
@@ -76,7 +77,7 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
     report.test.files += row.in_test ? 1 : 0;
     ++file;
   }
-  for (; file != files.end(); ++file) report.orphans.push_back(file->name);
+  for (; file != files.end(); ++file) report.orphans.emplace_back(file->name);
   for (const ImageFile& image : files) {
     report.png_files += is_png_name(image.path) ? 1 : 0;
     report.files_of_known_size += image.bytes ? 1 : 0;
