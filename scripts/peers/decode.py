@@ -3,8 +3,8 @@
 usage: decode.py DECODER IMAGES [--seconds S]
        decode.py --list
 
-Prints, for each kind of file, "KIND: MS ms" of CPU time an image, and "version: V". Kinds are those of decode_benchmark:
-published (zlib level 6) and resaved (level 1); files of several channels are left out.
+Prints "version: V" and, for each kind of file, "KIND: MS ms" of CPU time an image. Kinds are those of
+decode_benchmark: published (zlib level 6) and resaved (level 1); files of several channels are left out.
 """
 
 import argparse

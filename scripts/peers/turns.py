@@ -115,15 +115,15 @@ def package_versions(names, arguments):
     """The version of each package of the peers' environment, by name."""
     if not names:
         return {}
-    lines = run([arguments.python, "-c", "import sys, importlib.metadata as m\nfor n in sys.argv[1:]: print(m.version(n))",
-                 *names], arguments.environment).split()
-    return dict(zip(names, lines))
+    code = "import sys, importlib.metadata as m\nfor name in sys.argv[1:]: print(m.version(name))"
+    return dict(zip(names, run([arguments.python, "-c", code, *names], arguments.environment).split()))
 
 
 def chexbench_version(arguments):
     """As the program gives it, with the commit of this checkout."""
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return f"{run([arguments.chexbench, '--version'], arguments.environment).strip()} ({commit.stdout.strip() or 'no git'})"
+    version = run([arguments.chexbench, "--version"], arguments.environment).strip()
+    return f"{version} ({commit.stdout.strip() or 'no git'})"
 
 
 def markdown(cases, peer_heading, arguments):
