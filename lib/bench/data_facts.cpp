@@ -20,7 +20,7 @@ namespace {
 // Returns std::nullopt if the data set does not say whose images it holds.
 std::optional<std::uint64_t> shared_patients(const storage::DataRoot& root) {
   try {
-    const auto shared = dataset::report_index(root).patients_in_both_splits;
+    const auto shared = dataset::patients_in_both_splits(dataset::read_index(root));
     return shared ? std::optional(shared->size()) : std::nullopt;
   } catch (const DataError&) {  // shards without the table that they were made from
     return std::nullopt;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 #include "core/printable.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
+#include "dataset/name_order.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
@@ -32,14 +32,26 @@ std::string find_own_table(const storage::DataRoot& root) {
                               suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
 }
 
+// Returns whether the path leads from its folder to a file below it and has no part that normalizing would change, as
+// nearly all have.
+bool is_plain_path(std::string_view path) {
+  bool part_begins = true;
+  for (const char c : path) {
+    if (part_begins && (c == '.' || c == '/')) return false;
+    part_begins = c == '/';
+  }
+  return !part_begins;
+}
+
 // Returns the name as a normal path. A name becomes part of a path, so nothing in a table may lead out of the root.
-std::string image_name(std::string_view field, std::string_view where) {
+std::string_view image_name(std::string_view field, std::string_view where, NameArena& names) {
+  if (is_plain_path(field) && !has_control_character(field)) return names.keep(field);
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
   if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/') || has_control_character(field)) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, printable(field)));
   }
-  return path.lexically_normal();
+  return names.keep(path.lexically_normal().native());
 }
 
 void set_split(std::string_view field, std::string_view where, Index& index) {
@@ -54,35 +66,35 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   note_split(split, index);
 }
 
-// Numbers the patients in the order of their names. `patients` has the name for each row, or is empty if the table has
-// no column for them: each row is then a patient of its own.
-void set_patients(const std::vector<std::string>& patients, Index& index) {
-  std::map<std::string_view, std::uint32_t> numbers;
-  for (const std::string& patient : patients) numbers.emplace(patient, 0);
-  for (auto& [patient, number] : numbers) {
-    number = static_cast<std::uint32_t>(index.patient_names.size());
-    index.patient_names.emplace_back(patient);
-  }
-  for (std::size_t i = 0; i < index.rows.size(); ++i) {
-    index.rows[i].patient = patients.empty() ? static_cast<std::uint32_t>(i) : numbers.at(patients[i]);
+// Numbers the patients in the order of their names, one name for each row.
+void set_patients(const std::vector<std::string_view>& patients, Index& index) {
+  for (const std::uint32_t row : order_of_names(patients.size(), [&](std::size_t i) { return patients[i]; })) {
+    const std::string_view patient = patients[row];
+    if (index.patient_names.empty() || index.patient_names.back() != patient) index.patient_names.emplace_back(patient);
+    index.rows[row].patient = static_cast<std::uint32_t>(index.patient_names.size() - 1);
   }
 }
 
 void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labels, Index& index) {
-  std::vector<std::string> patients;
+  NameArena patient_names;
+  std::vector<std::string_view> patients;  // one for each row if the table has a column for them
   CsvFields row_fields;
+  fmt::memory_buffer place;
   for (std::string_view line; lines.next(line);) {
     if (trimmed(line).empty()) continue;
-    const std::string where = fmt::format("{}:{}", index.table, lines.number());
+    place.clear();
+    fmt::format_to(fmt::appender(place), "{}:{}", index.table, lines.number());
+    const std::string_view where(place.data(), place.size());
     const std::vector<std::string_view>& fields = row_fields.split(line);
     if (fields.size() != columns.count) {
       throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where, fields.size(), columns.count));
     }
     IndexRow& row = index.rows.emplace_back();
-    row.name = image_name(fields[columns.image], where);
+    row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);  // each image is one's own unless a column says
+    row.name = image_name(fields[columns.image], where, index.names);
     row.labels = labels.read(fields, where);
     if (columns.split) set_split(fields[*columns.split], where, index);
-    if (columns.patient) patients.emplace_back(fields[*columns.patient]);
+    if (columns.patient) patients.push_back(patient_names.keep(fields[*columns.patient]));
   }
   set_patients(patients, index);
 }
@@ -90,7 +102,10 @@ void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labe
 }  // namespace
 
 Index read_csv_layout(const storage::DataRoot& root) {
-  Index index{.root = root.path, .layout = spec::DataLayout::csv, .table = find_own_table(root)};
+  Index index;
+  index.root = root.path;
+  index.layout = spec::DataLayout::csv;
+  index.table = find_own_table(root);
   storage::ByteBuffer buffer;
   LineReader lines(storage::as_text(root.store->read(index.table, buffer)));
   std::string_view header;

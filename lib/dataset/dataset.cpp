@@ -21,7 +21,7 @@ namespace chexbench::dataset {
 namespace {
 
 ImageEntry entry_of(const IndexRow& row) {
-  return {.name = row.name, .path = {}, .labels = row.labels, .patient = row.patient};
+  return {.name = std::string(row.name), .path = {}, .labels = row.labels, .patient = row.patient};
 }
 
 // Returns whether the root says which images are in the split.
@@ -82,8 +82,10 @@ std::uint64_t estimated_bytes(const storage::Store& store, const std::vector<std
 // Adds the rows that have a file, in the order of names. Rows and files are both sorted by name.
 void add_png_files(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
                    const Index& index, Dataset& dataset) {
-  const std::vector<ImageFile> files = find_files(root, index);
+  NameArena names;
+  const std::vector<ImageFile> files = find_files(root, index, names);
   std::vector<std::string> of_unknown_size;
+  dataset.images.reserve(std::min(rows.size(), files.size()));
   auto file = files.begin();
   for (const IndexRow* const row : rows) {
     while (file != files.end() && file->name < row->name) ++file;
@@ -91,7 +93,7 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
     ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
     entry.path = file->path;
     dataset.total_bytes += file->bytes.value_or(0);
-    if (!file->bytes) of_unknown_size.push_back(file->path);
+    if (!file->bytes) of_unknown_size.emplace_back(file->path);
   }
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
@@ -195,7 +197,8 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
     throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}: {}", path, made_for.image_size,
                                 spec::to_string(made_for.resize), command));
   }
-  const std::vector<ImageFile> files = find_files(root, index);
+  NameArena names;
+  const std::vector<ImageFile> files = find_files(root, index, names);
   const std::vector<formats::CachedSource> sources = sources_of(rows, files, *dataset.cached);
   const std::string reason = formats::difference(*dataset.cached, sources);
   if (!reason.empty()) throw DataError(fmt::format("{} is stale: {}; {}", path, reason, command));

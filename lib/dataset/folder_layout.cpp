@@ -42,8 +42,10 @@ void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, In
 }  // namespace
 
 Index read_folder_layout(const storage::DataRoot& root) {
-  Index index{.root = root.path, .layout = spec::DataLayout::folders, .table = root.path};
-  index.files = list_images(*root.store, root.path);
+  Index index;
+  index.root = index.table = root.path;
+  index.layout = spec::DataLayout::folders;
+  index.files = list_images(*root.store, root.path, index.names);
   const bool has_splits = std::ranges::any_of(
       index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
   const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
@@ -63,6 +65,7 @@ Index read_folder_layout(const storage::DataRoot& root) {
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(place_of(file.name, has_splits).name, 0);
   number_classes(classes, index);
+  index.rows.reserve(index.files.size());
   for (const ImageFile& file : index.files) {
     const Place place = place_of(file.name, has_splits);
     IndexRow& row = index.rows.emplace_back();

@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/name_order.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -27,16 +28,26 @@ std::vector<std::string> image_folders(const storage::DataRoot& root) {
 }
 
 // Adds the folder's images. Returns whether it has a folder `images` as well.
-bool add_folder(const storage::Store& store, const std::string& folder, std::vector<ImageFile>& files) {
+bool add_folder(const storage::Store& store, const std::string& folder, NameArena& names,
+                std::vector<ImageFile>& files) {
   bool has_images_folder = false;
-  for (storage::StoreEntry& entry : store.list(folder)) {
+  const std::vector<storage::StoreEntry> entries = store.list(folder);
+  files.reserve(files.size() + entries.size());
+  for (const storage::StoreEntry& entry : entries) {
     if (entry.kind == storage::StoreEntry::Kind::folder && entry.name == "images") has_images_folder = true;
     if (entry.kind != storage::StoreEntry::Kind::file || !entry.name.ends_with(".png") || entry.name.starts_with('.'))
       continue;
-    std::string path = folder + "/" + entry.name;
-    files.push_back({std::move(entry.name), std::move(path), entry.bytes});
+    const std::string_view path = names.keep({folder, "/", entry.name});
+    files.push_back({path.substr(folder.size() + 1), path, entry.bytes});
   }
   return has_images_folder;
+}
+
+// Returns the last characters of a name, as many as the longest ending of an image has, as small letters. Names are in
+// the millions, and so few characters need no allocation.
+std::string lower_ending(std::string_view name) {
+  constexpr std::size_t kLongest = 5;
+  return lower_case(name.substr(name.size() - std::min(name.size(), kLongest)));
 }
 
 // Returns whether the folder is one of those that `data convert` makes in a root.
@@ -44,48 +55,48 @@ bool is_converted(std::string_view folder) {
   return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
 }
 
-// `inside` is the path from the folder in which the search began. It is "" or ends in '/'.
-void add_images_below(const storage::Store& store, const std::string& folder, const std::string& inside, int depth,
-                      std::vector<ImageFile>& files) {
+// `outside_bytes` is the length of the paths' beginning that is no part of names.
+void add_images_below(const storage::Store& store, const std::string& folder, std::size_t outside_bytes, int depth,
+                      NameArena& names, std::vector<ImageFile>& files) {
   constexpr int kDeepest = 32;
   if (depth > kDeepest) {
     throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?",
                                 printable(folder, 1000), kDeepest));
   }
-  for (storage::StoreEntry& entry : store.list(folder)) {
+  for (const storage::StoreEntry& entry : store.list(folder)) {
     if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;
-    const std::string path = folder + "/" + entry.name;
     if (entry.kind == storage::StoreEntry::Kind::folder) {
-      add_images_below(store, path, inside + entry.name + "/", depth + 1, files);
+      add_images_below(store, folder + "/" + entry.name, outside_bytes, depth + 1, names, files);
     } else if (entry.kind == storage::StoreEntry::Kind::file && is_image_name(entry.name)) {
-      files.push_back({inside + entry.name, path, entry.bytes});
+      const std::string_view path = names.keep({folder, "/", entry.name});
+      files.push_back({path.substr(outside_bytes), path, entry.bytes});
     }
   }
 }
 
 }  // namespace
 
-bool is_png_name(std::string_view name) { return lower_case(name).ends_with(".png"); }
+bool is_png_name(std::string_view name) { return lower_ending(name).ends_with(".png"); }
 
 bool is_image_name(std::string_view name) {
   constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
-  const std::string lower = lower_case(name);
+  const std::string lower = lower_ending(name);
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
-std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder) {
+std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names) {
   std::vector<ImageFile> files;
-  add_images_below(store, folder, "", 0, files);
-  std::ranges::sort(files, {}, &ImageFile::name);
+  add_images_below(store, folder, folder.size() + 1, 0, names, files);
+  sort_by_name(files);
   return files;
 }
 
-std::vector<ImageFile> find_image_files(const storage::DataRoot& root) {
+std::vector<ImageFile> find_image_files(const storage::DataRoot& root, NameArena& names) {
   std::vector<ImageFile> files;
   for (const std::string& folder : image_folders(root)) {
-    if (add_folder(*root.store, folder, files)) add_folder(*root.store, folder + "/images", files);
+    if (add_folder(*root.store, folder, names, files)) add_folder(*root.store, folder + "/images", names, files);
   }
-  std::stable_sort(files.begin(), files.end(), [](const ImageFile& a, const ImageFile& b) { return a.name < b.name; });
+  sort_by_name(files);
   const auto same = [](const ImageFile& a, const ImageFile& b) { return a.name == b.name; };
   files.erase(std::unique(files.begin(), files.end(), same), files.end());
   return files;

@@ -7,14 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "dataset/name_arena.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
 
-// One image file that exists.
+// One image file that exists. The functions below say which arena holds its name and its path.
 struct ImageFile {
-  std::string name;                    // the functions below say relative to which folder
-  std::string path;                    // in the store
+  std::string_view name;               // the functions below say relative to which folder
+  std::string_view path;               // in the store
   std::optional<std::uint64_t> bytes;  // std::nullopt if the store's listing does not report sizes
 };
 
@@ -26,14 +27,15 @@ bool is_image_name(std::string_view name);
 
 // Returns every PNG and JPEG file below a folder, at most 32 folders deep, in the order of names. The ending decides
 // (.png, .jpg or .jpeg, in either case). Hidden files and folders are left out, and so are the folders tfrecord,
-// webdataset and cached directly in `folder`. A name is the path from `folder`, such as "a/b.png". Thread-safe.
+// webdataset and cached directly in `folder`. A name is the path from `folder`, such as "a/b.png"; names and paths are
+// kept in `names`. Thread-safe.
 // @throws DataError if a folder cannot be read, or folders are nested deeper
-std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder);
+std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names);
 
 // Returns all *.png files of ROOT/images, ROOT/images_NNN and their folders named images, in the order of names. A name
 // is the file's own, without a folder. A file that is in two folders is listed once, from the folder that comes first
-// by name. Thread-safe.
+// by name. Names and paths are kept in `names`. Thread-safe.
 // @throws DataError if a folder cannot be read
-std::vector<ImageFile> find_image_files(const storage::DataRoot& root);
+std::vector<ImageFile> find_image_files(const storage::DataRoot& root, NameArena& names);
 
 }  // namespace chexbench::dataset

@@ -15,6 +15,7 @@
 #include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
+#include "dataset/name_order.hpp"
 #include "dataset/nih_labels.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -61,15 +62,16 @@ Columns read_header(const std::vector<std::string_view>& names, const std::strin
   return columns;
 }
 
-IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& columns, std::string_view where) {
+IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& columns, std::string_view where,
+                  NameArena& names) {
   if (fields.size() <= columns.last_required) {
     throw DataError(fmt::format("{}: the row has {} fields, expected at least {}", where, fields.size(),
                                 columns.last_required + 1));
   }
   IndexRow row;
-  row.name = fields[columns.image];
+  row.name = names.keep(fields[columns.image]);
   // A name becomes part of a path, so nothing in a table may lead out of the root.
-  if (row.name.empty() || row.name.find('/') != std::string::npos || has_control_character(row.name)) {
+  if (row.name.empty() || row.name.find('/') != std::string_view::npos || has_control_character(row.name)) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, printable(row.name)));
   }
   row.labels = parse_labels(fields[columns.labels], where);
@@ -84,7 +86,7 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   return row;
 }
 
-std::vector<IndexRow> read_table(const std::string& table, std::string_view text) {
+std::vector<IndexRow> read_table(const std::string& table, std::string_view text, NameArena& names) {
   std::vector<IndexRow> rows;
   rows.reserve(text.size() / 64);
   LineReader lines(text);
@@ -97,7 +99,7 @@ std::vector<IndexRow> read_table(const std::string& table, std::string_view text
     if (trimmed(line).empty()) continue;
     where.clear();
     fmt::format_to(fmt::appender(where), "{}:{}", table, lines.number());
-    rows.push_back(read_row(fields.split(line), columns, {where.data(), where.size()}));
+    rows.push_back(read_row(fields.split(line), columns, {where.data(), where.size()}, names));
   }
   return rows;
 }
@@ -227,8 +229,7 @@ bool has_control_character(std::string_view name) {
 }
 
 void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
-  const auto by_name = [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; };
-  if (!std::is_sorted(rows.begin(), rows.end(), by_name)) std::stable_sort(rows.begin(), rows.end(), by_name);
+  sort_by_name(rows);
   const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
   const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
   if (twice != rows.end())
@@ -322,14 +323,14 @@ Index read_index(const storage::DataRoot& root) {
   }
 }
 
-std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index) {
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names) {
   switch (index.layout) {
     case spec::DataLayout::csv:
-      return match_files(index, list_images(*root.store, root.path));
+      return match_files(index, list_images(*root.store, root.path, names));
     case spec::DataLayout::folders:
       return index.files;
     default:
-      return find_image_files(root);
+      return find_image_files(root, names);
   }
 }
 
@@ -339,7 +340,7 @@ Index read_nih_layout(const storage::DataRoot& root) {
   index.table = find_nih_table(root);
   index.label_names = finding_names();
   storage::ByteBuffer buffer;
-  index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)));
+  index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)), index.names);
   sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
   index.has_patients = true;

@@ -14,13 +14,14 @@
 
 #include "dataset/dataset.hpp"
 #include "dataset/image_files.hpp"
+#include "dataset/name_arena.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
 
 // One image of the index.
 struct IndexRow {
-  std::string name;  // as in the table, or the path in the root if the layout has no table
+  std::string_view name;  // in Index::names: as in the table, or the path in the root if the layout has no table
   LabelBits labels;
   std::uint32_t patient = 0;  // ChestX-ray14: the table's number; else counted from 0
   float age_years = -1;       // negative if unknown
@@ -32,8 +33,9 @@ struct IndexRow {
   bool in(spec::Split split) const;  // true for every row if `split` is all
 };
 
-// All rows of a root.
+// All rows of a root. It can be moved, but not copied, as its rows point into `names`.
 struct Index {
+  NameArena names;  // of the rows and files
   std::string root;
   spec::DataLayout layout = spec::DataLayout::nih;  // the layout that was found, never automatic
   std::string table;                                // path of the CSV, or the root itself if there is none
@@ -58,9 +60,9 @@ struct Index {
 Index read_index(const storage::DataRoot& root);
 
 // Returns the image files that exist, in the order of names: each under the name of its row if it has one, else under
-// its own. Thread-safe.
+// its own. Names and paths are kept in `names` or in the index. Thread-safe.
 // @throws DataError if a folder cannot be read, a row's name could mean two files, or two rows mean one file
-std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index);
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names);
 
 // Sorts rows by name. @throws DataError naming `table` if a name comes twice
 void sort_rows(std::vector<IndexRow>& rows, const std::string& table);

@@ -33,9 +33,9 @@ void count_rows(const Index& index, IndexReport& report) {
   report.median_age_years = *middle;
 }
 
-void count_patients(const Index& index, IndexReport& report) {
-  report.likely_patient_column = index.likely_patient_column;
-  if (!index.has_patients) return;
+// Calls visit(patient, in_train, in_test) once for each patient, ascending.
+template <typename Visit>
+void for_each_patient(const Index& index, Visit visit) {
   struct Seen {
     std::uint32_t patient;
     bool train, test;
@@ -44,31 +44,34 @@ void count_patients(const Index& index, IndexReport& report) {
   seen.reserve(index.rows.size());
   for (const IndexRow& row : index.rows) seen.push_back({row.patient, row.in_train, row.in_test});
   std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.patient < b.patient; });
-  const auto name_of = [&](std::uint32_t patient) {
-    return index.patient_names.empty() ? fmt::to_string(patient) : index.patient_names[patient];
-  };
-  report.patients = 0;
-  report.patients_in_both_splits.emplace();
   for (auto first = seen.begin(); first != seen.end();) {
     Seen all = *first;
     for (; first != seen.end() && first->patient == all.patient; ++first) {
       all.train |= first->train;
       all.test |= first->test;
     }
-    ++*report.patients;
-    if (all.train && all.test) report.patients_in_both_splits->push_back(name_of(all.patient));
+    visit(all.patient, all.train, all.test);
   }
+}
+
+void count_patients(const Index& index, IndexReport& report) {
+  report.likely_patient_column = index.likely_patient_column;
+  report.patients_in_both_splits = patients_in_both_splits(index);
+  if (!index.has_patients) return;
+  report.patients = 0;
+  for_each_patient(index, [&](std::uint32_t, bool, bool) { ++*report.patients; });
 }
 
 // Rows and files are both in the order of names.
 void match_files(const storage::DataRoot& root, const Index& index, IndexReport& report) {
-  const std::vector<ImageFile> files = find_files(root, index);
+  NameArena names;
+  const std::vector<ImageFile> files = find_files(root, index, names);
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
-    for (; file != files.end() && file->name < row.name; ++file) report.orphans.push_back(file->name);
+    for (; file != files.end() && file->name < row.name; ++file) report.orphans.emplace_back(file->name);
     if (file == files.end() || file->name != row.name) {
-      report.missing.push_back(row.name);
+      report.missing.emplace_back(row.name);
       continue;
     }
     report.train.files += row.in_train ? 1 : 0;
@@ -76,7 +79,7 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
     report.test.files += row.in_test ? 1 : 0;
     ++file;
   }
-  for (; file != files.end(); ++file) report.orphans.push_back(file->name);
+  for (; file != files.end(); ++file) report.orphans.emplace_back(file->name);
   for (const ImageFile& image : files) {
     report.png_files += is_png_name(image.path) ? 1 : 0;
     report.files_of_known_size += image.bytes ? 1 : 0;
@@ -112,6 +115,16 @@ void find_conversions(const storage::DataRoot& root, IndexReport& report) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::string>> patients_in_both_splits(const Index& index) {
+  if (!index.has_patients) return std::nullopt;
+  std::vector<std::string> names;
+  for_each_patient(index, [&](std::uint32_t patient, bool in_train, bool in_test) {
+    if (!in_train || !in_test) return;
+    names.push_back(index.patient_names.empty() ? fmt::to_string(patient) : index.patient_names[patient]);
+  });
+  return names;
+}
 
 IndexReport report_index(const storage::DataRoot& root) {
   const Index index = read_index(root);

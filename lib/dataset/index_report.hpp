@@ -47,12 +47,10 @@ struct IndexReport {
   std::vector<std::string> missing;             // rows without a file
   std::vector<std::string> orphans;             // files without a row
   std::vector<std::string> listed_without_row;  // in a split list, but not in the table
-  // Patients in both train and test: what a network saw in training must not be in its test.
-  // Their names or, in ChestX-ray14, numbers. Empty if `patients` is.
-  std::optional<std::vector<std::string>> patients_in_both_splits;
-  std::vector<ShardCount> shards;         // by format, then by split
-  std::vector<std::string> cached_files;  // names of the files of cached pixels
-  std::string dicom_file;                 // if there are no images and nothing was converted: a DICOM file, or empty
+  std::optional<std::vector<std::string>> patients_in_both_splits;  // as the function below
+  std::vector<ShardCount> shards;                                   // by format, then by split
+  std::vector<std::string> cached_files;                            // names of the files of cached pixels
+  std::string dicom_file;   // if there are no images and nothing was converted: a DICOM file, or empty
   std::string layout_file;  // the folder's own file that says how to read it, or empty: set by who reads it
   std::string next;         // what to do next; report_index() leaves it empty
 
@@ -62,6 +60,10 @@ struct IndexReport {
     return static_cast<double>(file_bytes) / static_cast<double>(files_of_known_size);
   }
 };
+
+// Returns the patients in both train and test: what a network saw in training must not be in its test. Their names or,
+// in ChestX-ray14, numbers; std::nullopt if the root does not say whose images they are. Thread-safe.
+std::optional<std::vector<std::string>> patients_in_both_splits(const Index& index);
 
 // Reads table, lists and folders, but not the images. Thread-safe.
 // @throws DataError as read_index() and find_files()

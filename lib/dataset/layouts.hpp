@@ -38,11 +38,12 @@ Index read_csv_layout(const storage::DataRoot& root);
 // @throws DataError if no folder of a class holds an image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
 
-// Returns `files` in the order of names, each under the name of the row that means it. A row's name is a path in the
+// Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
+// of names. A row's name is a path in the
 // root, with or without its ending, or else the file's own name in any folder, with or without its ending. Files that
 // no row means keep their paths as names. Thread-safe.
 // @throws DataError if a name could mean two files, or two rows mean one file
-std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFile>& files);
+std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files);
 
 // Returns the member that marks the split which a folder or a field of that name means (train; val, valid or
 // validation; test), or null for any other name.

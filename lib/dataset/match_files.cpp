@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "dataset/layouts.hpp"
+#include "dataset/name_order.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -17,42 +18,42 @@ std::string_view without_folder(std::string_view name) { return name.substr(name
 std::string_view bare(std::string_view name) { return without_ending(without_folder(name)); }
 std::string_view whole(std::string_view name) { return name; }
 
-// Finds files by one form of their names.
+// Finds files by one form of their names. Names must be asked for in ascending order, so that one pass over the files
+// answers all rows.
 class NameTable {
  public:
-  NameTable(const std::vector<ImageFile>& files, std::string_view (*form)(std::string_view)) : files_(files) {
-    for (std::size_t i = 0; i < files.size(); ++i) entries_.push_back({form(files[i].name), i});
-    std::ranges::stable_sort(entries_, {}, &Entry::name);
-  }
+  NameTable(const std::vector<ImageFile>& files, std::string_view (*form)(std::string_view))
+      : files_(files),
+        form_(form),
+        order_(order_of_names(files.size(), [&](std::size_t i) { return form(files[i].name); })) {}
 
   // @throws DataError if two files have the name in this form
-  std::optional<std::size_t> find(const std::string& name, const std::string& table) const {
-    const auto found = std::ranges::lower_bound(entries_, std::string_view(name), {}, &Entry::name);
-    if (found == entries_.end() || found->name != name) return std::nullopt;
-    const auto next = found + 1;
-    if (next != entries_.end() && next->name == name) {
+  std::optional<std::size_t> find(std::string_view name, const std::string& table) {
+    while (next_ < order_.size() && name_at(next_) < name) ++next_;
+    if (next_ == order_.size() || name_at(next_) != name) return std::nullopt;
+    if (next_ + 1 < order_.size() && name_at(next_ + 1) == name) {
       throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table,
-                                  printable(name), files_[found->file].path, files_[next->file].path));
+                                  printable(name), files_[order_[next_]].path, files_[order_[next_ + 1]].path));
     }
-    return found->file;
+    return order_[next_];
   }
 
  private:
-  struct Entry {
-    std::string_view name;
-    std::size_t file;
-  };
+  std::string_view name_at(std::size_t place) const { return form_(files_[order_[place]].name); }
+
   const std::vector<ImageFile>& files_;
-  std::vector<Entry> entries_;
+  std::string_view (*const form_)(std::string_view);
+  const std::vector<std::uint32_t> order_;
+  std::size_t next_ = 0;  // the first place whose name is not before the last one that was asked for
 };
 
-// Finds files by the four forms of their names. A table is made when it is first needed, because most label tables name
-// their files in one form.
+// Finds files by the four forms of their names, asked for in ascending order. A table is made when it is first needed,
+// because most label tables name their files in one form.
 class Finder {
  public:
   Finder(const std::vector<ImageFile>& files, const std::string& table) : files_(files), table_(table) {}
 
-  std::optional<std::size_t> find(const std::string& name) {
+  std::optional<std::size_t> find(std::string_view name) {
     constexpr std::array kForms = {whole, without_ending, without_folder, bare};
     for (std::size_t i = 0; i < kForms.size(); ++i) {
       if (!tables_[i]) tables_[i].emplace(files_, kForms[i]);
@@ -69,25 +70,23 @@ class Finder {
 
 }  // namespace
 
-std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFile>& files) {
+std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files) {
   Finder finder(files, index.table);
-  std::vector<ImageFile> matched;
-  std::vector<bool> meant(files.size());
+  std::vector<const IndexRow*> meant_by(files.size());
   for (const IndexRow& row : index.rows) {
     const auto file = finder.find(row.name);
     if (!file) continue;
-    if (meant[*file]) {
+    if (meant_by[*file] != nullptr) {
       throw DataError(fmt::format("{}: two rows mean the image {}, the second of them as '{}': keep one of the rows",
                                   index.table, files[*file].path, printable(row.name)));
     }
-    meant[*file] = true;
-    matched.push_back({row.name, files[*file].path, files[*file].bytes});
+    meant_by[*file] = &row;
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!meant[i]) matched.push_back(files[i]);
+    if (meant_by[i] != nullptr) files[i].name = meant_by[i]->name;
   }
-  std::ranges::sort(matched, {}, &ImageFile::name);
-  return matched;
+  sort_by_name(files);
+  return files;
 }
 
 }  // namespace chexbench::dataset

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLookedAt = 64;
 
-std::vector<ImageFile> images_of(const storage::DataRoot& root) {
-  std::vector<ImageFile> files = find_image_files(root);
-  return files.empty() ? list_images(*root.store, root.path) : files;
+std::vector<ImageFile> images_of(const storage::DataRoot& root, NameArena& names) {
+  std::vector<ImageFile> files = find_image_files(root, names);
+  return files.empty() ? list_images(*root.store, root.path, names) : files;
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ std::optional<NewerImages> newer_images(const storage::DataRoot& root, spec::Spl
   std::error_code missing;
   const fs::file_time_type converted = fs::last_write_time(formats::manifest_path(root.path, split, format), missing);
   if (missing) return {};
-  const std::vector<ImageFile> files = images_of(root);
+  NameArena names;
+  const std::vector<ImageFile> files = images_of(root, names);
   const std::size_t looked_at = std::min(files.size(), kMostLookedAt);
   if (looked_at == 0) return {};
   NewerImages found{.looked_at = looked_at};

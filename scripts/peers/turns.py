@@ -33,6 +33,7 @@ class Case:
     name: str
     ours: list
     peer: list
+    packages: tuple = ()  # of Python, whose versions are those of the peer
     ours_rates: list = field(default_factory=list)
     peer_rates: list = field(default_factory=list)
 
@@ -110,12 +111,29 @@ def machine(arguments):
             f"{datetime.date.today().isoformat()}, {arguments.rounds} rounds in turn")
 
 
-def markdown(cases, peer_heading):
-    lines = [f"| {peer_heading} | chexbench, images/s | peer, images/s | ratio: median (least to largest) |",
-             "|---|---|---|---|"]
+def package_versions(names, arguments):
+    """The version of each package of the peers' environment, by name."""
+    if not names:
+        return {}
+    code = "import sys, importlib.metadata as m\nfor name in sys.argv[1:]: print(m.version(name))"
+    return dict(zip(names, run([arguments.python, "-c", code, *names], arguments.environment).split()))
+
+
+def chexbench_version(arguments):
+    """As the program gives it, with the commit of this checkout."""
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    version = run([arguments.chexbench, "--version"], arguments.environment).strip()
+    return f"{version} ({commit.stdout.strip() or 'no git'})"
+
+
+def markdown(cases, peer_heading, arguments):
+    versions = package_versions(sorted({name for case in cases for name in case.packages}), arguments)
+    lines = [f"| {peer_heading} | version | chexbench {chexbench_version(arguments)}, images/s | peer, images/s | "
+             "ratio: median (least to largest) |", "|---|---|---|---|---|"]
     for case in cases:
         ratios = case.ratios()
-        lines.append(f"| {case.name} | {statistics.median(case.ours_rates):.1f} | "
+        peer_version = ", ".join(f"{name} {versions[name]}" for name in case.packages)
+        lines.append(f"| {case.name} | {peer_version} | {statistics.median(case.ours_rates):.1f} | "
                      f"{statistics.median(case.peer_rates):.1f} | "
                      f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |")
     return "\n".join(lines)

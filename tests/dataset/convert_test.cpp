@@ -79,7 +79,7 @@ TEST_F(ConvertTest, PutsEveryImageIntoExactlyOneRecord) {
       EXPECT_EQ(view.height, 1024);
       EXPECT_EQ(view.width, 1024);
       EXPECT_EQ(view.channels, row.name == "00000004_000.png" ? 4 : 1);
-      const std::string file = read_text(image(row.name.c_str()));
+      const std::string file = read_text(image(std::string(row.name).c_str()));
       ASSERT_EQ(view.encoded.size(), file.size());
       EXPECT_EQ(std::memcmp(view.encoded.data(), file.data(), file.size()), 0);
     }

@@ -137,8 +137,9 @@ TEST(FindImageFiles, LooksIntoEveryPublishedLayout) {
   write_text(root / "other/a.png", "1");
   write_text(root / "images/readme.txt", "1");
   write_text(root / "images/.hidden.png", "1");
-  std::vector<std::string> names;
-  for (const ImageFile& file : find_image_files(root.path())) names.push_back(file.name);
+  NameArena arena;
+  std::vector<std::string_view> names;
+  for (const ImageFile& file : find_image_files(root.path(), arena)) names.push_back(file.name);
   EXPECT_THAT(names, ElementsAre("b.png", "c.png", "d.png"));
 }
 
@@ -146,7 +147,8 @@ TEST(FindImageFiles, ListsAFileInTwoFoldersOnce) {
   const ScratchFolder root;
   write_text(root / "images_001/a.png", "1");
   write_text(root / "images_002/a.png", "12");
-  const std::vector<ImageFile> files = find_image_files(root.path());
+  NameArena arena;
+  const std::vector<ImageFile> files = find_image_files(root.path(), arena);
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].path, root / "images_001/a.png");
 }

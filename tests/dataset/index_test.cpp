@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
@@ -254,6 +257,57 @@ TEST(ReadIndex, ReadsATableOfFullSize) {
   EXPECT_EQ(count(&IndexRow::in_train), kTrain);
   EXPECT_EQ(count(&IndexRow::in_test), kTest);
   EXPECT_EQ(index.rows[112119].labels, (1 << 2) | (1 << 9));
+}
+
+// A set of `images` files that are links to one, with a table of either layout.
+class ManyFilesTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kImages = 20'000;
+
+  ManyFilesTest() {
+    write_text(root_ / "images/first.txt", "1");
+    std::string nih, own = "image,Mass\n";
+    for (std::size_t i = 0; i < kImages; ++i) {
+      const std::string name = fmt::format("{:08}_{:03}.png", i / 4, i % 4);
+      std::filesystem::create_hard_link(root_ / "images/first.txt", root_ / ("images/" + name));
+      nih += fmt::format("{},Effusion|Edema,{},{},058Y,M,PA,2500,2048,0.168,0.168,\n", name, i % 4, i / 4);
+      own += fmt::format("{:08}_{:03},{}\n", i / 4, i % 4, i % 2);
+    }
+    write_table(root_, nih);
+    write_text(root_ / "own.csv", own);
+    std::filesystem::create_directory_symlink(root_ / "images", classes_ / "all");
+  }
+
+  static std::size_t held_bytes() {
+    const auto memory = ::mallinfo2();
+    return memory.hblkhd + memory.uordblks;
+  }
+
+  // How many bytes of the heap the index of a root and the list of its files hold for each file.
+  std::size_t bytes_a_file(const spec::DataSpec& spec) {
+    const std::size_t before = held_bytes();
+    const storage::DataRoot root(spec);
+    const Index index = read_index(root);
+    NameArena names;
+    const std::vector<ImageFile> files = find_files(root, index, names);
+    EXPECT_EQ(index.rows.size(), kImages);
+    EXPECT_EQ(files.size(), kImages);
+    EXPECT_EQ(files.back().name, index.rows.back().name);
+    return (held_bytes() - before) / kImages;
+  }
+
+  const ScratchFolder root_, classes_;
+};
+
+// Paths of this test's folder have some 50 characters. The bound is far from what a std::string for each name and path
+// takes (more than 300), so that it holds on any standard library.
+TEST_F(ManyFilesTest, HoldLittleMemoryForEachFile) {
+  if (held_bytes() == 0) GTEST_SKIP() << "AddressSanitizer's allocator does not count";
+  constexpr std::size_t kMostBytes = 280;
+  EXPECT_LT(bytes_a_file({.root = root_.path()}), kMostBytes);
+  EXPECT_LT(bytes_a_file({.root = root_.path(), .layout = spec::DataLayout::csv, .labels = {.csv = "own.csv"}}),
+            kMostBytes);
+  EXPECT_LT(bytes_a_file({.root = classes_.path()}), kMostBytes);
 }
 
 }  // namespace

@@ -161,8 +161,9 @@ TEST_F(LayoutTest, FindsFilesByPathByNameAndWithoutTheirEnding) {
           ".hidden/c.png", "tfrecord/c.png"});
   const Index index = read();
   spec_.root = root_.path();
-  std::vector<std::string> names;
-  for (const ImageFile& file : find_files(storage::DataRoot(spec_), index)) names.push_back(file.name);
+  NameArena arena;
+  std::vector<std::string_view> names;
+  for (const ImageFile& file : find_files(storage::DataRoot(spec_), index, arena)) names.push_back(file.name);
   EXPECT_THAT(names, ElementsAre("b.jpeg", "c", "deep/a.png", "deep/d", "deep/orphan.png"));
   const Dataset dataset = open(Split::all);
   EXPECT_EQ(dataset.images.at(0).path, root_ / "deep/deeper/b.jpeg");

@@ -1,4 +1,5 @@
-// Measures the thread-CPU time of an image: with the plain, the fast and OpenCV's decoder, in total and by stage.
+// Measures the thread-CPU time of an image: with the plain, the fast and OpenCV's decoder, in total and by stage, and
+// of decoding alone beside the decoders of others (decode/..., which scripts/peers/compare_decode runs).
 //   decode_benchmark [--benchmark_filter=...]        CHEXBENCH_IMAGES=DIR for other images than the shipped ones
 // It measures separately the two kinds of file in copies of ChestX-ray14: `published` (zlib level 6, mixed filters) and
 // `resaved` (level 1, filter Sub). Compare ratios within one run, not times of two runs.
@@ -10,6 +11,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "image/decode_peers.hpp"
 #include "image/jpeg/jpeg_gray.hpp"
 #include "image/png/png_file.hpp"
 #include "image/png/png_gray.hpp"
@@ -77,6 +79,20 @@ void opencv_to_tensor(benchmark::State& state, const Images& images, int interpo
   });
 }
 
+void decode(benchmark::State& state, const Images& images) {
+  PngGrayDecoder decoder;
+  PngFile png;
+  measure(state, images, [&](const Bytes& image) {
+    parse_png(image, "", png);
+    if (decoder.decode(png)) std::abort();
+  });
+}
+
+void decode_by(benchmark::State& state, const Images& images, const PeerDecoder& peer) {
+  state.SetLabel(peer.version);
+  measure(state, images, [&](const Bytes& image) { peer.decode(image); });
+}
+
 void check_chunks(benchmark::State& state, const Images& images) {
   PngFile png;
   measure(state, images, [&](const Bytes& image) { parse_png(image, "", png); });
@@ -129,6 +145,10 @@ void register_kind(const std::string& kind, const Images& images) {
     benchmark::RegisterBenchmark((name + "/" + kind).c_str(), work)->Unit(benchmark::kMillisecond);
   };
   using enum spec::ResizeMethod;
+  add("decode/chexbench", [&](benchmark::State& state) { decode(state, images); });
+  for (const PeerDecoder& peer : peer_decoders()) {
+    add("decode/" + peer.name, [&images, peer](benchmark::State& state) { decode_by(state, images, peer); });
+  }
   add("to_tensor/opencv", [&](benchmark::State& state) { opencv_to_tensor(state, images, cv::INTER_LINEAR); });
   add("to_tensor/plain", [&](benchmark::State& state) { to_tensor(state, images, bilinear, Isa::plain, false); });
   for (const Isa isa : kIsas) {

@@ -46,12 +46,13 @@ class Checker {
  public:
   Checker(const storage::DataRoot& root, std::size_t threads)
       : root_(root), threads_(threads), index_(read_index(root_)) {
-    const std::vector<ImageFile> files = find_files(root_, index_);
+    NameArena names;
+    const std::vector<ImageFile> files = find_files(root_, index_, names);
     auto file = files.begin();
     for (const IndexRow& row : index_.rows) {
       while (file != files.end() && file->name < row.name) ++file;
       const bool found = file != files.end() && file->name == row.name;
-      paths_.push_back(found ? file->path : std::string());
+      paths_.emplace_back(found ? file->path : std::string_view());
     }
   }
 

@@ -25,9 +25,10 @@ std::string file_to_read(const storage::DataRoot& root) {
     if (is_shard && (first.empty() || entry.name < first)) first = entry.name;
   }
   if (!first.empty()) return fmt::format("{}/{}", folder, first);
-  const std::vector<dataset::ImageFile> images = dataset::find_image_files(root);
+  dataset::NameArena names;
+  const std::vector<dataset::ImageFile> images = dataset::find_image_files(root, names);
   if (images.empty()) throw DataError(fmt::format("no data set at '{}': there is no shard and no image", root.path));
-  return images.front().path;
+  return std::string(images.front().path);
 }
 
 double list_s(const storage::DataRoot& root) {

@@ -41,7 +41,8 @@ void read_root(const spec::DataSpec& spec, std::map<std::string, Bytes> files) {
   accepted({ExitCode::data, ExitCode::spec}, [&] {
     const dataset::Index index = dataset::read_index(root);
     if (index.layout != spec::DataLayout::nih || !index.rows.empty()) check_index(index);
-    const std::vector<dataset::ImageFile> found = dataset::find_files(root, index);
+    dataset::NameArena names;
+    const std::vector<dataset::ImageFile> found = dataset::find_files(root, index, names);
     require(std::ranges::is_sorted(found, {}, &dataset::ImageFile::name), "files are not in the order of names");
     return true;
   });
