@@ -75,6 +75,8 @@ class ByteBuffer {
   // otherwise both stay.
   // @throws std::bad_alloc if the system has no memory left
   std::byte* reserve(std::size_t bytes);
+  // Returns a buffer without memory yet, whose memory will come from where this one's does.
+  ByteBuffer empty_one() const { return ByteBuffer(blocks_); }
   std::size_t capacity() const { return capacity_; }
 
  private:
