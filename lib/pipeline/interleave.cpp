@@ -39,7 +39,6 @@ class ReadInTurn {
 class ReadAhead {
  public:
   static constexpr bool kReadsAhead = true;
-  static constexpr std::size_t kBlocksAhead = 4;
 
   ReadAhead(Op& op, FileRef file, const Cycle& cycle, const std::stop_token& stop)
       : op_(op), file_(file), chain_(stop), queue_(kBlocksAhead * cycle.block) {
@@ -184,7 +183,7 @@ class Interleave final : public Op {
                setup.spec.boolean("deterministic")} {
     if (parallel_) {
       cycle_.files_ahead = files_open(context(), value_of(setup, "cycle_length")) - cycle_.length;
-      stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
+      stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * kBlocksAhead));
     }
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {

@@ -12,6 +12,8 @@ namespace chexbench::pipeline {
 // The order of records under cycle_length "auto" is that of this cycle, the default, whatever number of files is found
 // to be read at once.
 inline constexpr std::int64_t kAutoCycle = 10;
+// The blocks (block_length records) of each open file that a parallel interleave keeps ready.
+inline constexpr std::size_t kBlocksAhead = 4;
 
 // Returns the number that the op's parameter `name` has: that of the spec, or if it is "auto" the one that was found,
 // or the start of what can be tried.
