@@ -139,6 +139,10 @@ void LibnfsConnection::on_compound(rpc_context*, int status, void* data, void* r
     return;
   }
   const nfsstat4 said = static_cast<const COMPOUND4res*>(data)->status;
+  if (said == NFS4ERR_SYMLINK) {
+    one.connection->answer(one, -ELOOP, nullptr, "links of the server are not followed: name the folder itself");
+    return;
+  }
   const int result = said == NFS4_OK ? 0 : -std::abs(nfsstat4_to_errno(said));
   one.connection->answer(one, result, data, said == NFS4_OK ? nullptr : nfsstat4_to_str(said));
 }
