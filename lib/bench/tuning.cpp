@@ -10,6 +10,7 @@
 
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
+#include "bench/rate_window.hpp"
 #include "bench/value_search.hpp"
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
@@ -20,8 +21,6 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr int kBatchesBefore = 2;
-constexpr int kBatches = 4;
 constexpr int kClearRounds = 2;  // are enough for a value that is ahead by more than kClear in each
 constexpr double kClear = 0.3;
 constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
@@ -73,7 +72,7 @@ class Tuner {
     rates_.clear();
     begin_s_ = now_s();
     const FoundValue found = find_value(tunable.values, tunable.start, [&](std::int64_t candidate, std::int64_t other) {
-      return compare(tunable.op_index, candidate, other);
+      return compare(tunable, candidate, other);
     });
     tuning.value = found.value;
     tuning.reason = found.reason;
@@ -86,9 +85,14 @@ class Tuner {
     return tuning;
   }
 
+<<<<<<< HEAD
   // A value is as fast as the best of its windows, because whatever else the machine does only makes them slower. Only
   // the windows of this comparison count: the best of more windows is better by chance, and the reference has had more.
   std::optional<TwoRates> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
+=======
+  // A value is as fast as the best of all its windows, because whatever else the machine does only makes them slower.
+  std::optional<TwoRates> compare(const pipeline::Tunable& tunable, std::int64_t candidate, std::int64_t reference) {
+>>>>>>> stores
     std::vector<double> ours, theirs;
     const auto is_enough = [&] {
       const auto rounds = static_cast<int>(ours.size());
@@ -96,8 +100,8 @@ class Tuner {
              (rounds >= kClearRounds && std::ranges::min(ours) > (1 + kClear) * std::ranges::max(theirs));
     };
     do {
-      const std::optional<double> one = rate_with(op_index, candidate);
-      const std::optional<double> other = rate_with(op_index, reference);
+      const std::optional<double> one = rate_with(tunable, candidate);
+      const std::optional<double> other = rate_with(tunable, reference);
       if (!one || !other) break;
       ours.push_back(*one);
       theirs.push_back(*other);
@@ -112,10 +116,11 @@ class Tuner {
   }
 
   // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.
-  std::optional<double> rate_with(std::size_t op_index, std::int64_t value) {
-    tuned_[op_index] = value;
+  std::optional<double> rate_with(const pipeline::Tunable& tunable, std::int64_t value) {
+    tuned_[tunable.op_index] = value;
     ranks_.barrier();
-    std::array<double, 2> sums = {window(), now_s() - begin_s_};
+    const std::int64_t ahead = pipeline::images_read_ahead(pipeline_context(), tunable, value);
+    std::array<double, 2> sums = {window({.window_s = plan_.window_s, .images_ahead = ahead}), now_s() - begin_s_};
     ranks_.all_reduce_sum(sums);
     if (sums[1] > plan_.most_s * ranks_.world() || sums[0] <= 0) return {};
     rates_[value].push_back(sums[0]);
@@ -123,29 +128,18 @@ class Tuner {
   }
 
   // Runs a new pipeline of this rank, and returns its images/s. An end of the pipeline ends the window.
-  double window() const {
+  double window(const WindowPlan& plan) const {
     const auto pipeline = pipeline::make_pipeline(pipeline_context());
     const InterruptWatch watch(*pipeline, context_.stop_at_s);
-    const double begin_s = now_s();
-    double open_s = begin_s;
-    std::int64_t images = 0, images_before = 0;
-    for (int batches = 1;; ++batches) {
+    RateWindow window(plan, now_s());
+    while (true) {
       const BatchLease batch = pipeline->next();
       const double arrived_s = now_s();
       throw_if_interrupted();
       if (context_.stop_at_s && arrived_s >= *context_.stop_at_s) throw TimeIsUp();
-      if (batch) images += batch->valid;
-      const double lasted_s = arrived_s - open_s;
-      if (!batch && images == 0) return rate(images_before, arrived_s - begin_s);
-      if (!batch || (batches >= kBatchesBefore + kBatches && lasted_s >= plan_.window_s)) return rate(images, lasted_s);
-      if (batches != kBatchesBefore) continue;
-      open_s = arrived_s;
-      images_before = std::exchange(images, 0);
+      if (!batch) return window.end(arrived_s);
+      if (const std::optional<double> rate = window.take(batch->valid, arrived_s)) return *rate;
     }
-  }
-
-  static double rate(std::int64_t images, double time_s) {
-    return time_s > 0 ? static_cast<double>(images) / time_s : 0;
   }
 
   const TrialContext& context_;

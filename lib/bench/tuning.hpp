@@ -12,7 +12,8 @@ namespace chexbench::bench {
 
 // How thoroughly values are tried.
 struct TuningPlan {
-  // A window begins when two batches have come. It ends when it has lasted this long and delivered four more.
+  // A window begins when two batches have come, or as many images as the pipeline may have read ahead. It ends when it
+  // has lasted this long and delivered four more batches, or as many images again.
   double window_s = 0.3;
   // Two values are measured in turn in so many rounds: in two where the new value is far ahead, and in up to
   // most_rounds while the windows of one value scatter, as on a machine that others use.

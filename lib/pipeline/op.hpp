@@ -14,6 +14,7 @@
 #include "pipeline/element.hpp"
 #include "pipeline/op_stats.hpp"
 #include "pipeline/pipeline.hpp"
+#include "storage/block_pool.hpp"
 
 namespace chexbench::pipeline {
 
@@ -25,6 +26,8 @@ class Resources {
   const PipelineContext context;
   std::shared_ptr<BatchPool> batches;  // null until all ops are built: its capacity depends on them
   std::shared_ptr<ExamplePool> examples;
+  // The memory of files that one op reads whole and another decodes.
+  const std::shared_ptr<storage::BlockPool> file_blocks = std::make_shared<storage::BlockPool>();
 
   std::size_t cores() const { return context.cores.empty() ? 1 : context.cores.size(); }
   // A pool with one worker per core, or more if `threads` is more, started at the first call. Not thread-safe: only the

@@ -51,6 +51,10 @@ struct Tunable {
 // Returns the parameters of the list that are "auto", in the order of the list: that of the data's way.
 std::vector<Tunable> tunables(const PipelineContext& context);
 
+// Returns how many images of a rank the files hold that an op with this value opens ahead of what it delivers: from
+// the page cache a few records, over a network also what has arrived of ranges. 0 for ops that read none.
+std::int64_t images_read_ahead(const PipelineContext& context, const Tunable& tunable, std::int64_t value);
+
 // A pipeline that runs. Typical use:
 //   const auto pipeline = make_pipeline(context);
 //   while (const BatchLease batch = pipeline->next()) train(*batch);

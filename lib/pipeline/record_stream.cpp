@@ -13,7 +13,7 @@ namespace chexbench::pipeline {
 void read_png(Op& op, Record& record) {
   const dataset::Dataset& dataset = op.context().dataset;
   const double start_s = now_s();
-  const auto buffer = std::make_shared<storage::ByteBuffer>();
+  const auto buffer = std::make_shared<storage::ByteBuffer>(op.resources().file_blocks);
   record.bytes = dataset::read_image(dataset, record.file, *buffer);
   record.bytes_owner = buffer;
   book_part(op.stats(), op.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});

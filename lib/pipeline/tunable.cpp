@@ -1,9 +1,13 @@
 #include "pipeline/tunable.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "storage/range_stream.hpp"
 
 namespace chexbench::pipeline {
 namespace {
@@ -78,6 +82,21 @@ bool reads_files(const PipelineContext& context) {
 
 std::size_t files_open(const PipelineContext& context, std::size_t cycle_length) {
   return spec::reads_shards(context.dataset.format) ? cycle_length + 1 : 3 * cycle_length;
+}
+
+std::int64_t images_read_ahead(const PipelineContext& context, const Tunable& tunable, std::int64_t value) {
+  const dataset::Dataset& dataset = context.dataset;
+  if (tunable.op != "interleave" || !reads_files(context) || dataset.files() == 0) return 0;
+  const auto images = static_cast<double>(dataset.images.size());
+  double of_file = images / static_cast<double>(dataset.files());
+  if (spec::reads_shards(dataset.format)) {
+    const storage::RangePlan plan;
+    const double bytes = std::accumulate(dataset.shard_bytes.begin(), dataset.shard_bytes.end(), 0.0);
+    const bool is_copied = !dataset.store->gives_views() && bytes > 0;
+    const double in_ranges = is_copied ? static_cast<double>(plan.bytes * plan.ahead) / (bytes / images) : 0;
+    of_file = std::min(of_file, static_cast<double>(kBlocksAhead) + in_ranges);
+  }
+  return std::llround(of_file * static_cast<double>(files_open(context, static_cast<std::size_t>(value))));
 }
 
 std::vector<Tunable> tunables(const PipelineContext& context) {

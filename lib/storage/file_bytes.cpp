@@ -102,7 +102,7 @@ std::byte* ByteBuffer::reserve(std::size_t bytes) {
     const std::size_t wanted = bytes + bytes / 4;  // image sizes vary: leave room for a larger one
     memory_.reset();
     capacity_ = 0;
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(wanted);
+    memory_ = blocks_ ? blocks_->take(wanted) : std::make_shared_for_overwrite<std::byte[]>(wanted);
     capacity_ = wanted;
   }
   return memory_.get();

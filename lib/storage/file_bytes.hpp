@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/watched_mapping.hpp"
+#include "storage/block_pool.hpp"
 
 namespace chexbench::storage {
 
@@ -67,14 +68,20 @@ class CopiedFile {
 // more than half as much time as decoding it. Not thread-safe: use one per thread.
 class ByteBuffer {
  public:
+  ByteBuffer() = default;
+  // A buffer whose memory comes from `blocks` and returns there, for whoever needs a new one for each file.
+  explicit ByteBuffer(std::shared_ptr<BlockPool> blocks) : blocks_(std::move(blocks)) {}
   // Returns at least `bytes` bytes. If the buffer must grow, its contents are lost and earlier views become invalid;
   // otherwise both stay.
   // @throws std::bad_alloc if the system has no memory left
   std::byte* reserve(std::size_t bytes);
+  // Returns a buffer without memory yet, whose memory will come from where this one's does.
+  ByteBuffer empty_one() const { return ByteBuffer(blocks_); }
   std::size_t capacity() const { return capacity_; }
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
+  std::shared_ptr<BlockPool> blocks_;  // null: memory comes from the system
+  std::shared_ptr<std::byte[]> memory_;
   std::size_t capacity_ = 0;
 };
 

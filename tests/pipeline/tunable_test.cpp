@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "pipeline/harness.hpp"
 
@@ -17,6 +18,16 @@ spec::PipelineSpec auto_list() {
   return list({op("list_files"), op("shuffle", {{"buffer", std::string("all")}}),
                op("interleave", {{"cycle_length", kAuto}}), op("map", {{"parallel_calls", kAuto}}), op("batch")});
 }
+
+// A store of which a test needs only that it is not here.
+class DistantStore final : public storage::Store {
+ public:
+  std::vector<storage::StoreEntry> list(const std::string&) const override { return {}; }
+  std::optional<std::uint64_t> size(const std::string&) const override { return {}; }
+  std::span<const std::byte> read(const std::string&, storage::ByteBuffer&) const override { return {}; }
+  std::unique_ptr<storage::ByteStream> stream(const std::string&, std::stop_token) const override { return nullptr; }
+  bool is_local() const override { return false; }
+};
 
 TEST(Tunable, IsEachParameterThatIsAutoInTheOrderOfTheList) {
   const spec::PipelineSpec pipeline = auto_list();
@@ -48,6 +59,28 @@ TEST(Tunable, CountsTheFilesOfARankBehindAShard) {
       list({op("list_files"), op("shard"), op("interleave", {{"cycle_length", kAuto}}), op("map_and_batch")});
   const auto found = tunables(context_of(xrays(DataFormat::tfrecord), pipeline, {.world = 2}));
   EXPECT_THAT(found[0].values, ElementsAre(1, 10)) << "8 of 16 shards are all open with 10";
+}
+
+// A window that measures a value must not take these for speed.
+TEST(Tunable, SaysHowManyImagesAreReadAhead) {
+  const spec::PipelineSpec pipeline = auto_list();
+  const dataset::Dataset& shards = xrays(DataFormat::tfrecord);
+  const PipelineContext context = context_of(shards, pipeline, {});
+  const auto found = tunables(context);
+  const double of_shard = std::min(4.0, static_cast<double>(shards.images.size()) / 16);
+  EXPECT_EQ(images_read_ahead(context, found[0], 10), std::llround(11 * of_shard)) << "views: only what is queued";
+  EXPECT_EQ(images_read_ahead(context, found[1], 8), 0) << "map reads no files";
+
+  dataset::Dataset distant = shards;
+  distant.store = std::make_shared<DistantStore>();
+  const PipelineContext far = context_of(distant, pipeline, {});
+  EXPECT_EQ(images_read_ahead(far, found[0], 20), std::llround(21 * static_cast<double>(shards.images.size()) / 16))
+      << "small shards arrive whole";
+  distant.shard_bytes.assign(16, 1'000'000'000);
+  const double record_bytes = 16e9 / static_cast<double>(shards.images.size());
+  EXPECT_EQ(images_read_ahead(context_of(distant, pipeline, {}), found[0], 20),
+            std::llround(
+                21 * std::min(4 + 3 * 4 * 1024 * 1024 / record_bytes, static_cast<double>(shards.images.size()) / 16)));
 }
 
 class TunedValue : public testing::TestWithParam<DataFormat> {};

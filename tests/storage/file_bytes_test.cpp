@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "storage/file_ranges.hpp"
+#include "storage/growing_bytes.hpp"
 #include "storage/local_store.hpp"
 
 namespace chexbench::storage {
@@ -26,6 +27,20 @@ TEST(ReadFile, GivesTheWholeFile) {
   write_text(folder / "a", "hello");
   ByteBuffer buffer;
   EXPECT_EQ(text_of(read_file(folder / "a", buffer)), "hello");
+}
+
+TEST(ByteBuffer, TakesMemoryFromItsPoolAndGivesItBack) {
+  const auto blocks = std::make_shared<BlockPool>();
+  const std::byte* first = nullptr;
+  {
+    ByteBuffer buffer(blocks);
+    first = buffer.reserve(300'000);
+    EXPECT_EQ(room_behind(buffer, 0, 200'000, 1'000'000), first) << "there is room already";
+    const std::byte* const larger = room_behind(buffer, 300'000, 500'000, 1'000'000);
+    EXPECT_NE(larger, first);
+  }
+  EXPECT_GT(blocks->idle_bytes(), 1'000'000u) << "also what it grew to came from there";
+  EXPECT_EQ(ByteBuffer(blocks).reserve(300'000), first);
 }
 
 TEST(ReadFile, KeepsItsMemoryForTheNextFile) {

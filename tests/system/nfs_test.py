@@ -171,6 +171,10 @@ class BadAccess(NfsTest):
         (self.root / "images").symlink_to("elsewhere")
         self.refuse(self.url(), "/export/images is left out")
 
+    def test_a_root_behind_a_link(self):
+        (self.root / "link").symlink_to(".")
+        self.refuse(self.url(export="export/link/images"), "/export/link/images")
+
     def test_a_root_without_an_export(self):
         self.refuse("nfs://127.0.0.1", "names no export")
 

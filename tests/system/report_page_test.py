@@ -229,7 +229,8 @@ class InThreeWidths(ReportTest):
         self.assertIn("cores_busy_share", shown)
 
     def test_two_jobs_on_one_host_have_a_chart_and_a_table(self):
-        out = self.measured(cores_per_rank=1, second_job={"cores": "shared"},
+        # As many steps as hold some batches of either job on any machine.
+        out = self.measured(cores_per_rank=1, measure__steps=100, second_job={"cores": "shared"},
                             sweep={"second_job.kind": ["none", "input", "memory"]})
         self.skip_without_charts(out)
         self.show(out / "report.html", 400)

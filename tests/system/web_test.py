@@ -1,5 +1,6 @@
 """Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
 
+import email.utils
 import os
 import re
 import time
@@ -89,6 +90,18 @@ class BadServer(WebTest):
             with self.subTest(act=act), Server(self.root, Times(2, is_shard, act)) as server:
                 self.succeed("--config", self.spec_of(server, data__format="tfrecord"), "--output",
                              self.folder / f"out-{server.http.server_address[1]}")
+
+    def test_a_server_that_throttles_is_asked_again_when_it_says(self):
+        asked = []
+
+        def throttle(handler):
+            asked.append(time.monotonic())
+            date = email.utils.formatdate(time.time() + 3, usegmt=True)
+            say(429, headers=[("Retry-After", date if len(asked) == 1 else "1")])(handler)
+
+        with Server(self.root, Times(2, lambda path, _: path.endswith("/00000001_000.png"), throttle)) as server:
+            self.succeed("--config", self.spec_of(server), "--output", self.folder / "out")
+        self.assertGreater(asked[1] - asked[0], 1.5)  # a date has whole seconds
 
     def test_a_server_that_dies_in_mid_object_is_named_after_all_tries(self):
         done = self.refuse(Times(10**6, is_shard, die_in_the_middle), ["tfrecord/train-", "5 tries"])

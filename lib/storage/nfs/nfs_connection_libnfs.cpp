@@ -1,14 +1,16 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nfsc/libnfs.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -17,6 +19,7 @@
 
 #include "core/clock.hpp"
 #include "storage/limits.hpp"
+#include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 
 namespace chexbench::storage {
@@ -24,7 +27,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // per request: the largest answer that libnfs accepts
 constexpr int kLookMs = 50;                               // how often a wait checks whether it should end
-constexpr double kGoodbyeS = 1;                           // how long to wait for a server to close the last file
 
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
@@ -42,8 +44,9 @@ StoreEntry::Kind kind_of(std::uint64_t mode) {
   return S_ISDIR(mode) ? StoreEntry::Kind::folder : StoreEntry::Kind::other;
 }
 
-NfsAttributes attributes_of(const nfs_stat_64& status) {
-  return {kind_of(status.nfs_mode), status.nfs_size, status.nfs_mtime, status.nfs_mtime_nsec};
+NfsAttributes known(const std::optional<NfsAttributes>& attributes) {
+  if (!attributes) throw NfsFailure{.reason = "the server does not tell type, size and time of last change"};
+  return *attributes;
 }
 
 // The part of a read() that one request covers.
@@ -56,7 +59,7 @@ struct Block {
 class LibnfsConnection final : public NfsConnection {
  public:
   LibnfsConnection(const NfsPlace& place, std::function<bool()> ends);
-  ~LibnfsConnection() override;
+  ~LibnfsConnection() override = default;
   LibnfsConnection(const LibnfsConnection&) = delete;
   LibnfsConnection& operator=(const LibnfsConnection&) = delete;
 
@@ -71,16 +74,19 @@ class LibnfsConnection final : public NfsConnection {
     std::function<void(int result, void* data)> take;
   };
   static void on_answer(int result, nfs_context* context, void* data, void* request);
+  static void on_compound(rpc_context* context, int status, void* data, void* request);
+  // Books an answer to `request`: passes `data` to whoever waits for it, or keeps the failure.
+  void answer(const Request& request, int result, void* data, const char* reason);
   // Sends a request by `begin` and passes its answer to `take`, unless it is a failure.
   template <class Begin>
   void ask(const Begin& begin, std::function<void(int result, void* data)> take);
+  void ask(NfsCompound& compound, std::function<void(const COMPOUND4res& answer)> take);
   // Waits until all requests are answered. @throws NfsFailure the first failure among the answers, or a lost connection
   void wait();
   void wait_until_answered(double timeout_s);
   [[noreturn]] void lose(const std::string& reason);
-  void close_file();
-  void open_file(const std::string& path);
-  void ask_for_block(Block& block);
+  void find_folder();
+  void ask_for_block(const std::string& path, Block& block, std::optional<NfsAttributes>* attributes = nullptr);
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
@@ -91,9 +97,7 @@ class LibnfsConnection final : public NfsConnection {
   std::optional<NfsFailure> failure_;
   bool is_lost_ = false;
   std::unique_ptr<nfs_context, FreeContext> context_;
-  // The next range of a stream is likely to be read here, and an open file saves two round trips.
-  std::string open_path_;
-  nfsfh* open_file_ = nullptr;
+  std::string folder_handle_;  // of NfsPlace::folder
 };
 
 // Returns a name that no other client has. If two clients have one name, a server takes the second for a restart of the
@@ -120,29 +124,38 @@ LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> 
       },
       [](int, void*) {});
   wait();
-}
-
-// Closes the file, because a context frees an open file with the request to close it, answered or not.
-LibnfsConnection::~LibnfsConnection() {
-  try {
-    close_file();
-    if (!is_lost_) wait_until_answered(kGoodbyeS);
-  } catch (const NfsFailure&) {  // harmless: the server drops the open file after a while
-  }
+  find_folder();
 }
 
 void LibnfsConnection::on_answer(int result, nfs_context* context, void* data, void* request) {
   const Request& one = *static_cast<const Request*>(request);
-  LibnfsConnection& self = *one.connection;
-  --self.waiting_;
-  ++self.answered_;
+  one.connection->answer(one, result, data, result < 0 ? nfs_get_error(context) : nullptr);
+}
+
+void LibnfsConnection::on_compound(rpc_context*, int status, void* data, void* request) {
+  const Request& one = *static_cast<const Request*>(request);
+  if (status != RPC_STATUS_SUCCESS) {
+    one.connection->answer(one, -EIO, nullptr, status == RPC_STATUS_ERROR ? static_cast<const char*>(data) : nullptr);
+    return;
+  }
+  const nfsstat4 said = static_cast<const COMPOUND4res*>(data)->status;
+  if (said == NFS4ERR_SYMLINK) {
+    one.connection->answer(one, -ELOOP, nullptr, "links of the server are not followed: name the folder itself");
+    return;
+  }
+  const int result = said == NFS4_OK ? 0 : -std::abs(nfsstat4_to_errno(said));
+  one.connection->answer(one, result, data, said == NFS4_OK ? nullptr : nfsstat4_to_str(said));
+}
+
+void LibnfsConnection::answer(const Request& request, int result, void* data, const char* reason) {
+  --waiting_;
+  ++answered_;
   if (result >= 0) {
-    one.take(result, data);
-  } else if (!self.failure_) {
-    const char* const reason = nfs_get_error(context);
-    self.failure_ = {.reason = reason != nullptr && *reason != 0 ? reason : std::strerror(-result),
-                     .is_temporary = !is_lasting(-result),
-                     .is_absent = result == -ENOENT || result == -ENOTDIR};
+    request.take(result, data);
+  } else if (!failure_) {
+    failure_ = {.reason = reason != nullptr && *reason != 0 ? reason : std::strerror(-result),
+                .is_temporary = !is_lasting(-result),
+                .is_absent = result == -ENOENT || result == -ENOTDIR};
   }
 }
 
@@ -151,6 +164,15 @@ void LibnfsConnection::ask(const Begin& begin, std::function<void(int result, vo
   requests_.push_back({this, std::move(take)});
   if (begin(&requests_.back()) != 0) lose(nfs_get_error(context_.get()));
   ++waiting_;
+}
+
+void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPOUND4res& answer)> take) {
+  COMPOUND4args arguments = compound.arguments();
+  ask(
+      [&](Request* request) {
+        return rpc_nfs4_compound_async(nfs_get_rpc_context(context_.get()), on_compound, &arguments, request);
+      },
+      [take = std::move(take)](int, void* data) { take(*static_cast<const COMPOUND4res*>(data)); });
 }
 
 void LibnfsConnection::lose(const std::string& reason) {
@@ -182,52 +204,39 @@ void LibnfsConnection::wait() {
   throw NfsFailure(*std::exchange(failure_, {}));
 }
 
-void LibnfsConnection::close_file() {
-  if (open_file_ == nullptr) return;
-  nfsfh* const file = std::exchange(open_file_, nullptr);
-  open_path_.clear();
-  ask([&](Request* request) { return nfs_close_async(context_.get(), file, on_answer, request); }, [](int, void*) {});
-}
-
-// Waits for the close before the open, because NFSv4 numbers what a client opens and closes.
-void LibnfsConnection::open_file(const std::string& path) {
-  if (open_path_ == path) return;
-  if (open_file_ != nullptr) {
-    close_file();
-    wait();
-  }
-  ask([&](Request* request) { return nfs_open_async(context_.get(), path.c_str(), O_RDONLY, on_answer, request); },
-      [this](int, void* file) { open_file_ = static_cast<nfsfh*>(file); });
+// Paths of later requests begin here, so that a server looks up as few names as it can.
+void LibnfsConnection::find_folder() {
+  NfsCompound compound;
+  ask(compound.look_up(place_.folder).get_handle(),
+      [this](const COMPOUND4res& answer) { folder_handle_ = handle_in(answer).value_or(""); });
   wait();
-  open_path_ = path;
 }
 
 // Requests the rest of the block, and again what is missing if the server sends fewer bytes than requested.
-void LibnfsConnection::ask_for_block(Block& block) {
-  ask(
-      [&](Request* request) {
-        return nfs_pread_async(context_.get(), open_file_, block.first + block.done, block.part.size() - block.done,
-                               on_answer, request);
-      },
-      [this, &block](int result, void* data) {
-        const std::size_t bytes = std::min(static_cast<std::size_t>(result), block.part.size() - block.done);
-        std::memcpy(block.part.data() + block.done, data, bytes);
-        block.done += bytes;
-        if (bytes > 0 && block.done < block.part.size()) ask_for_block(block);
-      });
+void LibnfsConnection::ask_for_block(const std::string& path, Block& block, std::optional<NfsAttributes>* attributes) {
+  NfsCompound compound(folder_handle_);
+  compound.look_up(path);
+  if (attributes != nullptr) compound.get_attributes();
+  compound.read(block.first + block.done, block.part.size() - block.done);
+  ask(compound, [this, &path, &block, attributes](const COMPOUND4res& answer) {
+    if (attributes != nullptr) *attributes = attributes_in(answer);
+    const std::span<const std::byte> sent = bytes_in(answer).value_or(std::span<const std::byte>());
+    const std::size_t bytes = std::min(sent.size(), block.part.size() - block.done);
+    if (bytes > 0) std::memcpy(block.part.data() + block.done, sent.data(), bytes);
+    block.done += bytes;
+    if (bytes > 0 && block.done < block.part.size()) ask_for_block(path, block);
+  });
 }
 
 NfsConnection::Piece LibnfsConnection::read(const std::string& path, std::uint64_t first, std::span<std::byte> part) {
-  open_file(path);
-  Piece piece;
-  std::deque<Block> blocks;
-  for (std::size_t at = 0; at < part.size(); at += kReadBytes) {
+  std::deque<Block> blocks = {{first, part.first(std::min(kReadBytes, part.size())), 0}};
+  for (std::size_t at = kReadBytes; at < part.size(); at += kReadBytes) {
     blocks.push_back({first + at, part.subspan(at, std::min(kReadBytes, part.size() - at)), 0});
   }
-  ask([&](Request* request) { return nfs_fstat64_async(context_.get(), open_file_, on_answer, request); },
-      [&piece](int, void* status) { piece.attributes = attributes_of(*static_cast<const nfs_stat_64*>(status)); });
-  for (Block& block : blocks) ask_for_block(block);
+  std::optional<NfsAttributes> attributes;
+  for (Block& block : blocks) ask_for_block(path, block, &block == &blocks.front() ? &attributes : nullptr);
   wait();
+  Piece piece{.bytes = 0, .attributes = known(attributes)};
   for (const Block& block : blocks) {
     piece.bytes += block.done;
     if (block.done < block.part.size()) break;
@@ -236,11 +245,12 @@ NfsConnection::Piece LibnfsConnection::read(const std::string& path, std::uint64
 }
 
 NfsAttributes LibnfsConnection::attributes(const std::string& path) {
-  NfsAttributes attributes;
-  ask([&](Request* request) { return nfs_stat64_async(context_.get(), path.c_str(), on_answer, request); },
-      [&attributes](int, void* status) { attributes = attributes_of(*static_cast<const nfs_stat_64*>(status)); });
+  std::optional<NfsAttributes> attributes;
+  NfsCompound compound(folder_handle_);
+  ask(compound.look_up(path).get_attributes(),
+      [&attributes](const COMPOUND4res& answer) { attributes = attributes_in(answer); });
   wait();
-  return attributes;
+  return known(attributes);
 }
 
 std::vector<NfsEntry> LibnfsConnection::list(const std::string& folder) {

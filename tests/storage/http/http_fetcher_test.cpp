@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "storage/http/fake_http.hpp"
@@ -86,6 +87,23 @@ TEST_F(HttpFetcherTest, TriesAgainAfterWhatMayPassAndForgetsTheHalfThatCame) {
   });
   EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), "hello");
   EXPECT_EQ(asked, 3);
+}
+
+// Nothing is lost of what a server that throttles asks for later.
+TEST_F(HttpFetcherTest, WaitsAsLongAsAServerThatThrottlesAsks) {
+  for (const int status : {429, 503}) {
+    constexpr double kAskedS = 0.2;
+    double refused_s = 0;
+    HttpFetcher one = fetcher([&](const auto&, const auto& sink) {
+      if (refused_s == 0) {
+        refused_s = now_s();
+        return HttpReply{.status = status, .retry_after_s = kAskedS};
+      }
+      EXPECT_GE(now_s() - refused_s, kAskedS);
+      return test::send({.status = 200, .length = 5}, "hello", sink);
+    });
+    EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), "hello") << status;
+  }
 }
 
 TEST_F(HttpFetcherTest, GivesUpWhenTriesAreUsedUp) {

@@ -1,0 +1,49 @@
+// Compounds of NFSv4 (RFC 7530): several operations on one file that a server answers at once. libnfs's own functions
+// take three round trips for what is one compound here, and ask for the names of a file's owner and group: it looks up
+// both in the users of this machine, each with dozens of system calls.
+#pragma once
+
+#include <nfsc/libnfs-raw-nfs4.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/nfs/nfs_connection.hpp"
+
+namespace chexbench::storage {
+
+// The operations of one request, in their order. Holds views of what it was given until it is sent.
+class NfsCompound {
+ public:
+  // Begins at the root of the server, or in a folder by its handle.
+  NfsCompound();
+  explicit NfsCompound(std::string_view handle);
+
+  // Goes down the names of `path`, which are separated by '/'. Links are not followed: the server refuses what is
+  // behind one.
+  NfsCompound& look_up(std::string_view path);
+  NfsCompound& get_handle();
+  NfsCompound& get_attributes();
+  // Reads up to `bytes` bytes from `first` on, without an open file: the stateid is the anonymous one.
+  NfsCompound& read(std::uint64_t first, std::size_t bytes);
+
+  // The request as libnfs encodes it; valid as long as the compound does not change.
+  COMPOUND4args arguments();
+
+ private:
+  nfs_argop4& add(nfs_opnum4 operation);
+
+  std::vector<nfs_argop4> operations_;
+};
+
+// The results in an answer of status NFS4_OK, or std::nullopt if the server left them out or sent them malformed.
+std::optional<std::string> handle_in(const COMPOUND4res& answer);
+std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer);
+std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer);
+
+}  // namespace chexbench::storage
