@@ -85,14 +85,9 @@ class Tuner {
     return tuning;
   }
 
-<<<<<<< HEAD
   // A value is as fast as the best of its windows, because whatever else the machine does only makes them slower. Only
   // the windows of this comparison count: the best of more windows is better by chance, and the reference has had more.
-  std::optional<TwoRates> compare(std::size_t op_index, std::int64_t candidate, std::int64_t reference) {
-=======
-  // A value is as fast as the best of all its windows, because whatever else the machine does only makes them slower.
   std::optional<TwoRates> compare(const pipeline::Tunable& tunable, std::int64_t candidate, std::int64_t reference) {
->>>>>>> stores
     std::vector<double> ours, theirs;
     const auto is_enough = [&] {
       const auto rounds = static_cast<int>(ours.size());
