@@ -32,7 +32,7 @@ bool add_folder(const storage::Store& store, const std::string& folder, NameAren
                 std::vector<ImageFile>& files) {
   bool has_images_folder = false;
   const std::vector<storage::StoreEntry> entries = store.list(folder);
-  files.reserve(files.size() + entries.size());
+  if (files.empty()) files.reserve(entries.size());  // most sets have one folder, or a few
   for (const storage::StoreEntry& entry : entries) {
     if (entry.kind == storage::StoreEntry::Kind::folder && entry.name == "images") has_images_folder = true;
     if (entry.kind != storage::StoreEntry::Kind::file || !entry.name.ends_with(".png") || entry.name.starts_with('.'))

@@ -39,9 +39,8 @@ Index read_csv_layout(const storage::DataRoot& root);
 Index read_folder_layout(const storage::DataRoot& root);
 
 // Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
-// of names. A row's name is a path in the
-// root, with or without its ending, or else the file's own name in any folder, with or without its ending. Files that
-// no row means keep their paths as names. Thread-safe.
+// of names. A row's name is a path in the root, with or without its ending, or else the file's own name in any folder,
+// with or without its ending. Files that no row means keep their paths as names. Thread-safe.
 // @throws DataError if a name could mean two files, or two rows mean one file
 std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files);
 
