@@ -221,10 +221,10 @@ class Map final : public Op {
   }
 
  private:
-  // Of PNGs and JPEGs this op reads the files, and a call that waits for a server needs no core: where "auto" finds that
-  // more calls than keep the cores busy are fastest, each has a thread. Up to there, further threads would only take
-  // turns on the cores, and the number found must run as the same number does when it is stated: as a limit of what is
-  // in work, as in tf.data.
+  // Of PNGs and JPEGs this op reads the files, and a call that waits for a server needs no core: where "auto" finds
+  // that more calls than keep the cores busy are fastest, each has a thread. Up to there, further threads would only
+  // take turns on the cores, and the number found must run as the same number does when it is stated: as a limit of
+  // what is in work, as in tf.data.
   bool thread_per_call(const OpSetup& setup) const {
     return setup.spec.holds_text("parallel_calls") && context().dataset.format == spec::DataFormat::png &&
            calls_.most > kCallsPerCore * resources_.cores();

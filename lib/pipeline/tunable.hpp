@@ -12,8 +12,8 @@ namespace chexbench::pipeline {
 // The order of records under cycle_length "auto" is that of this cycle, the default, whatever number of files is found
 // to be read at once.
 inline constexpr std::int64_t kAutoCycle = 10;
-// Calls a core with which "auto" begins. Results are taken in order, so that a call that is done may have to wait for an
-// earlier one, and a limit of one call a core would leave cores idle meanwhile.
+// Calls a core with which "auto" begins. Results are taken in order, so that a call that is done may have to wait for
+// an earlier one, and a limit of one call a core would leave cores idle meanwhile.
 inline constexpr unsigned kCallsPerCore = 2;
 // The blocks (block_length records) of each open file that a parallel interleave keeps ready.
 inline constexpr std::size_t kBlocksAhead = 4;

@@ -114,15 +114,16 @@ struct Decoders {
 
 TEST(TunedCalls, HaveAThreadEachWhereMapReadsTheFilesAndMoreThanKeepTheCoresBusyWereFound) {
   const spec::PipelineSpec pipeline = auto_list();
-  for (const auto& [format, calls, expected] : {Decoders{DataFormat::png, 8, "8 decoders"},
-                                                Decoders{DataFormat::png, 4, "2 decoders"},
-                                                Decoders{DataFormat::tfrecord, 8, "2 decoders"}}) {
+  for (const auto& [format, calls, expected] :
+       {Decoders{DataFormat::png, 8, "8 decoders"}, Decoders{DataFormat::png, 4, "2 decoders"},
+        Decoders{DataFormat::tfrecord, 8, "2 decoders"}}) {
     PipelineContext context = context_of(xrays(format), pipeline, {.threads = 2});
     context.tuned = {{3, calls}};
     const MemoryForecast forecast = forecast_memory(context);
-    EXPECT_TRUE(std::ranges::any_of(forecast.lines, [&](const MemoryForecast::Line& line) {
-      return line.op == "map" && line.what.starts_with(expected);
-    })) << calls << " calls: " << expected;
+    EXPECT_TRUE(std::ranges::any_of(
+        forecast.lines,
+        [&](const MemoryForecast::Line& line) { return line.op == "map" && line.what.starts_with(expected); }))
+        << calls << " calls: " << expected;
   }
 }
 

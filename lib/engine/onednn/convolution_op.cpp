@@ -11,8 +11,6 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-constexpr std::size_t kCacheLineBytes = 64;
-
 memory::desc any_weights(const model::TensorInfo& weight, int groups, memory::data_type type) {
   memory::dims dims(weight.shape.begin(), weight.shape.end());
   if (groups > 1) {
@@ -147,9 +145,7 @@ std::size_t ConvolutionOp::held_bytes() const {
 }
 
 // The intermediate result is placed after the part of the scratchpad that forward itself needs.
-std::size_t ConvolutionOp::rearranged_offset() const {
-  return (forward_desc_.scratchpad_desc().get_size() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-}
+std::size_t ConvolutionOp::rearranged_offset() const { return whole_lines(forward_desc_.scratchpad_desc().get_size()); }
 
 std::size_t ConvolutionOp::scratchpad_bytes() const {
   const std::size_t forward = is_rearranged() ? rearranged_offset() + forward_desc_.dst_desc().get_size()

@@ -45,6 +45,12 @@ struct Tensor {
   Division division() const { return Division::of(blocks(), shape.images, layout); }
 };
 
+// Rounds up, so that what is placed behind begins a line of the cache.
+constexpr std::size_t whole_lines(std::size_t bytes) {
+  constexpr std::size_t kLineBytes = 64;
+  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
 // Owns all tensors of one network and their memory: references to them are valid as long as the planner. First
 // tensors are created and used at advancing times, then place() is called once. Not thread-safe.
 class Planner {

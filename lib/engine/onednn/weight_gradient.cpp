@@ -10,10 +10,7 @@ namespace {
 
 using dnnl::memory;
 
-constexpr std::size_t kCacheLineBytes = 64;
 constexpr std::size_t kSummedAtOnce = 16384;  // floats: in the first cache, and more than a thread's start costs
-
-std::size_t whole_lines(std::size_t bytes) { return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes; }
 
 // The first images of a tensor.
 memory::desc first_images(const Tensor& tensor, int images) {
