@@ -28,6 +28,8 @@ def torch_step(arguments):
     labels = (torch.rand(arguments.batch, LABELS) < 0.1).float()
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
     loss_of = torch.nn.BCEWithLogitsLoss()
+    if arguments.compiled:
+        model = torch.compile(model)
 
     def forward():
         bf16 = torch.autocast("cpu", torch.bfloat16) if arguments.precision == "bf16" else contextlib.nullcontext()
@@ -87,10 +89,13 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--compiled", action="store_true", help="PyTorch: torch.compile, in the first step")
     parser.add_argument("--precision", choices=["f32", "bf16"], default="f32", help="bf16: PyTorch's autocast")
     arguments = parser.parse_args()
     if arguments.precision == "bf16" and arguments.framework != "torch":
         parser.error("bf16 is measured in PyTorch only")
+    if arguments.compiled and arguments.framework != "torch":
+        parser.error("--compiled is of PyTorch only")
     if arguments.model == "matmul":
         print(f"GFLOP/s: {matmul_gflops(arguments.threads):.2f}")
         return

@@ -11,9 +11,11 @@ from harness import ROOT, SystemTest
 
 RECIPE = ROOT / "scripts/spack/package.py"
 DEPENDENCIES = (ROOT / "scripts/cmake/ChexbenchDependencies.cmake").read_text()
+OF_TESTS = ("rapidcheck", "libpng", "libspng", "blend2d")  # which are looked for with CHEXBENCH_TESTS alone
 OPTIONS = set(re.findall(r"^ *option\((CHEXBENCH_WITH_\w+) ", DEPENDENCIES, re.MULTILINE)) - {"CHEXBENCH_WITH_"}
 OPTIONS |= {f"CHEXBENCH_WITH_{name}" for name in
-            re.findall(r"chexbench_(?:find_plain|wrap)\((\w+) ", DEPENDENCIES) if name not in ("target", "rapidcheck")}
+            re.findall(r"chexbench_(?:find_plain|wrap)\((\w+) ", DEPENDENCIES)
+            if name not in ("target", *OF_TESTS)}
 
 
 class Spec:
