@@ -4,12 +4,11 @@ usage: dali_input.py DATA [--threads T] ...     prints images/s
 """
 
 import argparse
-import glob
-import os
-import sys
 import time
 
 from nvidia.dali import fn, pipeline_def, types
+
+import ranks
 
 MEAN = [123.7, 116.3, 103.5]
 STD = [58.4, 57.1, 57.4]
@@ -31,9 +30,7 @@ def main():
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warmup", type=int, default=10)
     arguments = parser.parse_args()
-    files = sorted(glob.glob(os.path.join(arguments.data, "images", "*.png")))
-    if not files:
-        sys.exit(f"no images under {arguments.data}")
+    files = ranks.images_under(arguments.data)
     pipeline = chest_xrays(files, batch_size=arguments.batch, num_threads=arguments.threads)
     pipeline.build()
     for _ in range(arguments.warmup):

@@ -7,9 +7,6 @@ over epochs as they come.
 """
 
 import argparse
-import glob
-import os
-import sys
 
 import cv2
 import grain
@@ -37,9 +34,7 @@ def parse_arguments():
 
 
 def run_rank(arguments):
-    files = sorted(glob.glob(os.path.join(arguments.data, "images", "*.png")))[arguments.rank::arguments.world]
-    if not files:
-        sys.exit(f"no images under {arguments.data}")
+    files = ranks.images_under(arguments.data, arguments.rank, arguments.world)
     cv2.setNumThreads(0)
     images = grain.MapDataset.source(files).seed(0).shuffle().repeat().map(decode)
     threads = 1 if arguments.workers else arguments.threads

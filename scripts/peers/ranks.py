@@ -1,6 +1,8 @@
 """Several processes of one script whose windows begin together."""
 
 import argparse
+import glob
+import os
 import subprocess
 import sys
 import time
@@ -13,6 +15,14 @@ def add_arguments(parser, warmup):
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warmup", type=int, default=warmup)
+
+
+def images_under(data, rank=0, world=1):
+    """The PNGs of a ChestX-ray14 folder that a rank reads, sorted; ends this program if there are none."""
+    files = sorted(glob.glob(os.path.join(data, "images", "*.png")))[rank::world]
+    if not files:
+        sys.exit(f"no images under {data}")
+    return files
 
 
 def run(arguments):

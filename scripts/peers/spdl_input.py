@@ -6,10 +6,7 @@ Prints images/s = world x batch x steps / wall time of the slowest rank, over ep
 """
 
 import argparse
-import glob
-import os
 import random
-import sys
 
 import numpy as np
 import spdl.io
@@ -47,9 +44,7 @@ def parse_arguments():
 
 
 def run_rank(arguments):
-    files = sorted(glob.glob(os.path.join(arguments.data, "images", "*.png")))[arguments.rank::arguments.world]
-    if not files:
-        sys.exit(f"no images under {arguments.data}")
+    files = ranks.images_under(arguments.data, arguments.rank, arguments.world)
     pipeline = (PipelineBuilder().add_source(batches_of(files, arguments.batch))
                 .pipe(load, concurrency=arguments.threads, output_order="completion")
                 .add_sink(2).build(num_threads=arguments.threads))

@@ -6,9 +6,6 @@ Prints images/s = world x batch x steps / wall time of the slowest rank, over ep
 """
 
 import argparse
-import glob
-import os
-import sys
 
 import numpy as np
 import torch
@@ -77,9 +74,7 @@ def parse_arguments():
 
 
 def run_rank(arguments):
-    files = sorted(glob.glob(os.path.join(arguments.data, "images", "*.png")))
-    if not files:
-        sys.exit(f"no images under {arguments.data}")
+    files = ranks.images_under(arguments.data)
     torch.set_num_threads(1)
     images = Images(files, DECODERS[arguments.decoder])
     sampler = torch.utils.data.DistributedSampler(images, arguments.world, arguments.rank)

@@ -2,19 +2,15 @@
 "use strict";
 
 const secondRate = (row, value) => (isEmpty(value) ? "" : row.second_counts_bytes ? (value / 1e9).toFixed(2) + " GB/s" : rate(value));
-const keptColumns = (name, key) => [
-  { name, unit: "x", key, show: fixed(2), get: (row) => row[key] },
-  { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (row[key + "_ci95"] || [])[0] },
-  { name: "95 % high", unit: "x", key: key + "_high", show: fixed(2), get: (row) => (row[key + "_ci95"] || [])[1] },
-];
+const costOf = (row) => row;
 const secondJobColumns = [
   { name: "trial", key: "label", wrap: true, get: (row) => row.name },
   { name: "alone", unit: "images/s", key: "alone", show: rate, get: (row) => row.alone_images_per_s },
   { name: "beside it", unit: "images/s", key: "beside", show: rate, get: (row) => row.images_per_s },
-  ...keptColumns("keeps", "kept"),
+  ...ratioColumns("keeps", "kept", costOf),
   { name: "second job alone", key: "second_alone", get: (row) => secondRate(row, row.second_alone_rate) },
   { name: "beside the trial", key: "second_beside", get: (row) => secondRate(row, row.second_rate) },
-  ...keptColumns("keeps", "second_kept"),
+  ...ratioColumns("keeps", "second_kept", costOf),
 ];
 
 function keptBars(rows) {

@@ -2,18 +2,20 @@
 "use strict";
 
 const sign = (value) => (value < 0 ? "-" : "+") + rate(Math.abs(value));
-const ratioColumns = (name, key) => [
-  { name, unit: "x", key, show: fixed(2), get: (row) => row.step[key] },
-  { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (row.step[key + "_ci95"] || [])[0] },
-  { name: "95 % high", unit: "x", key: key + "_high", show: fixed(2), get: (row) => (row.step[key + "_ci95"] || [])[1] },
+// `of` returns what holds the ratio of a row, and its interval.
+const ratioColumns = (name, key, of) => [
+  { name, unit: "x", key, show: fixed(2), get: (row) => of(row)[key] },
+  { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (of(row)[key + "_ci95"] || [])[0] },
+  { name: "95 % high", unit: "x", key: key + "_high", show: fixed(2), get: (row) => (of(row)[key + "_ci95"] || [])[1] },
 ];
+const stepOf = (row) => row.step;
 const stepColumns = [
   { name: "step", key: "label", wrap: true, get: (row) => row.name },
   { name: "images/s", unit: "median", key: "images_per_s", show: rate, get: (row) => row.step.images_per_s },
   { name: "added", unit: "images/s", key: "added", show: sign, get: (row) => row.before && row.step.images_per_s - row.before.images_per_s },
-  ...ratioColumns("to the one before", "ratio"),
+  ...ratioColumns("to the one before", "ratio", stepOf),
   { name: "worth", key: "worth", get: (row) => row.worth },
-  ...ratioColumns("to the first", "ratio_to_first"),
+  ...ratioColumns("to the first", "ratio_to_first", stepOf),
 ];
 
 // A change is worth something only if the two pipelines are told apart.
