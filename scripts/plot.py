@@ -15,6 +15,8 @@ A RUN is the folder of a run, or one of its CSVs. Figures:
   utilization  whether the accelerator was busy or waited, beside NVML's utilization and MLPerf Storage's AU
   update       images/s by ranks for each update scheme ("comm.update")
   learning     losses and AUROC by epoch, from epochs.csv
+  roc          ROC curves of each finding with their bands, of a training over epochs or of chexbench evaluate
+  reliability  whether the probabilities of each finding mean what they say, of the same
   prediction   images/s by ranks as measured, as predicted and as published. --predicted takes what chexbench predict
                prints with --format csv or json; --published takes a CSV with the columns ranks and images_per_s, and
                device, model, batch_size as far as known. Published rows of other arms are left out. A column `kind`
@@ -42,7 +44,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from plotting import bars, columns, lines, prediction
+from plotting import bars, columns, curves, lines, prediction
 from plotting.style import HOW_TO_GET_MATPLOTLIB, load_pyplot, save
 from plotting.tables import Run, Unusable, read_trials
 
@@ -53,7 +55,7 @@ OF_TRIALS = {"throughput": (bars.draw_throughput, INTERVAL), "scaling": (lines.d
              "efficiency": (lines.draw_efficiency, ["scaling_efficiency"]), "formats": (bars.draw_formats, INTERVAL),
              "storage": (bars.draw_storage, INTERVAL), "time": (bars.draw_time, list(bars.PARTS)),
              "utilization": (bars.draw_utilization, list(bars.BUSY_PARTS)), "update": (lines.draw_update, INTERVAL)}
-FIGURES = (*OF_TRIALS, "learning", "prediction")
+FIGURES = (*OF_TRIALS, "learning", *curves.CURVES, "prediction")
 ENDINGS = (".svg", ".png", ".pdf")
 
 
@@ -101,6 +103,9 @@ def read(arguments):
     if arguments.figure == "learning":
         epochs = lines.read_epochs(runs)
         return lambda pyplot: lines.draw_learning(pyplot, epochs)
+    if arguments.figure in curves.CURVES:
+        points = curves.read_curves(runs, arguments.figure)
+        return lambda pyplot: curves.draw_curves(pyplot, points, arguments.figure)
     if arguments.figure == "prediction":
         points = prediction.read_points(runs, arguments.predicted, arguments.published)
         return lambda pyplot: prediction.draw_prediction(pyplot, *points)

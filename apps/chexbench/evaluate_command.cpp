@@ -36,6 +36,10 @@ void write_files(const verbs::EvaluationResult& result, const std::string& folde
   };
   write("scores.csv", verbs::scores_csv(result));
   write("evaluation.json", verbs::evaluation_json(result));
+  if (!result.data_set) return;
+  write("roc.csv", verbs::evaluation_roc_csv(result));
+  write("reliability.csv", verbs::evaluation_reliability_csv(result));
+  write("evaluation.html", verbs::evaluation_html(result));
 }
 
 verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Session& session) {
@@ -85,8 +89,10 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->allow_extra_args(false);
   verb->add_flag("--ten-crop", options.ten_crop,
                  "Average the probabilities of ten crops of each image: corners and middle, and their mirror images.");
-  verb->add_option("--output", arguments->output,
-                   "Write scores.csv, with a row for each image, and evaluation.json into this folder.")
+  verb->add_option(
+          "--output", arguments->output,
+          "Write scores.csv, with a row for each image, evaluation.json and, for a data set, evaluation.html into this "
+          "folder.")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->add_flag("--allow-shared-gpu", options.allow_shared_gpu,

@@ -49,6 +49,37 @@ std::optional<double> RankedLabel::average_precision(std::span<const std::uint32
   return sum / static_cast<double>(positives);
 }
 
+RankedLabel::Counts RankedLabel::count(std::span<const std::uint32_t> weight) const {
+  Counts all;
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    (has_finding_[i] != 0 ? all.positives : all.negatives) += weight[order_[i]];
+  return all;
+}
+
+// Walks from the highest score down. A point of the curve is where the negatives above a threshold reach its share of
+// all of them; that is compared in integers, so that no rounding moves a point to another threshold.
+void RankedLabel::sensitivities(std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) const {
+  std::ranges::fill(values, std::nullopt);
+  const Counts all = count(weight);
+  if (all.positives == 0 || all.negatives == 0) return;
+  const std::uint64_t steps = values.size() - 1;
+  const auto found = [&all](double positives) { return positives / static_cast<double>(all.positives); };
+  Counts above, run;
+  std::size_t point = 0;
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    (has_finding_[i] != 0 ? run.positives : run.negatives) += weight[order_[i]];
+    if (i > 0 && ends_run_[i - 1] == 0) continue;  // the run goes on
+    for (; steps * (above.negatives + run.negatives) > point * all.negatives; ++point) {
+      const double into_run = static_cast<double>(point * all.negatives - steps * above.negatives) /
+                              static_cast<double>(steps * run.negatives);
+      values[point] = found(static_cast<double>(above.positives) + into_run * static_cast<double>(run.positives));
+    }
+    above = {.negatives = above.negatives + run.negatives, .positives = above.positives + run.positives};
+    run = {};
+  }
+  values.back() = 1;
+}
+
 std::uint64_t RankedLabel::positives() const {
   return static_cast<std::uint64_t>(std::count(has_finding_.begin(), has_finding_.end(), 1));
 }

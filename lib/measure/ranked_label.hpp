@@ -22,10 +22,22 @@ class RankedLabel {
   std::optional<double> auroc(std::span<const std::uint32_t> weight) const;
   std::optional<double> average_precision(std::span<const std::uint32_t> weight) const;
 
+  // Writes the sensitivity at the false positive rates i / (values.size() - 1), with image j counted weight[j] times:
+  // the highest one where a threshold has several, and a straight line between thresholds. Writes std::nullopt where
+  // auroc() has none.
+  void sensitivities(std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) const;
+
   std::uint64_t positives() const;
   std::uint64_t negatives() const { return order_.size() - positives(); }
 
  private:
+  // Images without and with the label, each counted as often as it weighs.
+  struct Counts {
+    std::uint64_t negatives = 0;
+    std::uint64_t positives = 0;
+  };
+  Counts count(std::span<const std::uint32_t> weight) const;
+
   std::vector<std::uint32_t> order_;       // images, by ascending score
   std::vector<std::uint8_t> has_finding_;  // in that order, like ends_run_
   std::vector<std::uint8_t> ends_run_;     // marks the last image of each run of equal scores

@@ -59,9 +59,8 @@ std::optional<double> ReliabilityBin::share_of_positives() const {
   return images == 0 ? std::nullopt : std::optional(static_cast<double>(positives) / static_cast<double>(images));
 }
 
-std::array<ReliabilityBin, kReliabilityBins> reliability(std::span<const float> scores,
-                                                         std::span<const std::uint8_t> has_finding) {
-  std::array<ReliabilityBin, kReliabilityBins> bins = {};
+Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
+  Reliability bins = {};
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const double place = static_cast<double>(scores[i]) * kReliabilityBins;
     ReliabilityBin& bin = bins[std::min(static_cast<std::size_t>(std::max(place, 0.0)), kReliabilityBins - 1)];

@@ -31,10 +31,11 @@ struct ReliabilityBin {
   std::optional<double> share_of_positives() const;
 };
 
+using Reliability = std::array<ReliabilityBin, kReliabilityBins>;
+
 // Returns the reliability curve of a label (scikit-learn's calibration_curve, strategy uniform). Scores are from 0
 // to 1.
-std::array<ReliabilityBin, kReliabilityBins> reliability(std::span<const float> scores,
-                                                         std::span<const std::uint8_t> has_finding);
+Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
 
 // One label. The counts are numbers of images with and without it.
 struct LabelScores {
@@ -43,7 +44,7 @@ struct LabelScores {
   Estimate brier;  // mean of (probability - label)^2 (Brier, Monthly Weather Review 1950)
   std::uint64_t positives = 0;
   std::uint64_t negatives = 0;
-  std::array<ReliabilityBin, kReliabilityBins> reliability = {};
+  Reliability reliability = {};
 
   // Whether both kinds of images are there. Without, the label has no AUROC and no average precision.
   bool is_judged() const { return positives > 0 && negatives > 0; }

@@ -52,6 +52,14 @@ std::vector<Column> epochs_columns(const results::Report& report);
 std::string aurocs_csv(const results::Report& report);
 std::vector<Column> aurocs_columns(const results::Report& report);
 
+// One row per point of the ROC curve of each label, of the best epoch of each repeat.
+std::string roc_csv(const results::Report& report);
+std::vector<Column> roc_columns(const results::Report& report);
+
+// One row per bin of probabilities of each label, of the same epochs.
+std::string reliability_csv(const results::Report& report);
+std::vector<Column> reliability_columns(const results::Report& report);
+
 // One row per sample of each rank's GPU.
 std::string gpu_csv(const results::Report& report);
 std::vector<Column> gpu_columns(const results::Report& report);

@@ -64,6 +64,10 @@ std::span<const CsvFile> csv_files() {
       CsvFile{"notes.csv", "One row per note of a trial", notes_csv, notes_columns},
       CsvFile{"epochs.csv", "One row per epoch of a training", epochs_csv, epochs_columns},
       CsvFile{"aurocs.csv", "One row per label of each epoch", aurocs_csv, aurocs_columns},
+      CsvFile{"roc.csv", "One row per point of the ROC curve of each label, of the best epoch of each repeat", roc_csv,
+              roc_columns},
+      CsvFile{"reliability.csv", "One row per bin of probabilities of each label, of the best epoch of each repeat",
+              reliability_csv, reliability_columns},
       CsvFile{"gpu.csv", "One row per sample of the GPU of each rank and repeat", gpu_csv, gpu_columns},
       CsvFile{"gpu_throttle.csv", "One row for each throttle reason of each sample of gpu.csv", gpu_throttle_csv,
               gpu_throttle_columns}};

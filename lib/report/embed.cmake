@@ -28,19 +28,29 @@ function(chexbench_policy_source variable text)
   set(${variable} "\"'sha256-${base64}='\"" PARENT_SCOPE)
 endfunction()
 
+# Puts the scripts of html/ of these names, one after the other, as C++ literals into <variable>, and the source that
+# allows them into <variable>_source.
+function(chexbench_read_scripts variable)
+  set(scripts)
+  set(scripts_text)
+  foreach(name ${ARGN})
+    chexbench_read_embedded(script ${CMAKE_CURRENT_SOURCE_DIR}/html/${name}.js)
+    string(APPEND scripts "${script} ")
+    string(APPEND scripts_text "${script_text}")
+  endforeach()
+  chexbench_policy_source(source "${scripts_text}")
+  set(${variable} "${scripts}" PARENT_SCOPE)
+  set(${variable}_source "${source}" PARENT_SCOPE)
+endfunction()
+
 function(chexbench_embed_page variable)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/html)
   chexbench_read_embedded(html ${folder}/page.html)
   chexbench_read_embedded(css ${folder}/page.css)
-  set(scripts)
-  set(scripts_text)
-  foreach(name report marks charts tables answer findings steps second_jobs curves learning specs page)
-    chexbench_read_embedded(script ${folder}/${name}.js)
-    string(APPEND scripts "${script} ")
-    string(APPEND scripts_text "${script_text}")
-  endforeach()
   chexbench_policy_source(css_source "${css_text}")
-  chexbench_policy_source(scripts_source "${scripts_text}")
+  set(shared elements marks charts table judged)
+  chexbench_read_scripts(report ${shared} report columns answer findings steps second_jobs curves learning specs page)
+  chexbench_read_scripts(evaluation ${shared} evaluation)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
 
@@ -49,7 +59,8 @@ namespace chexbench::report {
 PageFiles page_files() {
   return {.html = @html@,
           .css = {.text = @css@, .policy_source = @css_source@},
-          .scripts = {.text = @scripts@, .policy_source = @scripts_source@}};
+          .report = {.text = @report@, .policy_source = @report_source@},
+          .evaluation = {.text = @evaluation@, .policy_source = @evaluation_source@}};
 }
 
 }  // namespace chexbench::report

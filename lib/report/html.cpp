@@ -47,18 +47,47 @@ std::string fill(std::string_view page, const Parts& parts) {
   return text;
 }
 
+// A browser ends a script at "</script", and parses it differently after "<!--", even inside strings. So every '<' is
+// escaped.
+std::string escaped_for_script(const std::string& json) {
+  std::string text;
+  for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
+  return text;
+}
+
+struct Page {
+  std::string_view title;
+  std::string_view numbers;  // the files beside the page that hold its numbers
+  std::string data;          // JSON, for the scripts
+  const Embedded& scripts;
+};
+
+std::string filled(const PageFiles& files, const Page& page) {
+  const Embedded charts = chart_library();
+  return fill(files.html, {{"title", escaped_for_html(printable(page.title))},
+                           {"script_sources", fmt::format("{} {}", page.scripts.policy_source, charts.policy_source)},
+                           {"style_source", std::string(files.css.policy_source)},
+                           {"css", std::string(files.css.text)},
+                           {"numbers", std::string(page.numbers)},
+                           {"data", escaped_for_script(page.data)},
+                           {"chart_library", std::string(charts.text)},
+                           {"scripts", std::string(page.scripts.text)}});
+}
+
 }  // namespace
 
 std::string html_page(const results::Report& report) {
   const PageFiles files = page_files();
-  const Embedded charts = chart_library();
-  return fill(files.html, {{"experiment", escaped_for_html(printable(report.experiment))},
-                           {"script_sources", fmt::format("{} {}", files.scripts.policy_source, charts.policy_source)},
-                           {"style_source", std::string(files.css.policy_source)},
-                           {"css", std::string(files.css.text)},
-                           {"data", page_data(report)},
-                           {"chart_library", std::string(charts.text)},
-                           {"scripts", std::string(files.scripts.text)}});
+  return filled(files, {.title = report.experiment,
+                        .numbers = "report.json and trials.csv",
+                        .data = page_data(report),
+                        .scripts = files.report});
+}
+
+std::string evaluation_page(std::string_view name, const std::string& json) {
+  const PageFiles files = page_files();
+  return filled(
+      files, {.title = name, .numbers = "evaluation.json and scores.csv", .data = json, .scripts = files.evaluation});
 }
 
 }  // namespace chexbench::report

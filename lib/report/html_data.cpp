@@ -15,6 +15,7 @@
 #include "report/html_curves.hpp"
 #include "report/result_tables.hpp"
 #include "report/second_job_json.hpp"
+#include "results/curves_json.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/json_visitors.hpp"
@@ -130,6 +131,12 @@ Json scores_of(const results::TrialResult& trial) {
   return scores;
 }
 
+// Returns the curves of all labels, of the same epoch.
+Json curves_of(const results::TrialResult& trial) {
+  const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
+  return epoch == nullptr ? Json::array() : results::curves_to_json<Json>(epoch->curves);
+}
+
 Json trial_of(const results::Report& report, std::size_t index, const std::string& label) {
   const results::TrialResult& trial = report.trials[index];
   const results::Figures figures = analysis::derive_figures(trial, report.trials);
@@ -142,6 +149,7 @@ Json trial_of(const results::Report& report, std::size_t index, const std::strin
   results::visit_figures(results::JsonWriter(object["figures"] = Json::object()), figures);
   object["time_by_rank"] = ranks_of(trial);
   object["learned"] = scores_of(trial);
+  object["curves"] = curves_of(trial);
   object["ops"] = ops_of(trial);
   Json& repeats = object["repeats"] = Json::array();
   for (const results::RepeatResult& repeat : trial.repeats) repeats.push_back(repeat_of(repeat));
@@ -179,14 +187,6 @@ Json findings_of(const results::Report& report) {
   return findings;
 }
 
-// A browser ends a script at "</script", and parses it differently after "<!--", even inside strings. So every '<' is
-// escaped.
-std::string escaped_for_script(const std::string& json) {
-  std::string text;
-  for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
-  return text;
-}
-
 }  // namespace
 
 std::string page_data(const results::Report& report) {
@@ -204,7 +204,7 @@ std::string page_data(const results::Report& report) {
   const results::Labels labels = results::label_trials(report.trials);
   Json& trials = object["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));
-  return escaped_for_script(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace chexbench::report

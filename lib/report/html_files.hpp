@@ -1,4 +1,5 @@
-// The parts of report.html that are the same for every report. embed.cmake embeds them at build time.
+// The parts of pages that are the same for every report, and for every evaluation. embed.cmake embeds them at build
+// time.
 #pragma once
 
 #include <string_view>
@@ -16,7 +17,9 @@ struct Embedded {
 struct PageFiles {
   std::string_view html;  // with {{name}} in the places of the other parts
   Embedded css;
-  Embedded scripts;  // all of them, each after those that it uses
+  // All scripts of a page, each after those that it uses.
+  Embedded report;
+  Embedded evaluation;
 };
 
 // Returns the embedded files.

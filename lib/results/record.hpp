@@ -13,6 +13,8 @@
 #include "measure/gpu_window.hpp"
 #include "measure/library_version.hpp"
 #include "measure/op_counters.hpp"
+#include "measure/roc.hpp"
+#include "measure/scores.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"
 #include "measure/wait_book.hpp"
@@ -104,6 +106,13 @@ struct LabelScore {
   std::uint64_t negatives = 0;
 };
 
+// How well the probabilities of one label separate the validation images, and whether they mean what they say.
+struct LabelCurves {
+  std::string label;
+  measure::RocCurve roc;
+  measure::Reliability reliability = {};
+};
+
 // One epoch of a training, all ranks together.
 struct EpochRecord {
   int epoch = 0;                     // from 1
@@ -116,6 +125,7 @@ struct EpochRecord {
   double validation_s = 0;  // time that the validation took
   double elapsed_s = 0;     // since the training began: validations and earlier checkpoints count, pauses do not
   std::vector<LabelScore> scores;
+  std::vector<LabelCurves> curves;  // of the best epoch of a repeat so far; empty for the others
 };
 
 // What NVML saw of the GPU of one rank.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "results/curves_json.hpp"
 #include "results/fields.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/json_visitors.hpp"
@@ -67,6 +68,7 @@ Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
     Json& object = array.emplace_back(Json::object());
     visit_epoch(JsonWriter(object), epoch);
     object["findings"] = rows_to_json(epoch.scores, kVisitScore);
+    if (!epoch.curves.empty()) object["curves"] = curves_to_json<Json>(epoch.curves);
   }
   return array;
 }
@@ -105,6 +107,8 @@ std::vector<EpochRecord> epochs_from_json(const Json& array) {
   for (const Json& object : array) {
     visit_epoch(JsonReader(object), epochs.emplace_back());
     epochs.back().scores = rows_from_json<LabelScore>(object.at("findings"), kVisitScore);
+    if (const auto found = object.find("curves"); found != object.end())
+      epochs.back().curves = curves_from_json(*found);
   }
   return epochs;
 }

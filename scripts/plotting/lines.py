@@ -1,5 +1,7 @@
 """Figures of lines: images/s and efficiency over ranks, and what trainings learned over their epochs."""
 
+import statistics
+
 from plotting.labels import is_emulated, marks_note, names, names_of_trials
 from plotting.style import MARKERS, colour, foot, legend, line, rank_ticks
 from plotting.tables import Unusable, check_new, middles, name_runs, number, point, positive, require
@@ -77,7 +79,8 @@ def read_epochs(runs):
     rows = []
     for run in runs:
         if run.has("epochs"):
-            require(run.path("epochs"), run.table("epochs")[0], ["trial", "repeat", "epoch", *CURVES, "mean_auroc"])
+            require(run.path("epochs"), run.table("epochs")[0],
+                    ["trial", "repeat", "epoch", "elapsed_s", *CURVES, "mean_auroc"])
             rows += map(dict, run.rows("epochs"))
     if not rows:
         raise Unusable(f"{runs[0].path('epochs')} is not there or has no row: nothing was trained over epochs "
@@ -87,36 +90,47 @@ def read_epochs(runs):
 
 
 def draw_learning(pyplot, rows):
-    """Draws losses on the left and the AUROC on the right, a line for each trial."""
+    """Draws losses by epoch, and the AUROC by epoch and by seconds, a line for each trial."""
     is_repeated = len({row["repeat"] for row in rows}) > 1
     labels = names_of_trials(rows)
-    figure, (losses, scores) = pyplot.subplots(1, 2, figsize=(9, 4))
+    figure, (losses, scores, seconds) = pyplot.subplots(1, 3, figsize=(12.5, 4))
     for i, label in enumerate(dict.fromkeys(labels)):
         own = [row for row, other in zip(rows, labels) if other == label]
         for column, (_, is_light) in CURVES.items():
             points = middles([point(row, number(row, "epoch"), column, False) for row in own if row[column]])
             line(losses, i, None if is_light else label, points, dashed=is_light, hollow=is_light)
-        line(scores, i, label, middles([point(row, number(row, "epoch"), "mean_auroc", not is_repeated)
-                                        for row in own if row["mean_auroc"]]))
+        scored = [row for row in own if row["mean_auroc"]]
+        by_epoch = middles([point(row, number(row, "epoch"), "mean_auroc", not is_repeated) for row in scored])
+        line(scores, i, label, by_epoch)
+        line(seconds, i, label, [{**one, "x": median_s(scored, one["x"])} for one in by_epoch])
     for words, is_light in CURVES.values():
         losses.plot([], [], color="0.4", marker=MARKERS[0], linestyle="--" if is_light else "-", label=words,
                     markerfacecolor="white" if is_light else "0.4")
-    finish_learning(losses, scores, rows)
+    finish_learning(losses, scores, seconds, rows)
     foot(figure, "points: medians over repeats, bars from the smallest to the largest" if is_repeated
          else "error bars: 95 % intervals over patients", "dotted: AUROC of guessing")
     return figure
 
 
-def finish_learning(losses, scores, rows):
+def median_s(rows, epoch):
+    """Returns when an epoch ended, in the median of the repeats."""
+    return statistics.median(number(row, "elapsed_s") for row in rows if number(row, "epoch") == epoch)
+
+
+def finish_learning(losses, scores, seconds, rows):
     epochs = [number(row, "epoch") for row in rows]
-    for axes, title, label in ((losses, "Loss", "binary cross-entropy"),
-                               (scores, "Validation", "AUROC, mean over findings (1)")):
+    auroc = "AUROC, mean over findings (1)"
+    for axes, title, across, label in ((losses, "Loss", "epoch", "binary cross-entropy"),
+                                       (scores, "Validation", "epoch", auroc),
+                                       (seconds, "Validation by time", "s, validations included", auroc)):
         axes.set_title(title)
-        axes.set_xlabel("epoch")
+        axes.set_xlabel(across)
         axes.set_ylabel(label)
+        axes.grid()
+        axes.legend(frameon=False, fontsize=8, handlelength=3)
+    for axes in (losses, scores):
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlim(min(epochs) - 0.3, max(epochs) + 0.3)
-        axes.grid()
-    scores.axhline(0.5, color="0.4", linestyle=":", linewidth=1)
-    for axes in (losses, scores):
-        axes.legend(frameon=False, fontsize=8, handlelength=3)
+    seconds.set_xlim(left=0)
+    for axes in (scores, seconds):
+        axes.axhline(0.5, color="0.4", linestyle=":", linewidth=1)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/errors.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -90,6 +91,49 @@ TEST(Learning, ComesBackFromJson) {
   EXPECT_FALSE(read[0].scores.at(1).auroc);
   EXPECT_EQ(read[0].scores.at(1).negatives, 43u);
   EXPECT_FALSE(read[1].mean_auroc || read[1].mean_auroc_ci95);
+}
+
+// The report of a training whose best epoch has the curves of one label.
+results::Report curved() {
+  results::TrialResult trial = learned({{0.6}});
+  results::LabelCurves mass{.label = "Mass", .roc = {}};
+  for (std::size_t point = 0; point < measure::kRocPoints; ++point)
+    mass.roc[point] = {.value = measure::false_positive_rate_at(point), .ci95 = {}};
+  mass.roc[25].ci95 = measure::Interval{0.25, 0.75};
+  mass.reliability[9] = {.images = 3, .positives = 2, .sum_of_probabilities = 2.75};
+  trial.repeats[0].epochs[0].curves = {mass};
+  return results::make_report({trial});
+}
+
+TEST(Curves, ComeBackFromJson) {
+  const std::string text = report::to_json(curved());
+  const results::Report read = results::report_from_json(text, "x");
+  const results::LabelCurves& mass = read.trials.at(0).repeats.at(0).epochs.at(0).curves.at(0);
+  EXPECT_EQ(mass.label, "Mass");
+  EXPECT_EQ(mass.roc[25].value, 0.5);
+  EXPECT_EQ(mass.roc[25].ci95->high, 0.75);
+  EXPECT_FALSE(mass.roc[24].ci95);
+  EXPECT_EQ(mass.reliability[9].positives, 2u);
+  EXPECT_EQ(report::to_json(read), text);
+}
+
+TEST(Curves, AreRefusedWithAnotherNumberOfPoints) {
+  std::string text = report::to_json(curved());
+  const std::size_t begin = text.find("\"reliability\"");
+  text.replace(text.find('[', begin), text.find(']', begin) - text.find('[', begin), "[{\"images\": 1}");
+  EXPECT_THAT([&] { results::report_from_json(text, "old/report.json"); },
+              testing::ThrowsMessage<DataError>(
+                  AllOf(HasSubstr("old/report.json"), HasSubstr("'reliability' has 1 bins, not 10"))));
+}
+
+TEST(Curves, HaveRowsOfPointsAndOfBins) {
+  const std::string roc = report::roc_csv(curved());
+  EXPECT_THAT(roc, testing::StartsWith("experiment,trial,repeat,epoch,finding,false_positive_rate,sensitivity,"
+                                       "sensitivity_ci95_low,sensitivity_ci95_high\n"
+                                       "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0,0,,\n"));
+  EXPECT_THAT(roc, HasSubstr(",0,1,Mass,0.5,0.5,0.25,0.75\n"));
+  EXPECT_THAT(report::reliability_csv(curved()), HasSubstr(",Mass,0.9,1,3,2,0.9166666666666666,0.6666666666666666\n"));
+  EXPECT_EQ(report::roc_csv(results::make_report({learned({{0.6}})})), "") << "of an older version";
 }
 
 TEST(Learning, HasRowsOfEpochsAndOfFindings) {

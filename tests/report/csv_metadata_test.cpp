@@ -28,6 +28,7 @@ results::TrialResult gpu_trial() {
   repeat.epochs = {{.epoch = 1, .learning_rate = 0.1, .training_loss = 0.7, .validation_loss = 0.8}};
   repeat.epochs[0].scores = {{.label = "Mass", .auroc = 0.75, .auroc_ci95 = measure::Interval{0.5, 1}},
                              {.label = "Hernia"}};
+  repeat.epochs[0].curves = {{.label = "Mass", .roc = {}}};
   return trial;
 }
 

@@ -173,11 +173,13 @@ TEST(PageData, KeepsNoDepthOfAnOpWithoutAQueue) {
   EXPECT_TRUE(op["queue_capacity"].is_null());
 }
 
-TEST(PageData, HasNothingThatEndsAScript) {
+TEST(HtmlPage, HasNothingThatEndsAScript) {
   results::Report report = results::make_report({results::make_trial({}, {1})});
   report.experiment = "</script><!-- \xff";
   report.findings.push_back({.kind = "odd", .text = "</SCRIPT> and \u2028"});
-  const std::string data = page_data(report);
+  const std::string page = html_page(report);
+  const std::size_t begin = page.find('{', page.find("id=\"data\""));
+  const std::string data = page.substr(begin, page.find("</script>", begin) - begin);
   EXPECT_THAT(data, Not(HasSubstr("<")));
   EXPECT_THAT(Json::parse(data)["experiment"].get<std::string>(), HasSubstr("</script><!-- "));
 }
@@ -194,8 +196,15 @@ TEST(HtmlPage, IsFilledInAndClosed) {
   const std::string page = html_page(report);
   EXPECT_THAT(page,
               AllOf(HasSubstr("<title>chexbench: a &lt; b &amp; {{css}}</title>"), HasSubstr("prefers-color-scheme"),
-                    HasSubstr("@media print"), HasSubstr(page_data(report)), HasSubstr("</html>")));
+                    HasSubstr("@media print"), HasSubstr("{\"experiment\":\"a \\u003c b &"), HasSubstr("</html>")));
   EXPECT_THAT(page, Not(HasSubstr("{{data}}")));
+}
+
+TEST(EvaluationPage, HasItsOwnDataAndScripts) {
+  const std::string page = evaluation_page("a < b", R"({"network": "</script>"})");
+  EXPECT_THAT(page, AllOf(HasSubstr("<title>chexbench: a &lt; b</title>"), HasSubstr("evaluation.json and scores.csv"),
+                          HasSubstr(R"({"network": "\u003c/script>"})"), HasSubstr("addReliability"),
+                          Not(HasSubstr("addThroughput")), Not(HasSubstr("'unsafe-"))));
 }
 
 TEST(HtmlPage, AsksForNothingFromOutside) {
@@ -213,7 +222,7 @@ TEST(HtmlPage, KeepsTheLicenseOfChartJs) {
 
 TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
   const PageFiles files = page_files();
-  for (const std::string_view script : {files.scripts.text, chart_library().text}) {
+  for (const std::string_view script : {files.report.text, files.evaluation.text, chart_library().text}) {
     EXPECT_THAT(std::string(script), AllOf(Not(HasSubstr("</script")), Not(HasSubstr("<!--"))));
     EXPECT_THAT(std::string(script), Not(HasSubstr("\r"))) << "a browser hashes it as a line feed";
   }

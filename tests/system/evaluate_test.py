@@ -7,8 +7,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from devtools import Tab
 from epochs import read_checkpoint
 from harness import HAS_ONEDNN, REAL_IMAGES, SystemTest, run
+from report_page_test import AXE, AXE_RUN, READY, UNFOLD
+from report_test import NEEDS_BROWSER
 
 FIGURES = ("auroc", "average_precision", "brier")
 
@@ -96,6 +99,43 @@ class Evaluate(Trained):
                 judged += 1
                 self.assertAlmostEqual(finding["auroc"], auroc(scores, labels), places=12)
         self.assertGreater(judged, 0)
+
+    def test_curves_begin_and_end_where_they_must(self):
+        out = self.folder / "out"
+        _, evaluation = self.evaluate(out, "--data", self.set)
+        judged = [label for label in evaluation["labels"] if label["auroc"] is not None]
+        for label in judged:
+            self.assertEqual(label["roc"]["sensitivity"], sorted(label["roc"]["sensitivity"]))
+            self.assertEqual(label["roc"]["sensitivity"][-1], 1)
+        points = self.rows(out, "roc.csv")
+        self.assertEqual(len(points), 51 * len(evaluation["labels"]))
+        self.assertEqual([float(row["sensitivity"]) for row in points if row["finding"] == judged[0]["label"]],
+                         judged[0]["roc"]["sensitivity"])
+        images = sum(int(row["images"]) for row in self.rows(out, "reliability.csv"))
+        self.assertEqual(images, evaluation["images"] * len(evaluation["labels"]))
+
+    @NEEDS_BROWSER
+    def test_the_page_has_its_charts_in_each_width(self):
+        self.evaluate(self.folder / "out", "--data", self.set)
+        page = self.folder / "out/evaluation.html"
+        if "Chart.js v" not in page.read_text():
+            self.skipTest("built without Chart.js")
+        tab = Tab()
+        self.addCleanup(tab.close)
+        for width in (400, 1200):
+            tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            tab.call("Page.navigate", url=page.as_uri())
+            tab.evaluate(READY)
+            tab.evaluate(UNFOLD)
+            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
+            titles = tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+            self.assertIn("ROC curve, mean over findings", titles)
+            self.assertIn("Reliability: Hernia", titles)
+            self.assertEqual(tab.evaluate("document.querySelectorAll('#findings-table tbody tr').length"), 14)
+        if AXE.exists():
+            tab.evaluate(AXE.read_text() + "; true")
+            self.assertEqual(tab.evaluate(AXE_RUN), [])
+        self.assertEqual(tab.errors, [])
 
     def test_standard_output_is_a_table_or_another_format(self):
         table = self.succeed("evaluate", "--checkpoint", self.checkpoint, "--data", self.set).stdout

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import unittest
 
-from plots import (COLUMNS, ENDS, EPOCHS, FEW_TRIALS, MEASURED, OPS, PLOT, PUBLISHED, PYTHON, STEPS, TRIALS, UPDATES,
-                   Plot, trial)
+from plots import (COLUMNS, ENDS, EPOCHS, FEW_TRIALS, MEASURED, OPS, PLOT, PUBLISHED, PYTHON, RELIABILITY, ROC, STEPS,
+                   TRIALS, UPDATES, Plot, trial)
 
 OF_TRIALS = ("throughput", "scaling", "efficiency", "formats", "storage", "time", "utilization", "update")
 
@@ -15,8 +15,8 @@ OF_TRIALS = ("throughput", "scaling", "efficiency", "formats", "storage", "time"
 @unittest.skipUnless(PYTHON, "no matplotlib")
 class Figures(Plot):
     def test_each_figure_is_drawn_as_each_kind_of_file(self):
-        run = self.run_with([*FEW_TRIALS, *UPDATES], epochs=EPOCHS)
-        for figure in (*OF_TRIALS, "learning", "prediction"):
+        run = self.run_with([*FEW_TRIALS, *UPDATES], epochs=EPOCHS, roc=ROC, reliability=RELIABILITY)
+        for figure in (*OF_TRIALS, "learning", "roc", "reliability", "prediction"):
             with self.subTest(figure=figure):
                 code, errors, path = self.plot(run, figure=figure, output=figure)
                 self.assertEqual((code, errors), (0, ""))
@@ -127,11 +127,22 @@ class Figures(Plot):
         run = self.run_with([trial("optimized", "png", 1, 10)], name="one", epochs=EPOCHS[:3])
         self.holds("95 % intervals over patients", run, figure="learning")
 
+    def test_curves_have_a_panel_for_each_finding_and_bands(self):
+        run = self.run_with([trial("optimized", "png", 1, 10)], name="two", roc=ROC)
+        self.holds(["Mass", "Edema", "sensitivity", "guessing", "medians over repeats"], run, figure="roc")
+        evaluation = self.folder / "evaluated"
+        self.table(evaluation / "roc.csv", [{key: row[key] for key in row if key not in ("trial", "repeat", "epoch")}
+                                            for row in ROC[:51]])
+        self.holds(["Mass", "evaluated", "95 % intervals over patients"], evaluation, figure="roc")
+        self.table(evaluation / "reliability.csv", RELIABILITY)
+        self.holds(["Mass", "share that has it", "mean what they say"], evaluation, figure="reliability")
+
     def test_a_figure_for_which_nothing_was_measured_says_what_to_sweep(self):
         run = self.run_with([trial("naive", "png", 1, 10, scaling_efficiency="")])
         for figure, says in (("scaling", "more than one number of ranks"), ("formats", "data.format"),
                              ("efficiency", "sweep \"ranks\""), ("update", "sweep \"comm.update\""),
-                             ("learning", "training.epochs"), ("prediction", "--predicted FILE")):
+                             ("learning", "training.epochs"), ("roc", "chexbench evaluate"),
+                             ("prediction", "--predicted FILE")):
             self.refused(3, says, run, figure=figure)
 
     def test_trials_that_nothing_tells_apart_are_not_mixed_up(self):
@@ -274,7 +285,7 @@ class BadRuns(Plot):
     def test_an_empty_file_is_called_so(self):
         run = self.run_with(MEASURED)
         self.table(run / "epochs.csv", EPOCHS, ["trial", "epoch"])
-        self.refused(3, "epochs.csv lacks the columns repeat, training_loss", run, figure="learning")
+        self.refused(3, "epochs.csv lacks the columns repeat, elapsed_s, training_loss", run, figure="learning")
         (run / "epochs.csv").write_text("")
         self.refused(3, "epochs.csv is empty", run, figure="learning")
         self.refused(3, "epochs.csv is empty", run, y="epoch", x="ranks", table="epochs")

@@ -52,9 +52,17 @@ TRIALS = [trial(pipeline, fmt, ranks, 100 * rate * ranks ** power, engine)
 FEW_TRIALS = [row for row in TRIALS if row["ranks"] < 4 and row["emulated"] == "true"]
 UPDATES = [trial("optimized", "png", ranks, rate * ranks, trial=f"{update} ranks={ranks}", **{"comm.update": update})
            for update, rate in (("ring", 90), ("parameter_server", 40)) for ranks in (1, 2, 4)]
-EPOCHS = [{"trial": "optimized png ranks=1", "repeat": repeat, "epoch": epoch, "training_loss": 0.5 / epoch,
-           "validation_loss": 0.6 / epoch, "mean_auroc": 0.5 + 0.1 * epoch, "mean_auroc_ci95_low": 0.4 + 0.1 * epoch,
-           "mean_auroc_ci95_high": 0.6 + 0.1 * epoch} for repeat in (0, 1) for epoch in (1, 2, 3)]
+EPOCHS = [{"trial": "optimized png ranks=1", "repeat": repeat, "epoch": epoch, "elapsed_s": 10 * epoch + repeat,
+           "training_loss": 0.5 / epoch, "validation_loss": 0.6 / epoch, "mean_auroc": 0.5 + 0.1 * epoch,
+           "mean_auroc_ci95_low": 0.4 + 0.1 * epoch, "mean_auroc_ci95_high": 0.6 + 0.1 * epoch}
+          for repeat in (0, 1) for epoch in (1, 2, 3)]
+ROC = [{"trial": "optimized png ranks=1", "repeat": repeat, "epoch": 3, "finding": finding,
+        "false_positive_rate": i / 50, "sensitivity": (i / 50) ** (0.5 - repeat / 10),
+        "sensitivity_ci95_low": (i / 50) ** 0.6, "sensitivity_ci95_high": (i / 50) ** 0.3}
+       for repeat in (0, 1) for finding in ("Mass", "Edema") for i in range(51)]
+RELIABILITY = [{"trial": "optimized png ranks=1", "repeat": 0, "epoch": 3, "finding": "Mass", "from": i / 10,
+                "mean_probability": i / 10 + 0.05 if i < 4 else "", "share_of_positives": i / 12 if i < 4 else ""}
+               for i in range(10)]
 ARMS = {"arms": [{"name": f"{pipeline} png, resnet50 224x224 f32, batch 16, on v100",
                   "accelerator": "NVIDIA Tesla V100 SXM2 16 GB",
                   "rows": [{"ranks": ranks, "images_per_s": rate * ranks} for ranks in (1, 2, 4, 8)]}

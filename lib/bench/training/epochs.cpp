@@ -176,11 +176,12 @@ void Epochs::save_last() {
 void Epochs::end_epoch(std::int64_t step) {
   const double ended_s = now_s();
   average_buffers();
-  results::EpochRecord epoch = validate({.spec = context_.spec,
-                                         .images = images_.validation,
-                                         .engine = context_.engine,
-                                         .communicator = context_.communicator,
-                                         .cores = context_.cores});
+  Validation validation = validate({.spec = context_.spec,
+                                    .images = images_.validation,
+                                    .engine = context_.engine,
+                                    .communicator = context_.communicator,
+                                    .cores = context_.cores});
+  results::EpochRecord& epoch = validation.epoch;
   epoch.epoch = static_cast<int>(state_.epochs.size()) + 1;
   epoch.learning_rate = rate_.at(step);
   const EpochSteps steps = take_steps();
@@ -195,7 +196,11 @@ void Epochs::end_epoch(std::int64_t step) {
         epoch.epoch, epoch.validation_loss);
   }
   const bool is_best = !diverged && (state_.epochs.empty() || score > state_.best_score);
-  if (is_best) state_.best_score = score;
+  if (is_best) {
+    state_.best_score = score;
+    for (results::EpochRecord& earlier : state_.epochs) earlier.curves.clear();
+    if (context_.communicator.rank() == 0) epoch.curves = curves_of(validation);
+  }
   epoch.validation_s = now_s() - ended_s;
   epoch.elapsed_s = now_s() - began_s_;
   if (events_) events_->add_epoch(epoch, steps);

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "measure/auroc.hpp"
+#include "measure/ranked_label.hpp"
+#include "measure/roc.hpp"
+#include "measure/scores.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -27,7 +30,7 @@ double mean_loss(const std::vector<ScoredExample>& scored) {
   return sum / static_cast<double>(count);
 }
 
-void score(const std::vector<ScoredExample>& scored, const dataset::Dataset& images, results::EpochRecord& epoch) {
+measure::ScoredImages table_of(const std::vector<ScoredExample>& scored, const dataset::Dataset& images) {
   measure::ScoredImages table{.columns = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
   for (const ScoredExample& values : scored) {
     table.patients.push_back(images.images.at(values.image).patient);
@@ -37,12 +40,16 @@ void score(const std::vector<ScoredExample>& scored, const dataset::Dataset& ima
     }
     for (const float label : values.labels) table.labels.push_back(label != 0 ? 1 : 0);
   }
-  const measure::AurocSummary summary = measure::summarize_auroc(table);
+  return table;
+}
+
+void score(const measure::ScoredImages& scored, const std::vector<std::string>& labels, results::EpochRecord& epoch) {
+  const measure::AurocSummary summary = measure::summarize_auroc(scored);
   epoch.mean_auroc = summary.mean;
   epoch.mean_auroc_ci95 = summary.mean_ci95;
   for (std::size_t f = 0; f < summary.labels.size(); ++f) {
     const measure::LabelAuroc& label = summary.labels[f];
-    epoch.scores.push_back({images.label_names[f], label.value, label.ci95, label.positives, label.negatives});
+    epoch.scores.push_back({labels[f], label.value, label.ci95, label.positives, label.negatives});
   }
 }
 
@@ -56,8 +63,9 @@ void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
 
 }  // namespace
 
-results::EpochRecord validate(const ScoringContext& context) {
-  results::EpochRecord epoch;
+Validation validate(const ScoringContext& context) {
+  Validation validation;
+  results::EpochRecord& epoch = validation.epoch;
   const std::vector<ScoredExample> scored = score_images(context);
   if (context.communicator.rank() == 0) {
     if (scored.empty()) {
@@ -70,10 +78,26 @@ results::EpochRecord validate(const ScoringContext& context) {
           context.images.images.size() - scored.size(), context.images.images.size());
     }
     epoch.validation_loss = mean_loss(scored);
-    score(scored, context.images, epoch);
+    validation.scored = table_of(scored, context.images);
+    score(validation.scored, context.images.label_names, epoch);
   }
   share(epoch, context.communicator);
-  return epoch;
+  return validation;
+}
+
+std::vector<results::LabelCurves> curves_of(const Validation& validation) {
+  const measure::RocSummary roc = measure::summarize_roc(validation.scored);
+  const std::vector<measure::LabelColumn> columns = measure::label_columns(validation.scored);
+  std::vector<results::LabelCurves> curves;
+  for (std::size_t f = 0; f < columns.size(); ++f) {
+    std::vector<float> probabilities;
+    for (const float logit : columns[f].scores)
+      probabilities.push_back(static_cast<float>(1 / (1 + std::exp(-static_cast<double>(logit)))));
+    curves.push_back({.label = validation.epoch.scores[f].label,
+                      .roc = roc.labels[f],
+                      .reliability = measure::reliability(probabilities, columns[f].has_finding)});
+  }
+  return curves;
 }
 
 double validation_score(const results::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }

@@ -1,19 +1,32 @@
 // Measures what the network has learned, with images that it does not train on.
 #pragma once
 
+#include <vector>
+
 #include "bench/training/scoring.hpp"
+#include "measure/auroc.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {
 
-// Evaluates the images and returns an epoch's record in which the validation's fields are filled. validation_loss (mean
-// binary cross-entropy over images and labels) and mean_auroc are the same on every rank; the number of images, the
-// intervals and the scores of the labels are filled on rank 0 only. The result does not depend on the number of ranks
-// (scoring.hpp). Images that cannot be read are left out with a warning. Collective.
+// What a validation found, and what it found it from.
+struct Validation {
+  results::EpochRecord epoch;    // in which the validation's fields are filled, but for `curves`
+  measure::ScoredImages scored;  // by their logits; on rank 0 only
+};
+
+// Evaluates the images. validation_loss (mean binary cross-entropy over images and labels) and mean_auroc are the same
+// on every rank; the number of images, the intervals and the scores of the labels are filled on rank 0 only. The result
+// does not depend on the number of ranks (scoring.hpp). Images that cannot be read are left out with a warning.
+// Collective.
 // @throws DataError if no image could be read, or as Pipeline::next()
 // @throws DeviceError if the engine's device fails or a rank was lost
 // @throws InterruptedError if a signal arrives
-results::EpochRecord validate(const ScoringContext& context);
+Validation validate(const ScoringContext& context);
+
+// Returns the curves of all labels. They take about as long as the AUROCs, so a training has them made of an epoch only
+// that is its best so far.
+std::vector<results::LabelCurves> curves_of(const Validation& validation);
 
 // Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or the negative loss if the
 // AUROC is undefined.

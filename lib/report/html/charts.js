@@ -196,14 +196,15 @@ const charts = (() => {
     }));
   }
 
-  // Draws lines. lines: {name, color (a name in the style sheet, or undefined for one of the series), width, points:
-  // [{x, y}]}. A point whose y is null makes a gap.
+  // Draws lines. lines: {name, color (a name in the style sheet, or undefined for one of the series), width, dashed, points:
+  // [{x, y}], band: [{x, low, high}] or none}. A point whose y is null makes a gap.
   function curves(parent, title, xTitle, yTitle, yOptions, lines) {
     const few = lines.every((line) => line.points.length < 4);
+    const colorOf = (line, index) => line.color ? color(line.color) : series(index);
     const dataset = (line, index) => {
-      const lineColor = line.color ? color(line.color) : series(index);
+      const lineColor = colorOf(line, index);
       return { label: line.name, data: line.points, pointRadius: few ? 3 : 0, borderWidth: line.width || 1.5,
-               borderColor: lineColor, backgroundColor: lineColor, clip: 6 };
+               borderColor: lineColor, backgroundColor: lineColor, borderDash: line.dashed ? [6, 5] : [], clip: 6 };
     };
     const last = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
     const told = lines.map((line) => {
@@ -213,10 +214,20 @@ const charts = (() => {
     });
     add(parent, title, told, () => ({
       height: lines.length > 1 ? 230 : 190, type: "line", legend: lines.length > 1 && lines.length <= 8,
+      legendLabels: { filter: (item) => item.text !== "" },
       interaction: { mode: "nearest", intersect: false },
-      data: { datasets: lines.map(dataset) },
+      data: { datasets: [...lines.map(dataset), ...lines.flatMap((line, index) => band(line, colorOf(line, index)))] },
       scales: { x: axis(xTitle, { type: "linear", max: last }), y: axis(yTitle, yOptions) },
     }));
+  }
+
+  // Returns what fills the band of a line: its lower edge, and its upper one, which fills down to it. Neither has a name.
+  function band(line, lineColor) {
+    const edge = { label: "", pointRadius: 0, pointHitRadius: 0, borderWidth: 0, backgroundColor: lineColor + "30" };
+    return !line.band ? [] : [
+      { ...edge, data: line.band.map((point) => ({ x: point.x, y: point.low })) },
+      { ...edge, data: line.band.map((point) => ({ x: point.x, y: point.high })), fill: "-1" },
+    ];
   }
 
   const redrawAll = () => redraws.forEach((redraw) => redraw());

@@ -12,26 +12,49 @@ const learningColumns = [
   figure("images/s", "of its steps", "images_per_s", rate),
 ];
 
-// Returns the points of one figure of the epochs over the time since the training began. Repeats are drawn over each other.
-function learningCurve(trial, key) {
+// Returns the points of one figure of the epochs over `along`: their number, or the time since the training began. Repeats
+// are drawn over each other.
+function learningCurve(trial, key, along) {
   const points = [];
   for (const repeat of trial.repeats) {
-    for (const epoch of repeat.epochs) points.push({ x: epoch.elapsed_s, y: epoch[key] });
+    for (const epoch of repeat.epochs) points.push({ x: epoch[along], y: epoch[key] });
     points.push({ x: 0, y: null });
   }
   return points;
 }
 
-function drawLearning(place, learned) {
-  charts.curves(place, "AUROC by time, mean over findings", "s since the training began, validations included", "AUROC", { max: 1 },
-    learned.map((trial) => ({ name: marked(trial), points: learningCurve(trial, "mean_auroc") })));
-  const grid = element(place, "div", undefined, "grid");
+const byTime = ["s since the training began, validations included", "elapsed_s"];
+const byEpoch = ["epoch", "epoch"];
+
+function drawAurocs(place, learned, words, [axis, along]) {
+  charts.curves(place, `AUROC by ${words}, mean over findings`, axis, "AUROC", { max: 1 },
+    learned.map((trial) => ({ name: marked(trial), points: learningCurve(trial, "mean_auroc", along) })));
+}
+
+function drawLosses(place, learned, [axis, along]) {
   for (const trial of learned) {
-    charts.curves(grid, `Loss: ${marked(trial)}`, "s since the training began", "binary cross-entropy", {}, [
-      { name: "training", color: "accent", points: learningCurve(trial, "training_loss") },
-      { name: "validation", color: "wait", points: learningCurve(trial, "validation_loss") },
+    charts.curves(place, `Loss: ${marked(trial)}`, axis, "binary cross-entropy", {}, [
+      { name: "training", color: "accent", points: learningCurve(trial, "training_loss", along) },
+      { name: "validation", color: "wait", points: learningCurve(trial, "validation_loss", along) },
     ]);
   }
+}
+
+function drawLearning(place, learned) {
+  drawAurocs(place, learned, "time", byTime);
+  drawLosses(element(place, "div", undefined, "grid"), learned, byTime);
+  const epochs = folded(place, "The same by epoch");
+  drawAurocs(epochs, learned, "epoch", byEpoch);
+  drawLosses(element(epochs, "div", undefined, "grid"), learned, byEpoch);
+}
+
+// Draws the curves of each trial's best epoch; of several repeats, of the one in the middle.
+function addCurves(place, learned) {
+  const curved = learned.filter((trial) => trial.curves.length > 0);
+  for (const trial of charts.available ? curved : []) addLabelCurves(place, trial.curves, `by finding: ${marked(trial)}`);
+  if (!charts.available || curved.length === 0) return;
+  drawReliability(folded(place, "Reliability of all findings together"), "Reliability, all findings",
+    curved.map((trial) => reliabilityLine(marked(trial), pooled(trial.curves))));
 }
 
 // Adds a table with one row per label and one column per trial.
@@ -53,4 +76,5 @@ function addLearning() {
   if (charts.available) drawLearning(place, learned);
   table(place, "learning", "What each trial learned", learningColumns, learned);
   addScores(place, learned);
+  addCurves(place, learned);
 }

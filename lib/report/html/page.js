@@ -39,10 +39,8 @@ function addHeader() {
   const header = document.querySelector("header");
   document.querySelector("h1").textContent = report.experiment;
   for (const line of report.title.filter(isWarning)) element(header, "p", line, "warning");
-  if (!charts.available) element(header, "p", "This chexbench was built without Chart.js, so there are no charts; the tables hold all numbers.", "warning");
   if (!report.measured) element(header, "p", "Nothing was measured.", "warning");
-  document.getElementById("program").textContent = "chexbench " + report.environment.chexbench_version;
-  document.getElementById("chart-credit").hidden = !charts.available;
+  addCredits(report.environment.chexbench_version);
 }
 
 function addThroughput() {
@@ -85,20 +83,6 @@ function addQueues() {
   const numbers = folded(place, `${plural(rows.length, "op")} of ${plural(trials.length, "trial")}`);
   if (charts.available) drawQueues(numbers);
   table(numbers, "queues", "Queues and times of each op", queueColumns, rows);
-}
-
-// Unfolds everything for paper, which nobody can unfold, before the charts are drawn for it.
-function printUnfolded() {
-  let shut = [];
-  addEventListener("beforeprint", () => {
-    shut = [...document.querySelectorAll("details:not([open])")];
-    for (const place of shut) place.open = true;
-    charts.setPaper(true);
-  });
-  addEventListener("afterprint", () => {
-    for (const place of shut) place.open = false;
-    charts.setPaper(false);
-  });
 }
 
 addHeader();

@@ -1,55 +1,8 @@
-// What the parts of report.html share: the report, its trials by name and colour, and elements. Text is inserted as text,
-// never as HTML.
+// What the parts of report.html share: the report, and its trials by name and colour.
 "use strict";
 
-const report = JSON.parse(document.getElementById("data").textContent);
+const report = pageData;
 const trials = report.trials.filter((trial) => trial.repeats.length > 0);
-const main = document.querySelector("main");
-
-const isEmpty = (value) => value === null || value === undefined || value === "";
-const words = (value) => String(value);
-const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
-
-function element(parent, tag, text, className) {
-  const child = parent.appendChild(document.createElement(tag));
-  if (text !== undefined) child.textContent = text;
-  if (className) child.className = className;
-  return child;
-}
-
-// Adds a section, and a link to it in the list of sections.
-function section(name, title, note) {
-  const place = element(main, "section", undefined, name);
-  const heading = element(place, "h2", title);
-  heading.id = name + "-heading";
-  place.setAttribute("aria-labelledby", heading.id);
-  element(element(document.querySelector("nav ul"), "li"), "a", title).href = "#" + heading.id;
-  if (note) element(place, "p", note, "note");
-  return place;
-}
-
-// Adds what is folded until a reader, or the printer, opens it.
-function folded(parent, summary) {
-  const place = element(parent, "details");
-  element(place, "summary", summary);
-  return place;
-}
-
-// Lets the keyboard scroll a place, whose name readers of the screen hear, while it is wider than the page.
-function scrollable(place, name) {
-  new ResizeObserver(() => {
-    const hidden = place.scrollWidth > place.clientWidth;
-    for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", name]]) {
-      if (hidden) place.setAttribute(key, value);
-      else place.removeAttribute(key);
-    }
-  }).observe(place);
-  return place;
-}
-
-function addCommand(parent, command) {
-  element(element(parent, "pre", undefined, "command"), "code", command);
-}
 
 // ---- names of trials, which say if a trial is emulated
 

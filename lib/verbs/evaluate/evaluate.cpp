@@ -93,7 +93,7 @@ std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, c
   return rows;
 }
 
-measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
+measure::ScoredImages table_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
   measure::ScoredImages table{.columns = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
   for (std::uint32_t row = 0; row < rows.size(); ++row) {
     table.patients.push_back(rows[row].patient.value_or(row));
@@ -101,11 +101,11 @@ measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const datase
     for (std::size_t label = 0; label < table.columns; ++label)
       table.labels.push_back(rows[row].labels.has(label) ? 1 : 0);
   }
-  return measure::summarize_scores(table);
+  return table;
 }
 
 DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
-  DataSetScores judged{.root = without_credentials(options.root), .split = options.split, .scores = {}};
+  DataSetScores judged{.root = without_credentials(options.root), .split = options.split, .scores = {}, .roc = {}};
   if (rows.empty()) {
     throw DataError(
         fmt::format("{}: none of the {} images of split '{}' could be read: `chexbench data check` says "
@@ -122,7 +122,9 @@ DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>&
   for (const ScoreRow& row : rows)
     if (row.patient) patients.insert(*row.patient);
   judged.patients = patients.size();
-  judged.scores = summary_of(rows, images);
+  const measure::ScoredImages table = table_of(rows, images);
+  judged.scores = measure::summarize_scores(table);
+  judged.roc = measure::summarize_roc(table);
   return judged;
 }
 

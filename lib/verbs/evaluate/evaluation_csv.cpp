@@ -1,12 +1,27 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "dataset/index.hpp"
 #include "report/csv_row.hpp"
+#include "report/curves_csv.hpp"
 #include "verbs/evaluate/evaluation_fields.hpp"
 
 namespace chexbench::verbs {
+namespace {
+
+std::vector<results::LabelCurves> curves_of(const EvaluationResult& result) {
+  std::vector<results::LabelCurves> curves;
+  for (std::size_t f = 0; f < result.labels.size(); ++f) {
+    curves.push_back({.label = result.labels[f],
+                      .roc = result.data_set->roc.labels[f],
+                      .reliability = result.data_set->scores.labels[f].reliability});
+  }
+  return curves;
+}
+
+}  // namespace
 
 std::string scores_csv(const EvaluationResult& result) {
   report::CsvRow header;
@@ -37,6 +52,12 @@ std::string evaluation_csv(const EvaluationResult& result) {
     text += std::move(line).line();
   }
   return text;
+}
+
+std::string evaluation_roc_csv(const EvaluationResult& result) { return report::roc_csv(curves_of(result)); }
+
+std::string evaluation_reliability_csv(const EvaluationResult& result) {
+  return report::reliability_csv(curves_of(result));
 }
 
 }  // namespace chexbench::verbs

@@ -1,5 +1,9 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "report/html.hpp"
+#include "results/curves_json.hpp"
 #include "verbs/evaluate/evaluation_fields.hpp"
 #include "verbs/to_json.hpp"
 
@@ -7,21 +11,6 @@ namespace chexbench::verbs {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
-
-Json reliability_to_json(const measure::LabelScores& label) {
-  Json bins = Json::array();
-  for (std::size_t i = 0; i < label.reliability.size(); ++i) {
-    const measure::ReliabilityBin& bin = label.reliability[i];
-    Json& object = bins.emplace_back(Json::object());
-    const ToJson field{object};
-    field("from", static_cast<double>(i) / measure::kReliabilityBins);
-    field("to", static_cast<double>(i + 1) / measure::kReliabilityBins);
-    field("images", bin.images);
-    field("mean_probability", bin.mean_probability());
-    field("share_of_positives", bin.share_of_positives());
-  }
-  return bins;
-}
 
 void add_data_set(const EvaluationResult& result, Json& object) {
   const DataSetScores& data_set = *result.data_set;
@@ -38,13 +27,15 @@ void add_data_set(const EvaluationResult& result, Json& object) {
   visit_estimate(ToJson{mean}, "auroc", data_set.scores.mean_auroc);
   visit_estimate(ToJson{mean}, "average_precision", data_set.scores.mean_average_precision);
   visit_estimate(ToJson{mean}, "brier", data_set.scores.mean_brier);
+  mean["roc"] = results::roc_to_json<Json>(data_set.roc.mean);
   object["labels"] = Json::array();
   object["left_out_of_means"] = Json::array();
   for (std::size_t f = 0; f < result.labels.size(); ++f) {
     const measure::LabelScores& label = data_set.scores.labels[f];
     Json& row = object["labels"].emplace_back(Json{{"label", result.labels[f]}});
     visit_label(ToJson{row}, label);
-    row["reliability"] = reliability_to_json(label);
+    row["reliability"] = results::reliability_to_json<Json>(label.reliability);
+    row["roc"] = results::roc_to_json<Json>(data_set.roc.labels[f]);
     if (!label.is_judged()) object["left_out_of_means"].push_back(result.labels[f]);
   }
 }
@@ -58,9 +49,7 @@ void add_images(const EvaluationResult& result, Json& object) {
   }
 }
 
-}  // namespace
-
-std::string evaluation_json(const EvaluationResult& result) {
+Json to_json(const EvaluationResult& result) {
   Json object = {{"chexbench_version", result.chexbench_version},
                  {"date_utc", result.date_utc},
                  {"checkpoint", result.checkpoint},
@@ -76,7 +65,18 @@ std::string evaluation_json(const EvaluationResult& result) {
   } else {
     add_images(result, object);
   }
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return object;
+}
+
+}  // namespace
+
+std::string evaluation_json(const EvaluationResult& result) {
+  return to_json(result).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string evaluation_html(const EvaluationResult& result) {
+  const std::string title = fmt::format("{} of {}", result.network, result.data_set->root);
+  return report::evaluation_page(title, to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace chexbench::verbs

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/label_bits.hpp"
+#include "measure/roc.hpp"
 #include "measure/scores.hpp"
 #include "report/fitted_table.hpp"
 
@@ -27,6 +28,7 @@ struct DataSetScores {
   std::size_t unread_images = 0;  // that are missing or could not be read
   std::size_t patients = 0;       // 0: nothing says whose images they are
   measure::ScoreSummary scores;
+  measure::RocSummary roc;
 };
 
 struct EvaluationResult {
@@ -52,8 +54,15 @@ std::string evaluation_table(const EvaluationResult& result, const report::LineW
 // The same as CSV without the means; for single images, scores_csv().
 std::string evaluation_csv(const EvaluationResult& result);
 
-// All but the rows of a data set, with reliability curves: evaluation.json. With single images, the rows, too.
+// All but the rows of a data set, with ROC and reliability curves: evaluation.json. With single images, the rows, too.
 std::string evaluation_json(const EvaluationResult& result);
+
+// The same as a page with charts: evaluation.html. Of a data set only.
+std::string evaluation_html(const EvaluationResult& result);
+
+// The curves of a data set, one row per point or bin: roc.csv and reliability.csv.
+std::string evaluation_roc_csv(const EvaluationResult& result);
+std::string evaluation_reliability_csv(const EvaluationResult& result);
 
 // One row per image: file, patient, labels (names joined by '|'; empty for single images) and a probability per label.
 std::string scores_csv(const EvaluationResult& result);

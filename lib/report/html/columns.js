@@ -1,51 +1,5 @@
-// The tables of report.html and their columns. Cells keep the exact number in data-value.
+// The columns of the tables of report.html.
 "use strict";
-
-const fixed = (decimals, scale = 1) => (value) => (value * scale).toFixed(decimals);
-const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
-
-// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. The first column names the
-// rows. Columns that are empty in every row are left out.
-function table(parent, id, caption, columns, rows) {
-  const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
-  const scroll = scrollable(element(parent, "div", undefined, "scroll"), caption);
-  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // a short table is not cut in two on paper
-  grid.id = id;
-  element(grid, "caption", caption);
-  const head = element(element(grid, "thead"), "tr");
-  for (const column of shown) {
-    const cell = element(head, "th", column.name, column.show ? "" : "words");
-    cell.scope = "col";
-    if (column.unit) element(cell, "span", column.unit, "unit");
-  }
-  const body = element(grid, "tbody");
-  for (const row of rows) {
-    const line = element(body, "tr");
-    line.dataset.trial = keyOf(row);
-    shown.forEach((column, index) => fillCell(element(line, index === 0 ? "th" : "td"), column, row));
-  }
-}
-// Returns the key of a row's trial. A row is a trial, whose `trial` is its name, or an object with a trial in `trial`.
-const keyOf = (row) => (typeof row.trial === "string" ? row : row.trial).key;
-
-const longText = 60;  // letters from which a cell is as wide as a paragraph
-
-function fillCell(cell, column, row) {
-  const value = column.get(row);
-  cell.dataset.key = column.key;
-  if (cell.tagName === "TH") cell.scope = "row";
-  if (!column.show) cell.className = column.wrap ? "words wrap" : "words";
-  if (words(value).length > longText) cell.classList.add("long");
-  if (isEmpty(value)) return;
-  cell.textContent = column.show ? column.show(value) : words(value);
-  if (column.show) cell.dataset.value = value;
-  if (column.bar) addBar(cell, column.bar(row));
-}
-function addBar(cell, share) {
-  if (isEmpty(share)) return;
-  const bar = element(cell, "span", undefined, "bar");
-  element(bar, "span").style.width = Math.min(100, 100 * share).toFixed(1) + "%";
-}
 
 const figure = (name, unit, key, show, get) => ({ name, unit, key, show, get: get || ((trial) => trial.figures[key]) });
 const labelColumn = { name: "trial", key: "label", wrap: true, get: (trial) => marked(trial) };
