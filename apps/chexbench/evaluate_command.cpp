@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -15,6 +17,8 @@
 
 namespace chexbench::app {
 namespace {
+
+constexpr int kMostMaps = 1024;  // more than any data set has findings
 
 struct EvaluateArguments {
   verbs::EvaluateOptions options;
@@ -27,6 +31,20 @@ std::string text_of(const verbs::EvaluationResult& result, const std::string& fo
   return format == "csv" ? verbs::evaluation_csv(result) : verbs::evaluation_table(result, stdout_width());
 }
 
+void write_class_maps(const verbs::EvaluationResult& result, const std::string& folder) {
+  const std::filesystem::path maps = std::filesystem::path(folder) / "cam";
+  for (const verbs::ScoreRow& row : result.rows) {
+    if (row.maps.empty()) continue;
+    make_folder(maps.string());
+    const std::vector<std::vector<std::byte>> pngs = verbs::class_map_pngs(row, result.image_size);
+    for (std::size_t i = 0; i < pngs.size(); ++i) {
+      const std::string path = (maps / row.maps[i].file).string();
+      write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(pngs[i].data()), pngs[i].size()));
+      log::info("wrote {}", path);
+    }
+  }
+}
+
 void write_files(const verbs::EvaluationResult& result, const std::string& folder) {
   if (folder.empty()) return;
   const auto write = [&folder](const char* name, const std::string& text) {
@@ -36,6 +54,7 @@ void write_files(const verbs::EvaluationResult& result, const std::string& folde
   };
   write("scores.csv", verbs::scores_csv(result));
   write("evaluation.json", verbs::evaluation_json(result));
+  write_class_maps(result, folder);
   if (!result.data_set) return;
   write("roc.csv", verbs::evaluation_roc_csv(result));
   write("reliability.csv", verbs::evaluation_reliability_csv(result));
@@ -57,6 +76,9 @@ verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Sess
 void run(const EvaluateArguments& arguments, bench::Session& session) {
   comm::Communicator& ranks = session.world().communicator();
   log::configure(log::Level::info, ranks.world() > 1 ? ranks.rank() : -1);
+  if (arguments.options.class_maps > 0 && arguments.output.empty()) {
+    throw SpecError("--cam writes PNGs: add --output DIR for their folder");
+  }
   if (ranks.rank() == 0 && !arguments.output.empty()) make_folder(arguments.output);  // before minutes of work
   verbs::EvaluationResult result = evaluate(arguments, session);
   if (ranks.rank() != 0) return;
@@ -87,12 +109,17 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
                    "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  verb->add_option("--cam", options.class_maps,
+                   "Write a class activation map of each of the N most probable findings of each image into the folder "
+                   "cam of --output: a PNG of what the network saw, red where it speaks for the finding.")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostMaps));
   verb->add_flag("--ten-crop", options.ten_crop,
                  "Average the probabilities of ten crops of each image: corners and middle, and their mirror images.");
   verb->add_option(
           "--output", arguments->output,
-          "Write scores.csv, with a row for each image, evaluation.json and, for a data set, evaluation.html into this "
-          "folder.")
+          "Write scores.csv, with a row for each image, and evaluation.json into this folder; for a data set also "
+          "evaluation.html, roc.csv and reliability.csv.")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->add_flag("--allow-shared-gpu", options.allow_shared_gpu,

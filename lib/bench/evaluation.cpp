@@ -2,16 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "bench/core_layout.hpp"
 #include "bench/gpu_layout.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
+#include "model/class_maps.hpp"
+#include "model/networks.hpp"
 
 namespace chexbench::bench {
 namespace {
+
+// Returns the shape of a tensor in the file, which has the head of class activation maps in the form of a linear layer.
+std::vector<std::int64_t> shape_in_file(const EvaluationRequest& request, const model::TensorInfo& info) {
+  const bool is_linear_there = request.class_maps && request.weights.shape(info.name).size() == 2;
+  return is_linear_there && info.shape.size() == 4 ? std::vector{info.shape[0], info.shape[1]} : info.shape;
+}
+
+std::optional<MapSize> map_size(const EvaluationRequest& request) {
+  if (!request.class_maps) return std::nullopt;
+  const spec::ModelSpec& model = request.spec.model;
+  const model::Graph maps = model::class_map_network(model::make_network(model.name, model.image_size));
+  const model::Layer& head = *(maps.layers.end() - 2);
+  return MapSize{.rows = head.height, .columns = head.width};
+}
 
 std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores& host, const std::vector<int>& cores,
                                             const EvaluationRequest& request) {
@@ -25,6 +43,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
                                                   .comm = spec.comm,
                                                   .deliver = spec.data.deliver,
                                                   .outputs = request.images.labels(),
+                                                  .class_maps = request.class_maps,
                                                   .cores = cores,
                                                   .world = ranks.world(),
                                                   .rank = ranks.rank(),
@@ -34,7 +53,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
     throw SpecError(fmt::format("engine {} computes no probabilities: use auto, onednn or cuda", spec.engine));
   }
   engine->load_weights([&request](const model::TensorInfo& info, std::span<float> values) {
-    request.weights.read(info.name, info.shape, values);
+    request.weights.read(info.name, shape_in_file(request, info), values);
   });
   return engine;
 }
@@ -59,6 +78,7 @@ Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
   const HostCores host = find_host_cores(world);
   const std::vector<int> cores = share_cores(host, request.spec, ranks.world()).cores;
   bind_this_thread(cores);
+  const std::optional<MapSize> maps = map_size(request);
   const auto engine = make_engine(world, host, cores, request);
   ranks.enter({.what = "evaluates images"});
   return {.engine = engine->traits(),
@@ -67,7 +87,9 @@ Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
                                       .engine = *engine,
                                       .communicator = ranks,
                                       .cores = cores,
-                                      .views = request.views})};
+                                      .views = request.views,
+                                      .maps = maps}),
+          .maps = maps};
 }
 
 }  // namespace chexbench::bench

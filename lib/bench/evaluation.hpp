@@ -1,6 +1,7 @@
 // Builds the network of a file of weights on the engine of each rank, and scores images with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,18 @@ struct EvaluationRequest {
   const spec::Safetensors& weights;  // parameters and running statistics
   const dataset::Dataset& images;
   Views views = Views::whole;
+  bool class_maps = false;        // on engine onednn only
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
 };
 
 struct Evaluation {
   engine::EngineTraits engine;        // of this rank
   std::vector<ScoredExample> scored;  // on rank 0: all images that could be read, in their order
+  std::optional<MapSize> maps;        // of its class activation maps, if they were asked for
 };
 
 // Scores the images over all ranks. Collective over the world.
-// @throws SpecError if the engine cannot evaluate, or as engine::make_engine()
+// @throws SpecError if the engine cannot evaluate, as engine::make_engine(), or as model::class_map_network()
 // @throws DataError if the weights do not fit the network, or an image cannot be read
 // @throws DeviceError if the device fails, ranks share a GPU without permission, or a rank was lost
 // @throws InterruptedError if a signal arrives

@@ -105,10 +105,13 @@ struct EngineConfig {
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
   int outputs = kNihLabels;  // Outputs of the network: the number of labels of an image.
-  std::vector<int> cores;    // CPU cores to compute on; if empty, one thread without binding.
-  int world = 1;             // Number of ranks.
-  int rank = 0;              // Rank of this process; dropout differs between ranks.
-  int gpu = 0;               // CUDA device index within this process; used by cuda/ only.
+  // Evaluation gives class activation maps, [outputs, rows, columns], in the place of logits (model/class_maps.hpp).
+  // onednn/ only, which then takes no steps.
+  bool class_maps = false;
+  std::vector<int> cores;  // CPU cores to compute on; if empty, one thread without binding.
+  int world = 1;           // Number of ranks.
+  int rank = 0;            // Rank of this process; dropout differs between ranks.
+  int gpu = 0;             // CUDA device index within this process; used by cuda/ only.
   PlanChoice plan_choice;
   double slowdown = 1;  // emulated/ only: how many times slower the device, and the links of `comm`, become.
 };

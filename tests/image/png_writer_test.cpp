@@ -59,6 +59,19 @@ TEST_P(PngWriterTest, KeepsEveryPixel) {
   }
 }
 
+TEST(PngWriter, WritesThreeChannels) {
+  constexpr int kSide = 16;
+  std::vector<std::uint8_t> rgb;
+  for (int i = 0; i < kSide * kSide; ++i) rgb.insert(rgb.end(), {static_cast<std::uint8_t>(i), 0, 255});
+  PngWriter writer;
+  PngFile png;
+  const std::span<const std::byte> encoded = writer.encode_rgb(rgb, kSide);
+  parse_png(encoded, "image.png", png);
+  EXPECT_EQ(png.color_type, 2);
+  const GrayImage image = make_decoder(spec::DecoderKind::fast)->decode(encoded, "image.png");
+  EXPECT_EQ(image.width, kSide);
+}
+
 TEST_P(PngWriterTest, SplitsTheImageIntoChunksOf8KiB) {
   for (std::size_t i = 0; i + 1 < png_.image_data.size(); ++i) EXPECT_EQ(png_.image_data[i].size(), 8192u);
   EXPECT_GT(png_.image_data.size(), 1u);

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import math
 import shutil
+import struct
 import tempfile
 import unittest
 from pathlib import Path
@@ -162,6 +164,23 @@ class Evaluate(Trained):
         table = self.succeed("evaluate", "--checkpoint", self.checkpoint, paths[0]).stdout
         self.assertRegex(table, rf"{paths[0]} +Atelectasis +0\.\d{{4}}\n")
 
+    def test_maps_are_written_beside_the_probabilities(self):
+        rows, _ = self.evaluate(self.folder / "out", "--data", self.set)
+        paths = [self.set / "images" / row["file"] for row in rows[:2]]
+        mapped, evaluation = self.evaluate(self.folder / "maps", *paths, "--cam", "2")
+        for image, row, whole in zip(evaluation["images"], mapped, rows):
+            for key in (key for key in row if key.startswith("probability_")):
+                self.assertAlmostEqual(float(row[key]), float(whole[key]), places=5)
+            most = sorted(image["probabilities"].values(), reverse=True)[:2]
+            self.assertEqual([image["probabilities"][one["label"]] for one in image["class_maps"]], most)
+            for one in image["class_maps"]:
+                self.assertEqual(len(one["values"]), one["rows"] * one["columns"])
+                logit = sum(one["values"]) / len(one["values"])
+                self.assertAlmostEqual(1 / (1 + math.exp(-logit)), image["probabilities"][one["label"]], places=5)
+                png = (self.folder / "maps/cam" / one["file"]).read_bytes()
+                self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+                self.assertEqual(struct.unpack(">IIBB", png[16:26]), (32, 32, 8, 2))
+
     def test_ten_crops_give_other_probabilities(self):
         whole, _ = self.evaluate(self.folder / "whole", "--data", self.set)
         crops, evaluation = self.evaluate(self.folder / "crops", "--data", self.set, "--ten-crop")
@@ -184,6 +203,15 @@ class Evaluate(Trained):
 
 
 class BadInput(Trained):
+    def test_maps_of_what_has_none(self):
+        image = next((self.set / "images").iterdir())
+        out = self.folder / "out"
+        self.refuse(2, image, "--cam", "1", says="add --output DIR")
+        self.refuse(2, "--data", self.set, "--cam", "1", "--output", out, says="--cam shows single images")
+        self.refuse(2, image, "--ten-crop", "--cam", "1", "--output", out, says="--cam shows single images")
+        self.refuse(2, image, "--cam", "1", "--output", out, "--set", "engine=emulated:v100",
+                    says="maps are computed by engine onednn")
+
     def test_a_checkpoint_of_another_network(self):
         self.refuse(2, "--data", self.set, "--set", "model.name=resnet50",
                     says=[str(self.checkpoint), "it is a mobilenet_v2, and --set model.name says resnet50"])

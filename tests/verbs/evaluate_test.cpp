@@ -70,6 +70,27 @@ class Evaluate : public testing::Test, public testing::WithParamInterface<std::s
 
 TEST_P(Evaluate, GivesTheProbabilitiesOfTorchvision) { compare(GetParam(), golden_.at("networks"), false); }
 
+TEST_P(Evaluate, GivesTheClassActivationMapsOfTorchvision) {
+  const nlohmann::json& golden = golden_.at("class_maps").at(GetParam());
+  const std::string file = golden.at("file");
+  write_weights(GetParam());
+  const auto world = comm::join_world();
+  const EvaluationResult result = evaluate(*world, {.checkpoint = path_,
+                                                    .images = {CHEXBENCH_TEST_DATA "/images/" + file},
+                                                    .overrides = {"model.name=" + GetParam()},
+                                                    .class_maps = 14});
+  const ScoreRow& row = result.rows.at(0);
+  const std::vector<double> probabilities = golden_.at("networks").at(GetParam()).at(file);
+  for (std::size_t f = 0; f < probabilities.size(); ++f) EXPECT_NEAR(row.probabilities[f], probabilities[f], 1e-4);
+  ASSERT_EQ(row.maps.size(), 14u);
+  const ClassMap& most_probable = row.maps.front();
+  EXPECT_EQ(most_probable.label, golden.at("label"));
+  const std::vector<float> expected = golden.at("values");
+  ASSERT_EQ(most_probable.values.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(most_probable.values[i], expected[i], 1e-3) << i;
+  EXPECT_EQ(row.seen.size(), 224u * 224);
+}
+
 INSTANTIATE_TEST_SUITE_P(Golden, Evaluate, testing::Values("densenet121", "mobilenet_v2"), ParamName());
 
 TEST_F(Evaluate, AveragesTheCropsOfTorchvision) { compare("mobilenet_v2", golden_.at("ten_crop"), true); }

@@ -23,8 +23,10 @@ EvaluationResult judged() {
                           .rows = {{.file = "a.png", .patient = 3, .labels = {}, .probabilities = {0.25f, 0.1f}},
                                    {.file = "b.png", .patient = 4, .labels = {1}, .probabilities = {0.75f, 0.2f}}},
                           .data_set = DataSetScores{.root = "set", .split = "test", .patients = 2, .scores = {}}};
-  result.data_set->scores = measure::summarize_scores(
-      {.columns = 2, .scores = {0.25f, 0.1f, 0.75f, 0.2f}, .labels = {0, 0, 1, 0}, .patients = {3, 4}});
+  const measure::ScoredImages scored{
+      .columns = 2, .scores = {0.25f, 0.1f, 0.75f, 0.2f}, .labels = {0, 0, 1, 0}, .patients = {3, 4}};
+  result.data_set->scores = measure::summarize_scores(scored);
+  result.data_set->roc = measure::summarize_roc(scored);
   for (measure::Estimate* const estimate :
        {&result.data_set->scores.labels[0].auroc, &result.data_set->scores.labels[0].average_precision})
     estimate->ci95 = measure::Interval{.low = 0.5, .high = 1};  // two patients are too few for one

@@ -1,10 +1,13 @@
 #include "bench/training/scoring.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bench/interrupt_watch.hpp"
@@ -12,6 +15,7 @@
 #include "bench/training/ten_crop.hpp"
 #include "core/interrupt.hpp"
 #include "engine/epoch_training.hpp"
+#include "image/preprocess_tables.hpp"
 #include "pipeline/pipeline.hpp"
 #include "spec/presets.hpp"
 
@@ -52,11 +56,16 @@ void append(std::string& bytes, const auto* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(*values));
 }
 
+// Returns the number of values that the engine gives for a view of an image.
+std::size_t outputs_of(const ScoringContext& context) {
+  return static_cast<std::size_t>(context.images.labels()) * (context.maps ? context.maps->places() : 1);
+}
+
 // Computes the logits of batches, view by view.
 class ViewScorer {
  public:
   explicit ViewScorer(const ScoringContext& context)
-      : engine_(context.engine), views_(context.views), outputs_(static_cast<std::size_t>(context.images.labels())) {
+      : engine_(context.engine), views_(context.views), outputs_(outputs_of(context)) {
     if (views_ == Views::whole) return;
     const int side = context.spec.model.image_size;
     crops_ = BatchPool::create({.images = context.spec.training.batch_size,
@@ -67,7 +76,7 @@ class ViewScorer {
                                1, engine_.allocator());
   }
 
-  // Returns the logits of each valid image, [views, labels].
+  // Returns what the engine gives for each valid image, [views, outputs].
   std::vector<std::vector<float>> score(BatchLease batch) {
     std::vector<std::vector<float>> of_images(static_cast<std::size_t>(batch->valid));
     if (views_ == Views::whole) {
@@ -98,7 +107,20 @@ class ViewScorer {
   std::shared_ptr<BatchPool> crops_;  // only for crops
 };
 
-// Scores this rank's images and returns their bytes: for each image its number (u32), its logits and its labels (f32).
+// Appends the gray values of an image as the network sees it.
+void append_seen(Batch& batch, int slot, std::string& bytes) {
+  const std::size_t pixels = static_cast<std::size_t>(batch.shape.height) * static_cast<std::size_t>(batch.shape.width);
+  if (batch.shape.deliver == Deliver::u8) return append(bytes, batch.image(slot), pixels);
+  const image::Normalization normalization = image::imagenet_normalization();
+  const auto* const values = reinterpret_cast<const float*>(batch.image(slot));
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const float gray = (values[i * 3] - normalization.offset[0]) / normalization.scale[0];
+    bytes.push_back(static_cast<char>(std::clamp(std::lround(gray), 0L, 255L)));
+  }
+}
+
+// Scores this rank's images and returns their bytes: for each image its number (u32), what the engine gives for it, its
+// labels (f32) and, with maps, what the network saw (u8).
 std::string score_share(const ScoringContext& context, const Share& share) {
   spec::Experiment spec = context.views == Views::whole ? context.spec : ten_crop_input(context.spec);
   spec.pipeline = pass_over();
@@ -115,29 +137,64 @@ std::string score_share(const ScoringContext& context, const Share& share) {
     throw_if_interrupted();
     const std::vector<ExampleId> ids = batch->ids;
     const std::vector<float> labels = batch->labels;
+    std::vector<std::string> seen(ids.size());
+    for (int slot = 0; context.maps && slot < batch->valid; ++slot)
+      append_seen(*batch, slot, seen[static_cast<std::size_t>(slot)]);
     const std::vector<std::vector<float>> logits = scorer.score(std::move(batch));
     for (std::size_t i = 0; i < logits.size(); ++i) {
       append(bytes, &share.numbers.at(ids[i].image), 1);
       append(bytes, logits[i].data(), logits[i].size());
       append(bytes, labels.data() + i * outputs, outputs);
+      bytes += seen[i];
     }
   }
   throw_if_interrupted();
   return bytes;
 }
 
-std::vector<ScoredExample> unpack(const std::vector<std::string>& of_ranks, std::size_t views, std::size_t outputs) {
-  const std::size_t logits_bytes = views * outputs * sizeof(float), labels_bytes = outputs * sizeof(float);
-  const std::size_t image_bytes = sizeof(std::uint32_t) + logits_bytes + labels_bytes;
+// Takes values out of bytes, one after the other.
+class Unpacker {
+ public:
+  explicit Unpacker(const std::string& bytes) : rest_(bytes) {}
+  bool empty() const { return rest_.empty(); }
+
+  template <class Value>
+  std::vector<Value> take(std::size_t count) {
+    std::vector<Value> values(count);
+    std::memcpy(values.data(), rest_.data(), count * sizeof(Value));
+    rest_.remove_prefix(count * sizeof(Value));
+    return values;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// Returns the mean over each map.
+std::vector<float> means(const std::vector<float>& maps, std::size_t places) {
+  std::vector<float> logits;
+  for (std::size_t at = 0; at < maps.size(); at += places) {
+    const double sum = std::accumulate(maps.data() + at, maps.data() + at + places, 0.0);
+    logits.push_back(static_cast<float>(sum / static_cast<double>(places)));
+  }
+  return logits;
+}
+
+std::vector<ScoredExample> unpack(const std::vector<std::string>& of_ranks, const ScoringContext& context) {
+  const auto labels = static_cast<std::size_t>(context.images.labels());
+  const std::size_t values = outputs_of(context) * (context.views == Views::whole ? 1 : kCrops);
+  const auto side = static_cast<std::size_t>(context.spec.model.image_size);
   std::vector<ScoredExample> scored;
   for (const std::string& bytes : of_ranks) {
-    for (const char* at = bytes.data(); at != bytes.data() + bytes.size(); at += image_bytes) {
-      ScoredExample example{
-          .image = 0, .logits = std::vector<float>(views * outputs), .labels = std::vector<float>(outputs)};
-      std::memcpy(&example.image, at, sizeof(example.image));
-      std::memcpy(example.logits.data(), at + sizeof(example.image), logits_bytes);
-      std::memcpy(example.labels.data(), at + sizeof(example.image) + logits_bytes, labels_bytes);
-      scored.push_back(std::move(example));
+    for (Unpacker unpacker(bytes); !unpacker.empty();) {
+      ScoredExample& example = scored.emplace_back();
+      example.image = unpacker.take<std::uint32_t>(1).front();
+      example.logits = unpacker.take<float>(values);
+      example.labels = unpacker.take<float>(labels);
+      if (!context.maps) continue;
+      example.seen = unpacker.take<std::uint8_t>(side * side);
+      example.maps = std::move(example.logits);
+      example.logits = means(example.maps, context.maps->places());
     }
   }
   std::ranges::sort(scored, {}, &ScoredExample::image);
@@ -149,8 +206,7 @@ std::vector<ScoredExample> unpack(const std::vector<std::string>& of_ranks, std:
 std::vector<ScoredExample> score_images(const ScoringContext& context) {
   const Share share = share_of(context);
   const std::string mine = share.numbers.empty() ? "" : score_share(context, share);
-  return unpack(context.communicator.gather(mine, 0), context.views == Views::whole ? 1 : kCrops,
-                static_cast<std::size_t>(context.images.labels()));
+  return unpack(context.communicator.gather(mine, 0), context);
 }
 
 }  // namespace chexbench::bench

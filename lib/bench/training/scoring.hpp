@@ -1,7 +1,9 @@
 // Runs images through a network as it would be used: in evaluation mode, each image once, over all ranks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -14,6 +16,14 @@ namespace chexbench::bench {
 // Which parts of an image the network sees: all of it, or ten crops of it (ten_crop.hpp).
 enum class Views { whole, ten_crop };
 
+// The size of a class activation map, in places of the network's last feature maps.
+struct MapSize {
+  int rows = 0;
+  int columns = 0;
+
+  std::size_t places() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
+};
+
 // What images are scored with. The references must outlive the call.
 struct ScoringContext {
   const spec::Experiment& spec;
@@ -22,6 +32,7 @@ struct ScoringContext {
   comm::Communicator& communicator;
   std::vector<int> cores;  // of this rank
   Views views = Views::whole;
+  std::optional<MapSize> maps;  // what the engine gives for each label, if it gives class activation maps
 };
 
 // One image and what the network says of it.
@@ -29,6 +40,9 @@ struct ScoredExample {
   std::uint32_t image = 0;    // index in Dataset::images
   std::vector<float> logits;  // [views, labels], row-major
   std::vector<float> labels;  // each 0 or 1
+  // With class activation maps:
+  std::vector<float> maps;         // [labels, rows, columns]; the mean of a map is its label's logit
+  std::vector<std::uint8_t> seen;  // gray values of the image that the network saw, [image_size, image_size]
 };
 
 // Returns on rank 0 all images that could be read, in the order of Dataset::images; nothing on other ranks. There are

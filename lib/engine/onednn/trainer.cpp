@@ -15,6 +15,7 @@
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/upload.hpp"
+#include "model/class_maps.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine::onednn {
@@ -35,6 +36,11 @@ std::optional<std::uint64_t> seed_of_dropout(const EngineConfig& config) {
   return dropout_seed(config.model.seed, config.rank);
 }
 
+model::Graph graph_of(const EngineConfig& config) {
+  model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
+  return config.class_maps ? model::class_map_network(std::move(graph)) : graph;
+}
+
 std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
   std::vector<std::int64_t> counts;
   for (const auto& slot : store.slots()) counts.push_back(static_cast<std::int64_t>(slot->count));
@@ -51,9 +57,8 @@ std::span<float> floats(const Tensor& tensor) {
 OnednnEngine::OnednnEngine(const EngineConfig& config)
     : TrainingEngine(config),
       device_(prepare_device(config)),
-      network_(device_, model::make_network(config.model.name, config.model.image_size, config.outputs),
-               config.training.batch_size, config.model.batch_norm == spec::BatchNormMode::frozen,
-               seed_of_dropout(config)),
+      network_(device_, graph_of(config), config.training.batch_size,
+               config.model.batch_norm == spec::BatchNormMode::frozen, seed_of_dropout(config)),
       optimizer_(config.training, device_.isa, network_.store().size()),
       buckets_(network_.store().gradients(), parameter_counts(network_.store()),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),

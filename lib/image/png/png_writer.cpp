@@ -118,16 +118,21 @@ void PngWriter::compress(PngStyle style) {
 }
 
 std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray, int size, PngStyle style) {
-  const int channels = style == PngStyle::rgba ? 4 : 1;
-  std::span<const std::uint8_t> pixels = gray;
-  if (style == PngStyle::rgba) {
-    rgba_.resize(gray.size() * 4);
-    for (std::size_t i = 0; i < gray.size(); ++i) {
-      rgba_[4 * i] = rgba_[4 * i + 1] = rgba_[4 * i + 2] = gray[i];
-      rgba_[4 * i + 3] = 255;
-    }
-    pixels = rgba_;
+  if (style != PngStyle::rgba) return encode_pixels(gray, size, 1, style);
+  rgba_.resize(gray.size() * 4);
+  for (std::size_t i = 0; i < gray.size(); ++i) {
+    rgba_[4 * i] = rgba_[4 * i + 1] = rgba_[4 * i + 2] = gray[i];
+    rgba_[4 * i + 3] = 255;
   }
+  return encode_pixels(rgba_, size, 4, style);
+}
+
+std::span<const std::byte> PngWriter::encode_rgb(std::span<const std::uint8_t> rgb, int size) {
+  return encode_pixels(rgb, size, 3, PngStyle::published);
+}
+
+std::span<const std::byte> PngWriter::encode_pixels(std::span<const std::uint8_t> pixels, int size, int channels,
+                                                    PngStyle style) {
   filter_rows(pixels, size, static_cast<std::size_t>(size) * channels, channels, style);
   compress(style);
 
@@ -135,7 +140,7 @@ std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray,
   for (const char c : std::string_view("\x89PNG\r\n\x1a\n")) file_.push_back(static_cast<std::byte>(c));
   const auto side = static_cast<std::uint32_t>(size);
   const auto byte = [&](int shift) { return static_cast<std::uint8_t>(side >> shift & 0xff); };
-  const auto color = static_cast<std::uint8_t>(style == PngStyle::rgba ? 6 : 0);
+  const auto color = static_cast<std::uint8_t>(channels == 4 ? 6 : channels == 3 ? 2 : 0);
   put_chunk(file_, "IHDR",
             std::array<std::uint8_t, 13>{byte(24), byte(16), byte(8), byte(0), byte(24), byte(16), byte(8), byte(0), 8,
                                          color, 0, 0, 0});

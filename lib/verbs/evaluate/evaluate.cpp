@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "bench/core_layout.hpp"
@@ -81,6 +84,44 @@ std::vector<float> probabilities_of(const std::vector<float>& logits, std::size_
   return probabilities;
 }
 
+// Returns the name of the PNG of a map: the number of the image, because other folders may have files of the same name,
+// its name, and the finding, without what has a meaning in paths.
+std::string map_file(std::size_t image, const std::string& path, const std::string& label) {
+  std::string name = fmt::format("{}-{}-{}", image + 1, std::filesystem::path(path).stem().string(), label);
+  const auto is_plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+  };
+  std::ranges::replace_if(name, std::not_fn(is_plain), '_');
+  return name + ".png";
+}
+
+// Returns the maps of the `count` most probable labels of an image, the most probable first.
+std::vector<ClassMap> maps_of(const bench::ScoredExample& scored, const ScoreRow& row, const bench::MapSize& size,
+                              std::size_t count, const std::vector<std::string>& labels) {
+  std::vector<std::size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&row](std::size_t label) { return row.probabilities[label]; });
+  order.resize(std::min(count, order.size()));
+  std::vector<ClassMap> maps;
+  for (const std::size_t label : order) {
+    const auto values = std::span(scored.maps).subspan(label * size.places(), size.places());
+    maps.push_back({.label = label,
+                    .file = map_file(scored.image, row.file, labels[label]),
+                    .rows = size.rows,
+                    .columns = size.columns,
+                    .values = {values.begin(), values.end()}});
+  }
+  return maps;
+}
+
+void add_maps(const bench::Evaluation& evaluation, std::size_t count, EvaluationResult& result) {
+  for (std::size_t i = 0; evaluation.maps && i < result.rows.size(); ++i) {
+    const bench::ScoredExample& scored = evaluation.scored[i];
+    result.rows[i].maps = maps_of(scored, result.rows[i], *evaluation.maps, count, result.labels);
+    result.rows[i].seen = scored.seen;
+  }
+}
+
 std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, const dataset::Dataset& images) {
   std::vector<ScoreRow> rows;
   for (const bench::ScoredExample& one : scored) {
@@ -88,7 +129,9 @@ std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, c
     rows.push_back({.file = entry.name,
                     .patient = images.has_patients ? std::optional(entry.patient) : std::nullopt,
                     .labels = entry.labels,
-                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name)});
+                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name),
+                    .maps = {},
+                    .seen = {}});
   }
   return rows;
 }
@@ -158,6 +201,7 @@ EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
                               .weights = network.weights,
                               .images = images,
                               .views = options.ten_crop ? bench::Views::ten_crop : bench::Views::whole,
+                              .class_maps = options.class_maps > 0,
                               .allow_shared_gpu = options.allow_shared_gpu});
   EvaluationResult result{.date_utc = measure::utc_now(),
                           .checkpoint = options.checkpoint,
@@ -173,6 +217,7 @@ EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
                           .data_set = {}};
   if (world.communicator().rank() != 0) return result;
   result.rows = rows_of(evaluation.scored, images);
+  add_maps(evaluation, static_cast<std::size_t>(options.class_maps), result);
   if (!options.root.empty()) result.data_set = judge(options, result.rows, images);
   return result;
 }

@@ -18,6 +18,7 @@ struct EvaluateOptions {
   std::vector<std::string> images;     // paths of single images; empty: a data set
   std::vector<std::string> overrides;  // keys of the spec
   bool ten_crop = false;
+  int class_maps = 0;  // of each single image: those of so many findings
   bool allow_shared_gpu = false;
 };
 

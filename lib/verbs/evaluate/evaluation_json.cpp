@@ -46,6 +46,13 @@ void add_images(const EvaluationResult& result, Json& object) {
     Json& image = object["images"].emplace_back(Json{{"file", row.file}, {"probabilities", Json::object()}});
     for (std::size_t f = 0; f < result.labels.size(); ++f)
       image["probabilities"][result.labels[f]] = row.probabilities[f];
+    for (const ClassMap& map : row.maps) {
+      image["class_maps"].push_back({{"label", result.labels[map.label]},
+                                     {"file", map.file},
+                                     {"rows", map.rows},
+                                     {"columns", map.columns},
+                                     {"values", map.values}});
+    }
   }
 }
 

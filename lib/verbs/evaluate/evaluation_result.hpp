@@ -1,6 +1,7 @@
 // What `chexbench evaluate` found, and the texts that are made of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,12 +14,23 @@
 
 namespace chexbench::verbs {
 
+// Where in an image a label is seen (model/class_maps.hpp): [rows, columns], row-major.
+struct ClassMap {
+  std::size_t label = 0;  // index in EvaluationResult::labels
+  std::string file;       // name of its PNG, unique in an evaluation
+  int rows = 0;
+  int columns = 0;
+  std::vector<float> values;
+};
+
 // One image and the probability of each label.
 struct ScoreRow {
   std::string file;
   std::optional<std::uint32_t> patient;  // empty: nothing says whose image it is
   LabelBits labels;                      // that the data set says it has
   std::vector<float> probabilities;      // in the order of EvaluationResult::labels
+  std::vector<ClassMap> maps;            // of the most probable labels, if they were asked for
+  std::vector<std::uint8_t> seen;        // with maps: gray values of what the network saw, [image_size, image_size]
 };
 
 // What a data set says beyond the images: how good the probabilities are.
@@ -63,6 +75,10 @@ std::string evaluation_html(const EvaluationResult& result);
 // The curves of a data set, one row per point or bin: roc.csv and reliability.csv.
 std::string evaluation_roc_csv(const EvaluationResult& result);
 std::string evaluation_reliability_csv(const EvaluationResult& result);
+
+// Returns the class activation maps of an image as PNG files of image_size x image_size pixels, in the order of
+// ScoreRow::maps.
+std::vector<std::vector<std::byte>> class_map_pngs(const ScoreRow& row, int image_size);
 
 // One row per image: file, patient, labels (names joined by '|'; empty for single images) and a probability per label.
 std::string scores_csv(const EvaluationResult& result);

@@ -31,6 +31,9 @@ void check_options(const EvaluateOptions& options) {
   if (!options.images.empty() && !options.root.empty()) {
     throw SpecError("--data and single images exclude each other: the split of --data says which images it has");
   }
+  if (options.class_maps > 0 && (options.images.empty() || options.ten_crop)) {
+    throw SpecError("--cam shows single images as a whole: name their files, without --data and --ten-crop");
+  }
   for (const char* key : {"data.root", "data.split", "model.weights", "training.checkpoint"}) {
     if (!sets(options.overrides, key)) continue;
     throw SpecError(fmt::format("--set {}: --data, --split and --checkpoint say this", key));
@@ -104,6 +107,13 @@ void check_name(const bench::TrainedNetwork& network, const spec::Experiment& sp
                   kSubject, path, network.name, spec.model.name, spec.model.name));
 }
 
+// @throws SpecError if the engine gives no class activation maps, and they were asked for
+std::string engine_of(const spec::Experiment& spec, const EvaluateOptions& options) {
+  if (options.class_maps == 0) return engine::resolve_engine_name(spec.engine);
+  if (spec.engine == "auto" || spec.engine == "onednn") return engine::resolve_engine_name("onednn");
+  throw SpecError(fmt::format("--set engine={}: class activation maps are computed by engine onednn", spec.engine));
+}
+
 // Returns the number of outputs that the weights give.
 // @throws DataError if they are of another network
 int outputs_of(const spec::Safetensors& weights, const spec::Experiment& spec, const std::string& path) {
@@ -128,7 +138,7 @@ EvaluatedNetwork read_network(const EvaluateOptions& options) {
   if (spec.data.format == spec::DataFormat::synthetic) {
     throw SpecError("--set data.format=synthetic: ready-made batches show nothing that a network could find");
   }
-  spec.engine = engine::resolve_engine_name(spec.engine);
+  spec.engine = engine_of(spec, options);
   const int outputs = outputs_of(weights, spec, options.checkpoint);
   if (!network.labels.empty() && static_cast<int>(network.labels.size()) != outputs) {
     throw DataError(fmt::format("{}: {}: damaged: it has {} outputs and {} labels", kSubject, options.checkpoint,
