@@ -8,7 +8,6 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
-#include "core/text.hpp"
 #include "dataset/name_order.hpp"
 
 namespace chexbench::dataset {
@@ -43,11 +42,11 @@ bool add_folder(const storage::Store& store, const std::string& folder, NameAren
   return has_images_folder;
 }
 
-// Returns the last characters of a name, as many as the longest ending of an image has, as small letters. Names are in
-// the millions, and so few characters need no allocation.
-std::string lower_ending(std::string_view name) {
-  constexpr std::size_t kLongest = 5;
-  return lower_case(name.substr(name.size() - std::min(name.size(), kLongest)));
+// Returns whether the name ends in `ending`, which is in small letters. Names are in the millions: nothing is copied.
+bool ends_in(std::string_view name, std::string_view ending) {
+  if (name.size() < ending.size()) return false;
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, small);
 }
 
 // Returns whether the folder is one of those that `data convert` makes in a root.
@@ -76,12 +75,11 @@ void add_images_below(const storage::Store& store, const std::string& folder, st
 
 }  // namespace
 
-bool is_png_name(std::string_view name) { return lower_ending(name).ends_with(".png"); }
+bool is_png_name(std::string_view name) { return ends_in(name, ".png"); }
 
 bool is_image_name(std::string_view name) {
   constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
-  const std::string lower = lower_ending(name);
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return ends_in(name, ending); });
 }
 
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names) {

@@ -25,13 +25,20 @@ class NameTable {
   NameTable(const std::vector<ImageFile>& files, std::string_view (*form)(std::string_view))
       : files_(files),
         form_(form),
-        order_(order_of_names(files.size(), [&](std::size_t i) { return form(files[i].name); })) {}
+        order_(order_of_names(files.size(), [&](std::size_t i) { return form(files[i].name); })),
+        here_(name_at(0)),
+        behind_(name_at(1)) {}
 
   // @throws DataError if two files have the name in this form
   std::optional<std::size_t> find(std::string_view name, const std::string& table) {
-    while (next_ < order_.size() && name_at(next_) < name) ++next_;
-    if (next_ == order_.size() || name_at(next_) != name) return std::nullopt;
-    if (next_ + 1 < order_.size() && name_at(next_ + 1) == name) {
+    int compared = 1;
+    while (next_ < order_.size() && (compared = here_.compare(name)) < 0) {
+      ++next_;
+      here_ = behind_;
+      behind_ = name_at(next_ + 1);
+    }
+    if (next_ == order_.size() || compared != 0) return std::nullopt;
+    if (next_ + 1 < order_.size() && behind_ == name) {
       throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table,
                                   printable(name), files_[order_[next_]].path, files_[order_[next_ + 1]].path));
     }
@@ -39,12 +46,15 @@ class NameTable {
   }
 
  private:
-  std::string_view name_at(std::size_t place) const { return form_(files_[order_[place]].name); }
+  std::string_view name_at(std::size_t place) const {
+    return place < order_.size() ? form_(files_[order_[place]].name) : std::string_view();
+  }
 
   const std::vector<ImageFile>& files_;
   std::string_view (*const form_)(std::string_view);
   const std::vector<std::uint32_t> order_;
   std::size_t next_ = 0;  // the first place whose name is not before the last one that was asked for
+  std::string_view here_, behind_;  // the names at it and at the next place: each is made once, as there are millions
 };
 
 // Finds files by the four forms of their names, asked for in ascending order. A table is made when it is first needed,

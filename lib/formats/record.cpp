@@ -17,9 +17,10 @@ RecordView parse_record(spec::DataFormat format, std::span<const std::byte> reco
           .patient = example.patient};
 }
 
-std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream) {
+std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream,
+                                        DataCheck check) {
   if (format == spec::DataFormat::webdataset) return std::make_unique<TarSampleReader>(std::move(stream));
-  return std::make_unique<TfRecordReader>(std::move(stream));
+  return std::make_unique<TfRecordReader>(std::move(stream), check);
 }
 
 }  // namespace chexbench::formats

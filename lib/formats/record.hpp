@@ -32,6 +32,7 @@ RecordView parse_record(spec::DataFormat format, std::span<const std::byte> reco
 
 // Returns a reader of the records in `stream`, which holds a whole shard. spec::reads_shards(format) must be true.
 // Nothing is read before the first next(), so damage shows only there. The stream's store must outlive the reader.
-std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream);
+std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream,
+                                        DataCheck check = DataCheck::in_next);
 
 }  // namespace chexbench::formats

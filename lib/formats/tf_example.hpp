@@ -15,14 +15,9 @@
 
 #include "core/batch.hpp"
 #include "core/label_bits.hpp"
+#include "formats/shard_reader.hpp"
 
 namespace chexbench::formats {
-
-// Where a record came from. Only error messages use it.
-struct RecordOrigin {
-  std::string_view file = "tf.Example";
-  std::uint64_t offset = 0;  // of the record in the file, in bytes
-};
 
 // What a message says. Its spans and texts are views into the record's bytes and are valid as long as those. Optional
 // values are std::nullopt if the message lacks them.

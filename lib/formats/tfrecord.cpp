@@ -23,8 +23,8 @@ T load(const std::byte* from) {
   return value;
 }
 
-DataError bad_record(const std::string& path, std::uint64_t offset, const std::string& reason) {
-  return DataError(fmt::format("{}: record at offset {}: {}", path, offset, reason));
+DataError bad_record(const RecordOrigin& origin, std::string_view reason) {
+  return DataError(fmt::format("{}: record at offset {}: {}", origin.file, origin.offset, reason));
 }
 
 // Returns whether the CRC in a record's header is that of the length before it.
@@ -43,7 +43,7 @@ TfRecordReader::TfRecordReader(std::shared_ptr<const storage::MappedFile> file)
     : TfRecordReader(storage::stream_mapped(std::move(file))) {}
 
 void TfRecordReader::give_up(const std::string& reason) const {
-  throw bad_record(stream_->path(), record_, reason + "; the rest of the file cannot be read");
+  throw bad_record({stream_->path(), record_}, reason + "; the rest of the file cannot be read");
 }
 
 // Returns how many bytes are left. The result is huge for a compressed shard until its end has been reached, because
@@ -106,10 +106,17 @@ std::optional<ShardRecord> TfRecordReader::next() {
   ended_ = false;
   ShardRecord record{.data = body.bytes.first(length), .offset = record_, .owner = std::move(body.owner)};
   record.stored_bytes = stored_bytes(record);
-  if (mask_crc(crc32c(record.data)) != load<std::uint32_t>(body.bytes.data() + length)) {
-    throw bad_record(stream_->path(), record_, "the CRC of its data is wrong");
+  const auto crc = load<std::uint32_t>(body.bytes.data() + length);
+  if (check_ == DataCheck::later) {
+    record.unchecked_crc = crc;
+  } else {
+    check_data(record.data, {stream_->path(), record_}, crc);
   }
   return record;
+}
+
+void check_data(std::span<const std::byte> data, const RecordOrigin& origin, std::uint32_t unchecked_crc) {
+  if (mask_crc(crc32c(data)) != unchecked_crc) throw bad_record(origin, "the CRC of its data is wrong");
 }
 
 TfRecordFrame frame_record(std::span<const std::byte> data) {

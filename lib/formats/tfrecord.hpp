@@ -36,7 +36,8 @@ bool is_compressed_tfrecord(std::span<const std::byte> head);
 //   while (const std::optional<ShardRecord> record = reader.next()) use(record->data);
 class TfRecordReader final : public ShardReader {
  public:
-  explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream) : stream_(std::move(stream)) {}
+  explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check = DataCheck::in_next)
+      : check_(check), stream_(std::move(stream)) {}
   explicit TfRecordReader(std::shared_ptr<const storage::MappedFile> file);
 
   // After damage to a record's data, the next call returns the next record. After damage to its length, or to a
@@ -53,6 +54,7 @@ class TfRecordReader final : public ShardReader {
   std::uint64_t stored_bytes(const ShardRecord& record);
   [[noreturn]] void give_up(const std::string& reason) const;
 
+  const DataCheck check_;
   std::unique_ptr<storage::ByteStream> stream_;
   const InflatedStream* inflated_ = nullptr;  // stream_ if the shard is compressed, else null
   std::uint64_t taken_ = 0;                   // bytes taken from the stream
@@ -60,6 +62,10 @@ class TfRecordReader final : public ShardReader {
   std::uint64_t packed_ = 0;                  // compressed bytes that were read for the records so far
   bool ended_ = false;
 };
+
+// Compares a record's data with its ShardRecord::unchecked_crc. Thread-safe.
+// @throws DataError, as TfRecordReader::next() would have done, if they differ
+void check_data(std::span<const std::byte> data, const RecordOrigin& origin, std::uint32_t unchecked_crc);
 
 // What a writer puts before and after a record's data.
 struct TfRecordFrame {

@@ -22,8 +22,8 @@ struct Kept {
   KeptElements elements;  // empty without max_bytes
 };
 
-// Reads the bytes of a record that has none yet. Returns false if the file cannot be read and the spec says to skip bad
-// records.
+// Reads the bytes of a record that has none yet, and checks those of a shard's. Returns false if the file cannot be
+// read, or the record is damaged, and the spec says to skip bad records.
 bool load(Op& op, CacheCodec& codec, Element& element) {
   try {
     codec.load(element);

@@ -84,8 +84,9 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
 
 void CacheCodec::load(Element& element) {
   auto* record = std::get_if<Record>(&element.value);
-  if (record == nullptr || !record->bytes.empty()) return;
-  read_png(op_, *record);
+  if (record == nullptr) return;
+  check_record(op_, *record);
+  if (record->bytes.empty()) read_png(op_, *record);
 }
 
 Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop) {
@@ -93,7 +94,7 @@ Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const s
   const auto header = reader.take<Header>();
   switch (op_.kind()) {
     case spec::ElementKind::record:
-      return {epoch, Record{header.file, header.offset, reader.rest(), blob.owner}};
+      return {epoch, Record{header.file, header.offset, reader.rest(), blob.owner, {}}};
     case spec::ElementKind::example:
       return {epoch, restore_example(reader, epoch)};
     case spec::ElementKind::batch:

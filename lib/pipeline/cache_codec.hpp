@@ -12,7 +12,8 @@ class CacheCodec {
   explicit CacheCodec(Op& op) : op_(op) {}
 
   // If `element` is a record that has no bytes yet (a PNG's handle), reads the file's bytes into it and books them to
-  // the op. Does nothing for other elements. @throws DataError if the file cannot be read
+  // the op; compares the checksum of a shard's record. Does nothing for other elements.
+  // @throws DataError if the file cannot be read or the record is damaged
   void load(Element& element);
   // The bytes that add() would add for `element`, which must be a loaded record or an example.
   std::size_t bytes_of(const Element& element) const;

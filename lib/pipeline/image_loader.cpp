@@ -9,7 +9,9 @@
 #include "core/printable.hpp"
 #include "formats/cached_file.hpp"
 #include "formats/record.hpp"
+#include "formats/tfrecord.hpp"
 #include "pipeline/augmentation.hpp"
+#include "pipeline/record_stream.hpp"
 
 namespace chexbench::pipeline {
 
@@ -71,8 +73,10 @@ image::GrayImage ImageLoader::decode(const Source& source, const Record& record)
   }
 }
 
-std::uint32_t ImageLoader::image_of(const Record& record) {
-  return spec::reads_shards(op_.context().dataset.format) ? parse(record).loaded.id.image : record.file;
+std::uint32_t ImageLoader::image_of(Record& record) {
+  if (!spec::reads_shards(op_.context().dataset.format)) return record.file;
+  check_record(op_, record);
+  return parse(record).loaded.id.image;
 }
 
 ImageLoader::Source ImageLoader::open(const Record& record) {
@@ -92,9 +96,10 @@ ImageLoader::Source ImageLoader::open(const Record& record) {
 ImageLoader::Source ImageLoader::parse(const Record& record) {
   const dataset::Dataset& dataset = op_.context().dataset;
   const std::string& shard = dataset.shards.at(record.file);
+  const formats::RecordOrigin origin{.file = shard, .offset = record.offset};
   const double start_s = now_s();
-  const formats::RecordView view = formats::parse_record(dataset.format, record.bytes,
-                                                         {.file = shard, .offset = record.offset}, dataset.label_names);
+  if (record.unchecked_crc) formats::check_data(record.bytes, origin, *record.unchecked_crc);
+  const formats::RecordView view = formats::parse_record(dataset.format, record.bytes, origin, dataset.label_names);
   const std::optional<std::uint32_t> image = dataset::find_image(dataset, view.filename);
   if (!image) {
     throw DataError(fmt::format("{}, offset {}: image '{}' is not in the split that the trial reads; convert again",

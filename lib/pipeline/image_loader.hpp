@@ -27,9 +27,9 @@ class ImageLoader {
   // is known, the offset
   Loaded load(const Record& record, std::uint32_t epoch, std::byte* destination);
 
-  // Returns the index of the record's image in Dataset::images, without decoding it.
-  // @throws DataError if the record cannot be parsed or its image is not in the split
-  std::uint32_t image_of(const Record& record);
+  // Returns the index of the record's image in Dataset::images, without decoding it. Its checksum is compared then.
+  // @throws DataError if the record is damaged or cannot be parsed, or its image is not in the split
+  std::uint32_t image_of(Record& record);
 
  private:
   struct Source {

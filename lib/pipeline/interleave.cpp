@@ -34,8 +34,7 @@ class ReadInTurn {
   RecordStream stream_;
 };
 
-// A file that a thread of its own reads ahead, so that waits for storage overlap. For a mapped shard, the check of a
-// record's CRC is what brings its pages into memory.
+// A file that a thread of its own reads ahead, so that waits for storage overlap.
 class ReadAhead {
  public:
   static constexpr bool kReadsAhead = true;

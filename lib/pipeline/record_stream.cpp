@@ -7,6 +7,8 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "formats/tfrecord.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::pipeline {
 
@@ -18,6 +20,13 @@ void read_png(Op& op, Record& record) {
   record.bytes_owner = buffer;
   book_part(op.stats(), op.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
   op.stats().bytes_read.add(static_cast<std::int64_t>(record.bytes.size()));
+}
+
+void check_record(const Op& op, Record& record) {
+  if (!record.unchecked_crc) return;
+  const formats::RecordOrigin origin{op.context().dataset.shards.at(record.file), record.offset};
+  formats::check_data(record.bytes, origin, *record.unchecked_crc);
+  record.unchecked_crc.reset();
 }
 
 namespace {
@@ -39,7 +48,7 @@ RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Pn
   if (spec::reads_shards(dataset.format)) {
     std::unique_ptr<storage::ByteStream> stream = dataset.store->stream(dataset.shards.at(file.file), stop);
     change_ = find_change(dataset, file.file, stream->size());
-    shard_ = formats::open_shard(dataset.format, std::move(stream));
+    shard_ = formats::open_shard(dataset.format, std::move(stream), formats::DataCheck::later);
   } else {
     png_pending_ = true;
   }
@@ -69,13 +78,21 @@ std::optional<Record> RecordStream::next_from_shard() {
   while (true) {
     try {
       std::optional<formats::ShardRecord> record = shard_->next();
+      if (record && op_.context().dataset.store->gives_views()) storage::bring_into_memory(record->data);
       book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
       if (!record) return at_end_of_shard();
-      if (!is_wanted(*record)) continue;
+      Record read{.file = file_.file,
+                  .offset = record->offset,
+                  .bytes = record->data,
+                  .bytes_owner = std::move(record->owner),
+                  .unchecked_crc = record->unchecked_crc};
+      if (!is_wanted(read)) {
+        check_record(op_, read);  // it may be left out because its name is damaged
+        continue;
+      }
       op_.reading().good();
       op_.stats().bytes_read.add(static_cast<std::int64_t>(record->stored_bytes));
-      return Record{
-          .file = file_.file, .offset = record->offset, .bytes = record->data, .bytes_owner = std::move(record->owner)};
+      return read;
     } catch (const DataError& error) {
       op_.reading().bad(error);  // if this returns, the reader goes on after the bad record
       change_.reset();
@@ -91,11 +108,11 @@ std::nullopt_t RecordStream::at_end_of_shard() {
 
 // Whether the record's image is in the split. A record that cannot be parsed counts as wanted, so that the op that
 // decodes it reports what is wrong.
-bool RecordStream::is_wanted(const formats::ShardRecord& record) const {
+bool RecordStream::is_wanted(const Record& record) const {
   const dataset::Dataset& dataset = op_.context().dataset;
   if (!dataset.partial) return true;
   try {
-    const formats::RecordView view = formats::parse_record(dataset.format, record.data, {}, dataset.label_names);
+    const formats::RecordView view = formats::parse_record(dataset.format, record.bytes, {}, dataset.label_names);
     return dataset::find_image(dataset, view.filename).has_value();
   } catch (const DataError&) {
     return true;

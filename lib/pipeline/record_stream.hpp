@@ -21,8 +21,9 @@ class RecordStream {
   // bad record
   RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
 
-  // Returns the next record, or std::nullopt at the end and once stopped.
-  // @throws DataError if a record is damaged, or a local shard has another size than when the data set was opened, and
+  // Returns the next record, or std::nullopt at the end and once stopped. The pages of a mapped shard are in memory
+  // then; the checksum of its data is left to whoever decodes or keeps it.
+  // @throws DataError if a shard is damaged where a record begins or ends, or a local shard has another size than when the data set was opened, and
   // BadStreak::bad() does not allow skipping it
   std::optional<Record> next();
 
@@ -30,7 +31,7 @@ class RecordStream {
   std::optional<Record> next_from_shard();
   std::nullopt_t at_end_of_shard();
   std::optional<Record> next_png();
-  bool is_wanted(const formats::ShardRecord& record) const;
+  bool is_wanted(const Record& record) const;
 
   Op& op_;
   const FileRef file_;
@@ -43,6 +44,10 @@ class RecordStream {
 // Reads the bytes of a PNG into `record`, its handle, and books bytes and time to `op`.
 // @throws DataError if the file cannot be read
 void read_png(Op& op, Record& record);
+
+// Compares the checksum of a shard's record, if nobody has done so yet.
+// @throws DataError naming shard and offset if it is wrong
+void check_record(const Op& op, Record& record);
 
 // The records of all files that `files` delivers, one file after the other. Not thread-safe.
 class RecordsOfFiles {

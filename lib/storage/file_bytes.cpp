@@ -73,6 +73,13 @@ std::uint64_t MappedFile::size_now() const {
   return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+void bring_into_memory(std::span<const std::byte> bytes) {
+  constexpr std::size_t kPageBytes = 4096;  // of no machine are they smaller
+  const volatile std::byte* const byte = bytes.data();
+  for (std::size_t at = 0; at < bytes.size(); at += kPageBytes) static_cast<void>(byte[at]);
+  if (!bytes.empty()) static_cast<void>(byte[bytes.size() - 1]);
+}
+
 CopiedFile::CopiedFile(const std::string& path) : path_(path) {
   Descriptor file(path);
   size_ = size_of(file, path);

@@ -85,6 +85,9 @@ class ByteBuffer {
   std::size_t capacity_ = 0;
 };
 
+// Reads one byte of each page, so that all pages of a mapped file's bytes are in memory, and waits until they are.
+void bring_into_memory(std::span<const std::byte> bytes);
+
 // Returns the same bytes as text, without a copy.
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/parallel.hpp"
 #include "storage/block_pool.hpp"
 
 namespace chexbench::storage {
@@ -56,19 +59,31 @@ class CopiedStream final : public ByteStream {
   std::uint64_t taken_ = 0;
 };
 
-StoreEntry entry_of(int folder, const char* name) {
+// Says what the entry of an open folder is, by its name.
+void look_up(int folder, StoreEntry& entry) {
   struct stat status {};
-  if (::fstatat(folder, name, &status, 0) != 0) return {name, StoreEntry::Kind::other, {}};
-  if (S_ISDIR(status.st_mode)) return {name, StoreEntry::Kind::folder, {}};
-  if (!S_ISREG(status.st_mode)) return {name, StoreEntry::Kind::other, {}};
-  return {name, StoreEntry::Kind::file, static_cast<std::uint64_t>(status.st_size)};
+  const bool is_there = ::fstatat(folder, entry.name.c_str(), &status, 0) == 0;
+  entry.kind = StoreEntry::Kind::other;
+  if (is_there && S_ISDIR(status.st_mode)) entry.kind = StoreEntry::Kind::folder;
+  if (!is_there || !S_ISREG(status.st_mode)) return;
+  entry.kind = StoreEntry::Kind::file;
+  entry.bytes = static_cast<std::uint64_t>(status.st_size);
+}
+
+// Looks up all entries, on several cores where they are many: of a million files, it takes a third of the index's time.
+void look_up_all(int folder, std::span<StoreEntry> entries) {
+  constexpr std::size_t kAtOnce = 4096;  // some milliseconds, which a thread is worth
+  parallel_for((entries.size() + kAtOnce - 1) / kAtOnce, 0, [&](std::size_t, std::size_t part) {
+    const std::span<StoreEntry> rest = entries.subspan(part * kAtOnce);
+    for (StoreEntry& entry : rest.first(std::min(kAtOnce, rest.size()))) look_up(folder, entry);
+  });
 }
 
 class LocalStore final : public Store {
  public:
   explicit LocalStore(spec::FileReading reading) : reading_(reading) {}
   // Uses readdir, and fstatat relative to the folder: with 112,120 files, most of the time would otherwise go into
-  // resolving each full path.
+  // resolving each full path. Entries are in the order of readdir.
   std::vector<StoreEntry> list(const std::string& folder) const override {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), &::closedir);
     if (!directory && (errno == ENOENT || errno == ENOTDIR)) return {};
@@ -76,8 +91,9 @@ class LocalStore final : public Store {
     std::vector<StoreEntry> entries;
     while (const dirent* const entry = ::readdir(directory.get())) {
       const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") entries.push_back(entry_of(::dirfd(directory.get()), entry->d_name));
+      if (name != "." && name != "..") entries.push_back({entry->d_name, StoreEntry::Kind::other, {}});
     }
+    look_up_all(::dirfd(directory.get()), entries);
     return entries;
   }
   std::optional<std::uint64_t> size(const std::string& path) const override {

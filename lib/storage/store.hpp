@@ -50,7 +50,7 @@ class ByteStream {
 // that a layout prescribes. A path holds no secret and appears in messages as it is.
 // @throws DataError from every function that reads, if a folder or file cannot be read; the message names the path and
 // the reason
-// @throws InterruptedError from distant stores, if a signal asked the run to end
+// @throws InterruptedError from distant stores, and while a large folder is listed, if a signal asked the run to end
 class Store {
  public:
   virtual ~Store() = default;

@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "formats/crc32c.hpp"
+#include "storage/local_store.hpp"
 
 namespace chexbench::formats {
 namespace {
@@ -80,6 +81,27 @@ TEST_F(TfRecordReaderTest, NamesTheRecordWhoseDataWasFlippedAndGoesOnBehindIt) {
   reader.next();
   EXPECT_THAT(failure_of(reader), AllOf(HasSubstr("shard: record at offset 19"), HasSubstr("CRC of its data")));
   EXPECT_THAT(rest_of(reader), ElementsAre("three"));
+}
+
+TEST_F(TfRecordReaderTest, LeavesTheCheckOfDataToItsCallerWhoSaysTheSame) {
+  std::string contents = framed("one") + framed("two") + framed("three");
+  contents[19 + 12] ^= 1;
+  TfRecordReader checking = open(contents);
+  checking.next();
+  TfRecordReader reader(storage::stream_mapped(storage::MappedFile::open(folder_ / "shard")), DataCheck::later);
+  const auto check = [this](const ShardRecord& record) {
+    check_data(record.data, {folder_ / "shard", record.offset}, record.unchecked_crc.value());
+  };
+  check(reader.next().value());
+  const ShardRecord damaged = reader.next().value();
+  EXPECT_EQ(message_of<DataError>([&] { check(damaged); }), failure_of(checking));
+  check(reader.next().value());
+  EXPECT_FALSE(reader.next());
+}
+
+TEST_F(TfRecordReaderTest, LeavesNothingToCheckWhereItChecks) {
+  TfRecordReader reader = open(framed("one"));
+  EXPECT_FALSE(reader.next()->unchecked_crc);
 }
 
 TEST_F(TfRecordReaderTest, StopsAtALengthThatWasFlipped) {

@@ -7,8 +7,10 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "formats/record.hpp"
 #include "formats/tf_example.hpp"
 #include "pipeline/harness.hpp"
+#include "storage/local_store.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {
@@ -143,6 +145,73 @@ INSTANTIATE_TEST_SUITE_P(Readers, BadShard,
                          [](const auto& test) {
                            return std::get<0>(test.param) + "_" + spec::to_string(std::get<1>(test.param));
                          });
+
+// One bit of a record in the middle of a shard is flipped. What notices it is the op that decodes or keeps the record.
+class BadChecksum : public testing::Test {
+ protected:
+  BadChecksum() {
+    const std::string& path = dataset_.shards[0];
+    const auto reader = open();
+    const std::uint64_t first = reader->next()->offset, second = reader->next()->offset;
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(second + (second - first) / 2));
+    const auto byte = static_cast<char>(file.peek() ^ 1);
+    file.write(&byte, 1);
+  }
+  std::unique_ptr<formats::ShardReader> open() const {
+    return formats::open_shard(DataFormat::tfrecord, storage::local_store()->stream(dataset_.shards[0], {}));
+  }
+  std::string told_by_the_reader() const {
+    const auto reader = open();
+    reader->next();
+    return message_of<DataError>([&] { reader->next(); });
+  }
+  static std::vector<spec::PipelineSpec> pipelines() {
+    const spec::OpSpec files = op("list_files");
+    return {
+        list({files, op("read"), op("map"), op("batch")}),
+        list({files, op("read"), op("map", {{"parallel_calls", std::int64_t{4}}}), op("batch")}),
+        list({files, op("interleave"), op("map_and_batch")}),
+        list({files, op("interleave", {{"parallel", true}}), op("shuffle"), op("map_and_batch")}),
+        list({files, op("worker_batches")}),
+        list({files, op("read"), op("cache"), op("map"), op("batch")}),
+        list({files, op("read"), op("map"), op("cache", {{"max_bytes", std::int64_t{5000}}}), op("batch")}),
+    };
+  }
+  const TempFolder folder_;
+  dataset::Dataset dataset_ = copy_xrays(folder_, DataFormat::tfrecord);
+};
+
+TEST_F(BadChecksum, IsToldInTheWordsOfTheReader) {
+  const std::string told = told_by_the_reader();
+  EXPECT_THAT(told, HasSubstr("the CRC of its data is wrong"));
+  for (const spec::PipelineSpec& pipeline : pipelines()) {
+    EXPECT_EQ(message_of<DataError>([&] { run(dataset_, pipeline, {.batch = 1}); }), told)
+        << pipeline.ops[1].op << " " << pipeline.ops[2].op;
+  }
+}
+
+TEST_F(BadChecksum, CostsOneRecordAnEpochWhereBadOnesAreSkipped) {
+  for (spec::PipelineSpec pipeline : pipelines()) {
+    pipeline.ops.push_back(op("repeat", {{"epochs", std::int64_t{2}}}));
+    const auto images = run(dataset_, pipeline, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip});
+    EXPECT_EQ(images.size(), 2 * 23u) << pipeline.ops[1].op << " " << pipeline.ops[2].op;
+  }
+}
+
+// The damage may be in the very name by which a reader of a part of a set leaves records out.
+TEST_F(BadChecksum, IsNoticedInARecordThatIsLeftOut) {
+  dataset_.partial = true;
+  const auto reader = formats::open_shard(DataFormat::tfrecord, storage::local_store()->stream(dataset_.shards[0], {}),
+                                          formats::DataCheck::later);
+  reader->next();
+  const formats::ShardRecord damaged = reader->next().value();
+  const std::string_view name = formats::parse_example(damaged.data, {}, dataset_.label_names.size()).filename;
+  std::erase_if(dataset_.images, [&](const dataset::ImageEntry& image) { return image.name == name; });
+  ASSERT_EQ(dataset_.images.size(), 23u);
+  const auto pipeline = list({op("list_files"), op("interleave", {{"parallel", true}}), op("map_and_batch")});
+  EXPECT_EQ(message_of<DataError>([&] { run(dataset_, pipeline, {.batch = 1}); }), told_by_the_reader());
+}
 
 // Nothing can be read, and repeat comes before the op that would notice it.
 class NothingReadable : public testing::TestWithParam<std::string> {

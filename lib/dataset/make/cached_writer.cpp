@@ -15,7 +15,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
-#include "dataset/make/parallel.hpp"
+#include "core/parallel.hpp"
 #include "dataset/make/placed_file.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/crc32c.hpp"

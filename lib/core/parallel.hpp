@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace chexbench::dataset {
+namespace chexbench {
 
 // Calls work(worker, item) once for each item in [0, items), on `threads` threads or, if that is 0, one per usable
 // core. The calls start in the order of the items. `worker` is the number of the thread that calls, below
@@ -16,4 +16,4 @@ void parallel_for(std::size_t items, std::size_t threads, const std::function<vo
 // Returns how many threads parallel_for() uses for these arguments, which is at least 1.
 std::size_t worker_count(std::size_t items, std::size_t threads);
 
-}  // namespace chexbench::dataset
+}  // namespace chexbench

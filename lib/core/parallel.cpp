@@ -1,4 +1,4 @@
-#include "dataset/make/parallel.hpp"
+#include "core/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include "core/affinity.hpp"
 #include "core/interrupt.hpp"
 
-namespace chexbench::dataset {
+namespace chexbench {
 
 std::size_t worker_count(std::size_t items, std::size_t threads) {
   const std::size_t wanted = threads == 0 ? usable_cores().size() : threads;
@@ -42,4 +42,4 @@ void parallel_for(std::size_t items, std::size_t threads, const std::function<vo
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace chexbench::dataset
+}  // namespace chexbench

@@ -1,4 +1,4 @@
-#include "dataset/make/parallel.hpp"
+#include "core/parallel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace chexbench::dataset {
+namespace chexbench {
 namespace {
 
 TEST(ParallelFor, VisitsEachItemOnce) {
@@ -46,4 +46,4 @@ TEST(ParallelFor, DoesNothingForNoItems) {
 }
 
 }  // namespace
-}  // namespace chexbench::dataset
+}  // namespace chexbench
