@@ -20,6 +20,8 @@ void count_rows(const Index& index, IndexReport& report) {
     report.men += row.sex == 'M' ? 1 : 0;
     report.no_finding += row.labels.empty() ? 1 : 0;
     row.labels.for_each([&](std::size_t label) { ++report.label_rows[label]; });
+    for (std::size_t label = 0; label < std::min(report.label_names.size(), LabelBits::kMostIgnored); ++label)
+      report.ignored_labels += row.labels.is_ignored(label) ? 1 : 0;
     report.train.rows += row.in_train ? 1 : 0;
     report.val.rows += row.in_val ? 1 : 0;
     report.test.rows += row.in_test ? 1 : 0;

@@ -37,6 +37,7 @@ struct IndexReport {
   std::size_t no_finding = 0;           // rows without a label
   std::vector<std::string> label_names;
   std::vector<std::size_t> label_rows;  // rows that have each label
+  std::size_t ignored_labels = 0;       // labels of rows that loss and scores leave out, as data.labels says
   SplitCount train, val, test;
   std::size_t in_no_split = 0;    // rows
   std::size_t in_both_lists = 0;  // rows in more than one split

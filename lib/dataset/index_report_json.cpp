@@ -53,6 +53,7 @@ std::string index_report_json(const IndexReport& report) {
   }
   object["labels"] = labels_of(report);
   object["images_without_label"] = report.no_finding;
+  object["ignored_labels"] = report.ignored_labels;
   object["splits"] = {{"train", split(report.train)}, {"val", split(report.val)}, {"test", split(report.test)}};
   object["images_in_no_split"] = report.in_no_split;
   object["images_in_both_splits"] = report.in_both_lists;

@@ -77,6 +77,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   for (std::size_t f = 0; f < report.label_names.size(); ++f) {
     line(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
   }
+  if (report.ignored_labels > 0) line("ignored_labels", report.ignored_labels);
   const auto split = [&](std::string_view name, const SplitCount& count) {
     line(fmt::format("split.{}.images", name), count.rows);
     line(fmt::format("split.{}.files", name), count.files);

@@ -61,7 +61,7 @@ class CheckingDecoder final : public Decoder {
   GrayImage decode_png(const std::string& name) {
     // The fast path holds all rows of all channels. OpenCV mixes colors to gray row by row.
     constexpr std::int64_t kMostFastBytes = std::int64_t{64} << 20;
-    const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.channels() <= kMostFastBytes;
+    const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.pixel_bytes() <= kMostFastBytes;
     if (!is_taken) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
     return failure ? decode_other(essentials(), name, *failure) : fast_->image();

@@ -77,7 +77,7 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
   if (::stat(image.path.c_str(), &file) != 0) return false;
   const bool newer = file.st_mtim.tv_sec != shard.st_mtim.tv_sec ? file.st_mtim.tv_sec > shard.st_mtim.tv_sec
                                                                  : file.st_mtim.tv_nsec > shard.st_mtim.tv_nsec;
-  return !newer && record.filename == image.name && record.labels == image.labels &&
+  return !newer && record.filename == image.name && record.labels == image.labels.present() &&
          record.patient == std::int64_t{image.patient} &&
          record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
 }

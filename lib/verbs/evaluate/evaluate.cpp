@@ -98,8 +98,10 @@ measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const datase
   for (std::uint32_t row = 0; row < rows.size(); ++row) {
     table.patients.push_back(rows[row].patient.value_or(row));
     table.scores.insert(table.scores.end(), rows[row].probabilities.begin(), rows[row].probabilities.end());
-    for (std::size_t label = 0; label < table.columns; ++label)
-      table.labels.push_back(rows[row].labels.has(label) ? 1 : 0);
+    for (std::size_t label = 0; label < table.columns; ++label) {
+      const LabelBits& labels = rows[row].labels;
+      table.labels.push_back(labels.is_ignored(label) ? measure::kUnknown : std::uint8_t{labels.has(label)});
+    }
   }
   return measure::summarize_scores(table);
 }
