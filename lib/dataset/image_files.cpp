@@ -10,6 +10,7 @@
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "dataset/name_order.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -81,7 +82,8 @@ bool is_png_name(std::string_view name) { return lower_ending(name).ends_with(".
 bool is_image_name(std::string_view name) {
   constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
   const std::string lower = lower_ending(name);
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); }) ||
+         (image::reads_dicom() && image::is_dicom_name(name));
 }
 
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names) {

@@ -8,6 +8,7 @@
 #include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "formats/shards.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -84,6 +85,7 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
   for (; file != files.end(); ++file) report.orphans.emplace_back(file->name);
   for (const ImageFile& image : files) {
     report.png_files += is_png_name(image.path) ? 1 : 0;
+    report.dicom_files += image::is_dicom_name(image.path) ? 1 : 0;
     report.files_of_known_size += image.bytes ? 1 : 0;
     report.file_bytes += image.bytes.value_or(0);
   }

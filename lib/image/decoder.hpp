@@ -33,6 +33,7 @@ class Decoder {
 //   code and
 //   JPEGs by libjpeg-turbo, and leaves everything else to OpenCV. Only its JPEGs use `least` (jpeg_gray.hpp).
 // - opencv leaves every image to OpenCV.
+// Both read DICOM files by DCMTK (dicom/dicom_decoder.hpp).
 // Both give the pixels of cv::imdecode of the whole file (with IMREAD_ANYDEPTH for 16 bits, then scaled), and check the
 // structure of PNGs and JPEGs themselves. OpenCV is loaded at the first image that needs it.
 // @throws DataError if libjpeg-turbo does not start

@@ -21,11 +21,13 @@
 #include "core/utf8.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/make/cached_writer.hpp"
+#include "dataset/make/dicom_to_png.hpp"
 #include "dataset/make/parallel.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/record.hpp"
 #include "formats/record_writer.hpp"
 #include "formats/shards.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/png/png_file.hpp"
 #include "storage/local_store.hpp"
@@ -79,7 +81,7 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
                                                                  : file.st_mtim.tv_nsec > shard.st_mtim.tv_nsec;
   return !newer && record.filename == image.name && record.labels == image.labels.present() &&
          record.patient == std::int64_t{image.patient} &&
-         record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
+         (image::is_dicom_name(image.path) || record.encoded.size() == static_cast<std::uint64_t>(file.st_size));
 }
 
 // Returns whether the shard at `path` exists and holds exactly these images, undamaged.
@@ -136,6 +138,7 @@ struct Described {
 // What one thread reuses from record to record.
 struct RecordBuffers {
   storage::ByteBuffer image;
+  DicomToPng dicom;
   image::PngFile png;
   std::unique_ptr<formats::RecordWriter> writer;
 };
@@ -191,7 +194,8 @@ class Converter {
   }
 
   void write_record(const ImageEntry& image, RecordBuffers& buffers, OutputFile& file) {
-    const std::span<const std::byte> encoded = storage::read_file(image.path, buffers.image);
+    std::span<const std::byte> encoded = storage::read_file(image.path, buffers.image);
+    if (image::is_dicom(encoded)) encoded = pixels_of_dicom(image, encoded, buffers.dicom);
     const Described described = describe(image, encoded, buffers.png);
     buffers.writer->write({.filename = image.name,
                            .format = described.format,
@@ -202,6 +206,18 @@ class Converter {
                            .patient = image.patient,
                            .label_count = conversion_.label_names.size()},
                           encoded, file);
+  }
+
+  // Returns the pixels of a DICOM file, as a PNG: its header may name the patient, and shards are passed on. Of a
+  // damaged file nothing remains, and readers of its record find it damaged, too.
+  std::span<const std::byte> pixels_of_dicom(const ImageEntry& image, std::span<const std::byte> encoded,
+                                             DicomToPng& dicom) const {
+    try {
+      return dicom.run(encoded, image.path);
+    } catch (const DataError& error) {
+      log::warning("{}; its record holds no image, because the file's header may name the patient", error.what());
+      return {};
+    }
   }
 
   // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.

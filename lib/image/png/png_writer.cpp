@@ -117,7 +117,8 @@ void PngWriter::compress(PngStyle style) {
   ::deflateEnd(&stream);
 }
 
-std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray, int size, PngStyle style) {
+std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray, int width, int height,
+                                             PngStyle style) {
   const int channels = style == PngStyle::rgba ? 4 : 1;
   std::span<const std::uint8_t> pixels = gray;
   if (style == PngStyle::rgba) {
@@ -128,17 +129,17 @@ std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray,
     }
     pixels = rgba_;
   }
-  filter_rows(pixels, size, static_cast<std::size_t>(size) * channels, channels, style);
+  filter_rows(pixels, height, static_cast<std::size_t>(width) * channels, channels, style);
   compress(style);
 
   file_.clear();
   for (const char c : std::string_view("\x89PNG\r\n\x1a\n")) file_.push_back(static_cast<std::byte>(c));
-  const auto side = static_cast<std::uint32_t>(size);
-  const auto byte = [&](int shift) { return static_cast<std::uint8_t>(side >> shift & 0xff); };
+  const auto byte = [](int side, int shift) { return static_cast<std::uint8_t>(side >> shift & 0xff); };
   const auto color = static_cast<std::uint8_t>(style == PngStyle::rgba ? 6 : 0);
-  put_chunk(file_, "IHDR",
-            std::array<std::uint8_t, 13>{byte(24), byte(16), byte(8), byte(0), byte(24), byte(16), byte(8), byte(0), 8,
-                                         color, 0, 0, 0});
+  put_chunk(
+      file_, "IHDR",
+      std::array<std::uint8_t, 13>{byte(width, 24), byte(width, 16), byte(width, 8), byte(width, 0), byte(height, 24),
+                                   byte(height, 16), byte(height, 8), byte(height, 0), 8, color, 0, 0, 0});
   // The time is constant, because the time of writing would make equal data sets differ.
   if (style == PngStyle::published) put_chunk(file_, "tIME", std::array<std::uint8_t, 7>{0x07, 0xe1, 9, 1, 12, 0, 0});
   for (std::size_t begin = 0; begin < compressed_.size(); begin += kIdatBytes) {

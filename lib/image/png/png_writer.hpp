@@ -19,7 +19,11 @@ class PngWriter {
  public:
   // Encodes `size` x `size` packed 8-bit gray pixels. The result is valid until the next call.
   // @throws std::bad_alloc if there is no memory left
-  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int size, PngStyle style);
+  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int size, PngStyle style) {
+    return encode(gray, size, size, style);
+  }
+  // The same for `width` x `height` pixels.
+  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int width, int height, PngStyle style);
 
  private:
   void filter_rows(std::span<const std::uint8_t> pixels, int rows, std::size_t row_bytes, int channels, PngStyle style);
