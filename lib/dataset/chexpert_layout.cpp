@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view kHeader = "Path,Sex,Age,Frontal/Lateral,";
 constexpr std::string_view kPatient = "patient";
-constexpr int kPathParts = 3;  // patient00001/study1/view1_frontal.jpg: the folders above differ between editions
+constexpr int kChexpertPathParts =
+    3;  // patient00001/study1/view1_frontal.jpg: the folders above differ between editions
 
 struct Table {
   std::string_view name;
@@ -32,7 +33,9 @@ constexpr Table kTables[] = {{"train.csv", &IndexRow::in_train},
 
 std::uint32_t patient_of(std::string_view name, std::string_view where) {
   std::string_view digits = name.substr(0, name.find('/'));
-  if (digits.size() < name.size() && digits.starts_with(kPatient)) {
+  // A name becomes part of a path, so nothing in a table may lead out of the root.
+  const bool is_plain = name.find("/.") == std::string_view::npos && name.find("//") == std::string_view::npos;
+  if (is_plain && digits.size() < name.size() && digits.starts_with(kPatient)) {
     digits.remove_prefix(kPatient.size());
     if (const auto number = parse_number<std::uint32_t>(digits)) return *number;
   }
@@ -51,7 +54,7 @@ void read_table(const TableText& table, const Table& which, const spec::LabelsSp
       throw DataError(fmt::format("{}: '{}' is not the name of an image file", rows.where(), printable(path)));
     }
     IndexRow& row = index.rows.emplace_back();
-    row.name = index.names.keep(last_parts(path, kPathParts));
+    row.name = index.names.keep(last_parts(path, kChexpertPathParts));
     row.patient = patient_of(row.name, rows.where());
     row.labels = labels.read(rows.fields(), rows.where());
     row.*which.split = true;
@@ -93,7 +96,7 @@ Index read_chexpert_layout(const storage::DataRoot& root) {
 }
 
 std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kPathParts, names);
+  return find_study_files(root, kChexpertPathParts, names);
 }
 
 }  // namespace chexbench::dataset

@@ -262,8 +262,9 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   }
   if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
     return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}{}{}", root.path, kLayouts, dicom_hint(root),
-                              loose_images_hint(root, entries)));
+  const std::string loose = loose_images_hint(root, entries);
+  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts,
+                              loose.empty() ? dicom_hint(root) : loose));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

@@ -17,7 +17,7 @@
 namespace chexbench::dataset {
 namespace {
 
-constexpr int kPathParts = 4;  // p10/p10000032/s50414267/DICOM_ID.jpg, below files/
+constexpr int kMimicPathParts = 4;  // p10/p10000032/s50414267/DICOM_ID.jpg, below files/
 
 using StudyLabels = std::unordered_map<std::uint32_t, LabelBits>;
 
@@ -133,7 +133,7 @@ Index read_mimic_layout(const storage::DataRoot& root) {
 }
 
 std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kPathParts, names);
+  return find_study_files(root, kMimicPathParts, names);
 }
 
 }  // namespace chexbench::dataset

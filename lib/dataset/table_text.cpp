@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
-constexpr std::size_t kHeadBytes = 2;  // of GZIP, by which the format is known
+constexpr std::size_t kGzipHeadBytes = 2;  // of GZIP, by which the format is known
 
 std::string inflate(const storage::Store& store, const std::string& path) {
   std::unique_ptr<storage::ByteStream> packed = store.stream(path, {});
-  storage::SharedBytes head = packed->take(std::min<std::uint64_t>(kHeadBytes, packed->size()));
+  storage::SharedBytes head = packed->take(std::min<std::uint64_t>(kGzipHeadBytes, packed->size()));
   if (!formats::looks_compressed(head.bytes)) throw DataError(fmt::format("{}: it is no GZIP file", path));
   const auto stream = formats::inflate_stream(std::move(packed), std::move(head));
   std::string text;

@@ -130,6 +130,8 @@ TEST_F(ChexpertLayout, NamesTheRowOfWhatItCannotRead) {
   EXPECT_THAT(failure<DataError>(), HasSubstr("train.csv:2: column 'Cardiomegaly' is '2.0', expected 0 or 1"));
   file("train.csv", std::string(kHeader) + row("train/someone/study1/view1_frontal.jpg", ",,,,,,,,,,,,,"));
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("train.csv:2"), HasSubstr("is not the path of a CheXpert image")));
+  file("train.csv", std::string(kHeader) + row("train/patient1/../view1_frontal.jpg", ",,,,,,,,,,,,,"));
+  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("train.csv:2"), HasSubstr("is not the path of a CheXpert image")));
   file("train.csv", std::string(kHeader) + row("train/patient1/study1/view1_frontal.jpg", ",,"));
   EXPECT_THAT(failure<DataError>(), HasSubstr("train.csv:2: the row has 8 fields, the header has 19"));
   file("train.csv", "Path,Sex,Age,Frontal/Lateral,AP/PA,Edema\n");

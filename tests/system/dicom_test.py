@@ -82,12 +82,6 @@ class Dicoms(SystemTest):
         self.assertIn("its record holds no image", done.stderr)
         self.assert_nobody_is_named(done.stdout, done.stderr)
 
-    def test_other_names_are_told(self):
-        root = self.folder / "nameless"
-        (root / "patient").mkdir(parents=True)
-        (root / "patient/1.2.840").write_bytes(dicom(rows(1)))
-        self.fail_with(3, root, says=["1.2.840 is a DICOM file", "rename"])
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -90,7 +90,8 @@ class Hospitals(SystemTest):
         self.succeed("--config", spec, *keys, "--output", out)
         checkpoint = next((out / "checkpoints").glob("*/last.safetensors"))
         scores = self.folder / "scores"
-        self.succeed("evaluate", "--checkpoint", checkpoint, "--data", root, "--split", "all", *keys, "--output", scores)
+        self.succeed("evaluate", "--checkpoint", checkpoint, "--data", root, "--split", "all", *keys,
+                     "--output", scores)
         judged = json.loads((scores / "evaluation.json").read_text())
         for label in judged["labels"]:
             self.assertEqual((label["positives"], label["negatives"]), (6, 6), label)

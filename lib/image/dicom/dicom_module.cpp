@@ -203,12 +203,12 @@ bool succeeds(char* reason, std::size_t reason_bytes, Body body) {
   return false;
 }
 
-void* create() {
+void* create_reader() {
   static const Setup setup;
   return new (std::nothrow) Reader;
 }
 
-void destroy(void* reader) { delete static_cast<Reader*>(reader); }
+void destroy_reader(void* reader) { delete static_cast<Reader*>(reader); }
 
 std::size_t begin(void* reader, const std::uint8_t* bytes, std::size_t size, bool* is_deflated, char* reason,
                   std::size_t reason_bytes) {
@@ -227,7 +227,7 @@ int unpack(void* reader, const void** values, std::size_t* count, char* reason, 
   return succeeds(reason, reason_bytes, [&] { unpack_pixels(*static_cast<Reader*>(reader), values, count); }) ? 0 : 1;
 }
 
-constexpr DicomModule kModule = {kDicomModuleVersion, create, destroy, begin, read, unpack};
+constexpr DicomModule kModule = {kDicomModuleVersion, create_reader, destroy_reader, begin, read, unpack};
 
 }  // namespace
 }  // namespace chexbench::image
