@@ -4,6 +4,7 @@ import unittest
 
 from dicom import PLANTED, dicom
 from harness import HAS_DCMTK, HAS_ONEDNN, SystemTest
+from web_server import Server
 
 
 def rows(seed, width=40, height=30):
@@ -54,6 +55,14 @@ class Dicoms(SystemTest):
                             "--output", out)
         self.assertEqual([trial["images"] for trial in self.report(out)["trials"]], [12] * 4)
         self.assert_nobody_is_named(*said, again, check.stdout, check.stderr, done.stdout, done.stderr)
+
+    def test_they_are_read_from_a_server(self):
+        with Server(self.scans()) as server:
+            self.assertIn("problems: 0", self.succeed("data", "check", server.url).stdout)
+            done = self.succeed("--config", self.spec(data__root=server.url, data__split="all"), "--output",
+                                self.folder / "out")
+            self.assertTrue(any(path.lower().endswith(".dcm") for path, _ in server.requests))
+        self.assert_nobody_is_named(done.stdout, done.stderr)
 
     @unittest.skipUnless(HAS_ONEDNN, "trains")
     def test_a_network_trains_on_them(self):

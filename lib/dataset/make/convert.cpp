@@ -194,9 +194,11 @@ class Converter {
   }
 
   void write_record(const ImageEntry& image, RecordBuffers& buffers, OutputFile& file) {
-    std::span<const std::byte> encoded = storage::read_file(image.path, buffers.image);
-    if (image::is_dicom(encoded)) encoded = pixels_of_dicom(image, encoded, buffers.dicom);
-    const Described described = describe(image, encoded, buffers.png);
+    const std::span<const std::byte> file_bytes = storage::read_file(image.path, buffers.image);
+    const bool is_dicom = image::is_dicom(file_bytes);
+    const std::span<const std::byte> encoded =
+        is_dicom ? pixels_of_dicom(image, file_bytes, buffers.dicom) : file_bytes;
+    const Described described = is_dicom && encoded.empty() ? Described{} : describe(image, encoded, buffers.png);
     buffers.writer->write({.filename = image.name,
                            .format = described.format,
                            .labels = image.labels,
@@ -210,14 +212,20 @@ class Converter {
 
   // Returns the pixels of a DICOM file, as a PNG: its header may name the patient, and shards are passed on. Of a
   // damaged file nothing remains, and readers of its record find it damaged, too.
-  std::span<const std::byte> pixels_of_dicom(const ImageEntry& image, std::span<const std::byte> encoded,
-                                             DicomToPng& dicom) const {
+  std::span<const std::byte> pixels_of_dicom(const ImageEntry& image, std::span<const std::byte> file_bytes,
+                                             DicomToPng& dicom) {
     try {
-      return dicom.run(encoded, image.path);
+      return dicom.run(file_bytes, image.path);
     } catch (const DataError& error) {
       log::warning("{}; its record holds no image, because the file's header may name the patient", error.what());
+      note_damaged(image);
       return {};
     }
+  }
+
+  void note_damaged(const ImageEntry& image) {
+    const std::scoped_lock lock(damaged_mutex_);
+    conversion_.damaged.push_back(image.name);
   }
 
   // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.
@@ -231,8 +239,7 @@ class Converter {
       return {"png", png.height, png.width, stored_channels(png.color_type)};
     } catch (const DataError& error) {
       log::warning("{}; it is stored unchanged", error.what());
-      const std::scoped_lock lock(damaged_mutex_);
-      conversion_.damaged.push_back(image.name);
+      note_damaged(image);
       return {.format = image::is_jpeg(encoded) ? "jpeg" : image::is_png(encoded) ? "png" : "unknown"};
     }
   }
