@@ -74,11 +74,13 @@ class Dicoms(SystemTest):
     def test_what_cannot_be_read_is_named_by_its_file_alone(self):
         root = self.scans()
         whole = dicom(rows(1))
-        for damaged, says in ((whole[:-100], "01.dcm: DICOM: it"), (whole[:400], "01.dcm: DICOM: its"),
-                              (dicom(rows(1), syntax="1.2.840.10008.1.2.4.90"), "JPEG 2000")):
+        files = ((whole[:-100], "01.dcm: DICOM: it"), (whole[:400], "01.dcm: DICOM: its"),
+                 (dicom(rows(1), syntax="1.2.840.10008.1.2.4.90"), "JPEG 2000"))
+        for number, (damaged, says) in enumerate(files):
             (root / "ill/01.dcm").write_bytes(damaged)
             spec = self.spec(data__root=str(root), data__split="all", pipeline="keras")
-            done = self.fail_with(3, "--config", spec, "--output", self.folder / "out", says=["01.dcm", says])
+            out = self.folder / f"out{number}"
+            done = self.fail_with(3, "--config", spec, "--output", out, says=["01.dcm", says])
             self.assert_nobody_is_named(done.stdout, done.stderr)
             checked = self.fail_with(3, "data", "check", root)
             self.assertIn("problems: 1", checked.stdout)

@@ -41,7 +41,7 @@ dataset::Dataset single_images(const EvaluatedNetwork& network, const std::vecto
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {
-      throw DataError(fmt::format("{}: {}; evaluate takes PNGs and JPEGs, and a folder by --data", path,
+      throw DataError(fmt::format("{}: {}; evaluate takes PNGs, JPEGs and DICOM files, and a folder by --data", path,
                                   std::filesystem::exists(path, error) ? "not a file" : "no such file"));
     }
     images.images.push_back({.name = path, .path = path, .labels = {}});
