@@ -32,6 +32,7 @@ CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
     r"opencv2/": ["lib/image"],
+    r"dcmtk/": ["lib/image"],
     r"isa-l(\.h|/)": ["lib/image", "lib/formats"],
     r"zlib\.h": ["lib/image", "lib/formats"],
     r"(curl|nfsc|openssl)/": ["lib/storage"],

@@ -17,6 +17,9 @@ namespace chexbench {
 
 inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
 
+// The value of a label of which nothing is known: the loss and its gradient are 0 there, and scores leave it out.
+inline constexpr float kIgnoredLabel = -1;
+
 // The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
 // as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3
 // channels.
@@ -54,7 +57,7 @@ struct ExampleId {
 struct Batch {
   BatchShape shape;
   std::byte* images = nullptr;  // shape.bytes() bytes, aligned to 64, from the pool's allocator
-  std::vector<float> labels;    // [images, shape.labels], row-major, each 0 or 1
+  std::vector<float> labels;    // [images, shape.labels], row-major, each 0, 1 or kIgnoredLabel
   std::vector<ExampleId> ids;   // [images]
   int valid = 0;                // filled slots, at the front
 

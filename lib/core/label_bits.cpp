@@ -24,4 +24,10 @@ void LabelBits::set(std::size_t label) {
   if (place == others_.end() || *place != value) others_.insert(place, value);
 }
 
+LabelBits LabelBits::present() const {
+  LabelBits labels = *this;
+  labels.ignored_ = 0;
+  return labels;
+}
+
 }  // namespace chexbench

@@ -5,12 +5,12 @@
 #include <set>
 #include <string_view>
 
-#include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
+#include "dataset/table_rows.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
@@ -75,20 +75,12 @@ void set_patients(const std::vector<std::string_view>& patients, Index& index) {
   }
 }
 
-void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labels, Index& index) {
+void read_rows(TableRows& table, const LabelColumns& columns, LabelReader& labels, Index& index) {
   NameArena patient_names;
   std::vector<std::string_view> patients;  // one for each row if the table has a column for them
-  CsvFields row_fields;
-  fmt::memory_buffer place;
-  for (std::string_view line; lines.next(line);) {
-    if (trimmed(line).empty()) continue;
-    place.clear();
-    fmt::format_to(fmt::appender(place), "{}:{}", index.table, lines.number());
-    const std::string_view where(place.data(), place.size());
-    const std::vector<std::string_view>& fields = row_fields.split(line);
-    if (fields.size() != columns.count) {
-      throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where, fields.size(), columns.count));
-    }
+  while (table.next()) {
+    const std::vector<std::string_view>& fields = table.fields();
+    const std::string_view where = table.where();
     IndexRow& row = index.rows.emplace_back();
     row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);  // each image is one's own unless a column says
     row.name = image_name(fields[columns.image], where, index.names);
@@ -107,15 +99,15 @@ Index read_csv_layout(const storage::DataRoot& root) {
   index.layout = spec::DataLayout::csv;
   index.table = find_own_table(root);
   storage::ByteBuffer buffer;
-  LineReader lines(storage::as_text(root.store->read(index.table, buffer)));
-  std::string_view header;
-  if (!lines.next(header)) throw DataError(fmt::format("{}: the file is empty", index.table));
-  const LabelColumns columns = find_columns(header, root.labels, index.table);
+  TableRows table(storage::as_text(root.store->read(index.table, buffer)), index.table);
+  const LabelColumns columns = find_columns(table.header(), root.labels, index.table);
   index.has_patients = columns.patient.has_value();
   index.likely_patient_column = columns.likely_patient;
   LabelReader labels(columns, root.labels);
-  read_rows(lines, columns, labels, index);
+  read_rows(table, columns, labels, index);
   if (index.rows.empty()) throw DataError(fmt::format("{}: the table has no rows", index.table));
+  index.has_unclear_labels =
+      root.labels.uncertain != spec::UnclearLabel::automatic || root.labels.blank != spec::UnclearLabel::automatic;
   index.label_names = labels.finish(index.table, index.rows);
   sort_rows(index.rows, index.table);
   return index;

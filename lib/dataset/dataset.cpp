@@ -45,6 +45,13 @@ std::string missing_list(spec::DataLayout layout, spec::Split split) {
     return fmt::format("row of split '{}'; set data.labels.split_column to the column that says it",
                        spec::to_string(split));
   }
+  if (layout == spec::DataLayout::chexpert) {
+    const char* const table = split == spec::Split::train ? "train.csv"
+                              : split == spec::Split::val ? "valid.csv"
+                                                          : "test.csv or test_labels.csv";
+    return fmt::format("{}; add it", table);
+  }
+  if (layout == spec::DataLayout::mimic) return "image of this split in the table of splits";
   if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
   if (split == spec::Split::val) return "list of this split in ChestX-ray14; use train or test";
   return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
@@ -239,6 +246,7 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels)
   const Index index = read_index(root);
   dataset.label_names = index.label_names;
   dataset.has_patients = index.has_patients;
+  dataset.has_unclear_labels = index.has_unclear_labels;
   if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
     log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
                    index.label_names.size(), index.table);

@@ -50,6 +50,9 @@ struct Dataset {
   std::shared_ptr<const storage::Store> store = storage::local_store();  // holds all paths
   // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
   std::vector<std::string> label_names = finding_names();
+  // Whether labels come from the table also where records hold some, because data.labels.uncertain or data.labels.blank
+  // may have decided otherwise when the records were written. A record says no more than 0 or 1.
+  bool has_unclear_labels = false;
   bool has_patients = true;  // false: nothing says whose images these are, so each has a patient of its own
 
   int labels() const { return static_cast<int>(label_names.size()); }

@@ -1,4 +1,4 @@
-// Finds DICOM files, which chexbench does not read, so that a message can say so.
+// Finds DICOM files that are not read, so that a message can say so.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace chexbench::dataset {
 // folder only, so it is no proof that there is none. Thread-safe.
 // @throws DataError if the root cannot be listed
 std::string find_dicom_file(const storage::DataRoot& root);
+
+// Returns what to do about a DICOM file that is not read, to follow "is a DICOM file, ".
+std::string dicom_advice();
 
 // Returns a sentence for the end of a message, after "; ": which file is DICOM and what to do. "" if none is found.
 // @throws DataError as find_dicom_file()

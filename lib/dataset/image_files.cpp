@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "dataset/name_order.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -79,7 +80,8 @@ bool is_png_name(std::string_view name) { return ends_in(name, ".png"); }
 
 bool is_image_name(std::string_view name) {
   constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return ends_in(name, ending); });
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return ends_in(name, ending); }) ||
+         (image::reads_dicom() && image::is_dicom_name(name));
 }
 
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names) {

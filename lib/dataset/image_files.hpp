@@ -22,11 +22,12 @@ struct ImageFile {
 // Returns whether the name ends in .png, in either case.
 bool is_png_name(std::string_view name);
 
-// Returns whether the name ends in .png, .jpg or .jpeg, in either case.
+// Returns whether the name ends in .png, .jpg or .jpeg or, in a build that reads DICOM files, .dcm or .dicom, in either
+// case.
 bool is_image_name(std::string_view name);
 
-// Returns every PNG and JPEG file below a folder, at most 32 folders deep, in the order of names. The ending decides
-// (.png, .jpg or .jpeg, in either case). Hidden files and folders are left out, and so are the folders tfrecord,
+// Returns every image file below a folder, at most 32 folders deep, in the order of names. The ending decides, as in
+// is_image_name(). Hidden files and folders are left out, and so are the folders tfrecord,
 // webdataset and cached directly in `folder`. A name is the path from `folder`, such as "a/b.png"; names and paths are
 // kept in `names`. Thread-safe.
 // @throws DataError if a folder cannot be read, or folders are nested deeper

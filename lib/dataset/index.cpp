@@ -129,8 +129,9 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
 
 // What a root may hold, for messages about roots that hold none of it.
 constexpr std::string_view kLayouts =
-    "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), a CSV of labels of your own beside images, or "
-    "a folder of images for each class (data.layout nih, csv, folders)";
+    "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), a CSV of labels of your own beside images, "
+    "a folder of images for each class, CheXpert (train.csv, valid.csv) or MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) "
+    "(data.layout nih, csv, folders, chexpert, mimic)";
 
 // @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
@@ -246,6 +247,12 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   if (root.layout != spec::DataLayout::automatic) return root.layout;
   const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
   if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
+  if (any([](const storage::StoreEntry& e) { return is_mimic_table(e.name); })) return spec::DataLayout::mimic;
+  const auto is_chexpert = [&](const storage::StoreEntry& e) {
+    const bool has_name = e.name == "train.csv" || e.name == "valid.csv";
+    return has_name && is_chexpert_table(*root.store, root.path + "/" + e.name);
+  };
+  if (any(is_chexpert)) return spec::DataLayout::chexpert;
   if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
     throw DataError(
@@ -255,8 +262,9 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   }
   if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
     return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}{}{}", root.path, kLayouts, dicom_hint(root),
-                              loose_images_hint(root, entries)));
+  const std::string loose = loose_images_hint(root, entries);
+  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts,
+                              loose.empty() ? dicom_hint(root) : loose));
 }
 
 bool IndexRow::*split_called(std::string_view name) {
@@ -318,6 +326,10 @@ Index read_index(const storage::DataRoot& root) {
       return read_csv_layout(root);
     case spec::DataLayout::folders:
       return read_folder_layout(root);
+    case spec::DataLayout::chexpert:
+      return read_chexpert_layout(root);
+    case spec::DataLayout::mimic:
+      return read_mimic_layout(root);
     default:
       return read_nih_layout(root);
   }
@@ -329,6 +341,10 @@ std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& in
       return match_files(index, list_images(*root.store, root.path, names));
     case spec::DataLayout::folders:
       return index.files;
+    case spec::DataLayout::chexpert:
+      return find_chexpert_files(root, names);
+    case spec::DataLayout::mimic:
+      return find_mimic_files(root, names);
     default:
       return find_image_files(root, names);
   }

@@ -39,6 +39,7 @@ struct Index {
   std::string root;
   spec::DataLayout layout = spec::DataLayout::nih;  // the layout that was found, never automatic
   std::string table;                                // path of the CSV, or the root itself if there is none
+  std::vector<std::string> other_tables;            // further files that hold labels or splits
   std::vector<IndexRow> rows;                       // in the order of names, which are unique
   std::vector<std::string> label_names;             // as Dataset::label_names
   // Whether the root says, by a list, a column or a folder, which images are in the split.
@@ -49,6 +50,9 @@ struct Index {
   bool has_patients = false;
   std::vector<std::string> patient_names;  // indexed by IndexRow::patient; empty if the table numbers its patients
   std::string likely_patient_column;       // if has_patients is false: a column whose name suggests patients, or empty
+  // Whether data.labels.uncertain and data.labels.blank may decide what labels an image has, so that records written
+  // under another policy hold other ones.
+  bool has_unclear_labels = false;
   std::vector<std::string> listed_without_row;  // names in a split list that the table lacks
   std::vector<ImageFile> files;                 // only for layout folders, whose image files are the index
 };

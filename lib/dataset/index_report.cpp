@@ -8,6 +8,7 @@
 #include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "formats/shards.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -20,6 +21,8 @@ void count_rows(const Index& index, IndexReport& report) {
     report.men += row.sex == 'M' ? 1 : 0;
     report.no_finding += row.labels.empty() ? 1 : 0;
     row.labels.for_each([&](std::size_t label) { ++report.label_rows[label]; });
+    for (std::size_t label = 0; label < std::min(report.label_names.size(), LabelBits::kMostIgnored); ++label)
+      report.ignored_labels += row.labels.is_ignored(label) ? 1 : 0;
     report.train.rows += row.in_train ? 1 : 0;
     report.val.rows += row.in_val ? 1 : 0;
     report.test.rows += row.in_test ? 1 : 0;
@@ -82,6 +85,7 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
   for (; file != files.end(); ++file) report.orphans.emplace_back(file->name);
   for (const ImageFile& image : files) {
     report.png_files += is_png_name(image.path) ? 1 : 0;
+    report.dicom_files += image::is_dicom_name(image.path) ? 1 : 0;
     report.files_of_known_size += image.bytes ? 1 : 0;
     report.file_bytes += image.bytes.value_or(0);
   }

@@ -37,11 +37,13 @@ struct IndexReport {
   std::size_t no_finding = 0;           // rows without a label
   std::vector<std::string> label_names;
   std::vector<std::size_t> label_rows;  // rows that have each label
+  std::size_t ignored_labels = 0;       // labels of rows that loss and scores leave out, as data.labels says
   SplitCount train, val, test;
   std::size_t in_no_split = 0;    // rows
   std::size_t in_both_lists = 0;  // rows in more than one split
   std::size_t files = 0;
-  std::size_t png_files = 0;  // by their endings; all others are JPEGs
+  std::size_t png_files = 0;    // by their endings
+  std::size_t dicom_files = 0;  // likewise; all others are JPEGs
   std::size_t files_of_known_size = 0;
   std::uint64_t file_bytes = 0;                 // files whose size the store does not report count as 0
   std::vector<std::string> missing;             // rows without a file
@@ -50,7 +52,7 @@ struct IndexReport {
   std::optional<std::vector<std::string>> patients_in_both_splits;  // as the function below
   std::vector<ShardCount> shards;                                   // by format, then by split
   std::vector<std::string> cached_files;                            // names of the files of cached pixels
-  std::string dicom_file;   // if there are no images and nothing was converted: a DICOM file, or empty
+  std::string dicom_file;   // if there are no images and nothing was converted: one that is not read, or empty
   std::string layout_file;  // the folder's own file that says how to read it, or empty: set by who reads it
   std::string next;         // what to do next; report_index() leaves it empty
 

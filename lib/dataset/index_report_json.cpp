@@ -53,6 +53,7 @@ std::string index_report_json(const IndexReport& report) {
   }
   object["labels"] = labels_of(report);
   object["images_without_label"] = report.no_finding;
+  object["ignored_labels"] = report.ignored_labels;
   object["splits"] = {{"train", split(report.train)}, {"val", split(report.val)}, {"test", split(report.test)}};
   object["images_in_no_split"] = report.in_no_split;
   object["images_in_both_splits"] = report.in_both_lists;
@@ -60,7 +61,8 @@ std::string index_report_json(const IndexReport& report) {
   object["listed_without_row"] = report.listed_without_row;
   object["files"] = report.files;
   object["png_files"] = report.png_files;
-  object["jpeg_files"] = report.files - report.png_files;
+  object["jpeg_files"] = report.files - report.png_files - report.dicom_files;
+  object["dicom_files"] = report.dicom_files;
   object["files_of_known_size"] = report.files_of_known_size;
   object["file_bytes"] = report.file_bytes;
   object["mean_file_bytes"] = or_null(report.mean_file_bytes());

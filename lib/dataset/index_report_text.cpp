@@ -6,6 +6,7 @@
 
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/dicom.hpp"
 #include "dataset/index_report.hpp"
 
 namespace chexbench::dataset {
@@ -44,10 +45,7 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
   if (report.missing.size() < report.rows) return command;
   const auto usable = std::ranges::find_if(report.shards, [](const ShardCount& s) { return s.problem.empty(); });
   if (!report.dicom_file.empty()) {
-    return fmt::format(
-        "export the images to PNG or JPEG and run this command again, because {} is a DICOM file, which "
-        "chexbench does not read",
-        printable(report.dicom_file));
+    return fmt::format("{} is a DICOM file, {}", printable(report.dicom_file), dicom_advice());
   }
   if (usable == report.shards.end()) return "add the image files, because no row has one, and run this command again";
   return command + fmt::format(" --set data.format={} --set data.split={}", spec::to_string(usable->format),
@@ -77,6 +75,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   for (std::size_t f = 0; f < report.label_names.size(); ++f) {
     line(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
   }
+  if (report.ignored_labels > 0) line("ignored_labels", report.ignored_labels);
   const auto split = [&](std::string_view name, const SplitCount& count) {
     line(fmt::format("split.{}.images", name), count.rows);
     line(fmt::format("split.{}.files", name), count.files);
@@ -91,7 +90,8 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   line("listed_without_row", counted(report.listed_without_row, shown));
   line("files", report.files);
   line("files.png", report.png_files);
-  line("files.jpeg", report.files - report.png_files);
+  line("files.jpeg", report.files - report.png_files - report.dicom_files);
+  if (report.dicom_files > 0) line("files.dicom", report.dicom_files);
   line("file_bytes", file_bytes(report));
   line("mean_file_bytes", report.mean_file_bytes() ? fmt::format("{:.0f}", *report.mean_file_bytes()) : "unknown");
   line("missing_files", counted(report.missing, shown));

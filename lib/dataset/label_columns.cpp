@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLabels = 32768;  // ImageNet-21k has 21841
 
+using spec::UnclearLabel;
 using Names = std::vector<std::string>;
 
 Names header_names(std::string_view header, const std::string& table) {
@@ -141,13 +142,36 @@ LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::st
     if (value == "1" || value == "1.0") {
       labels.set(f);
     } else if (value != "0" && value != "0.0") {
-      throw DataError(fmt::format(
-          "{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
-          "or, together with data.labels.separator, to a column of names{}",
-          where, printable(columns_.label_names[f]), printable(value), other_keys(columns_.label_names[f], value)));
+      set_unclear(f, value, where, labels);
     }
   }
   return labels;
+}
+
+void LabelReader::set_unclear(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels) {
+  const std::string name = printable(columns_.label_names[label]);
+  const bool is_uncertain = value == "-1" || value == "-1.0";
+  const UnclearLabel meaning = is_uncertain ? spec_.uncertain : value.empty() ? spec_.blank : UnclearLabel::automatic;
+  if (meaning == UnclearLabel::zeros) return;
+  if (meaning == UnclearLabel::ones) return labels.set(label);
+  if (meaning == UnclearLabel::automatic) {
+    const std::string policy =
+        is_uncertain || value.empty()
+            ? fmt::format("; data.labels.{} says what this value means (U-Zeros, U-Ones or U-Ignore)",
+                          is_uncertain ? "uncertain" : "blank")
+            : "";
+    throw DataError(
+        fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
+                    "or, together with data.labels.separator, to a column of names{}{}",
+                    where, name, printable(value), policy, other_keys(columns_.label_names[label], value)));
+  }
+  if (label >= LabelBits::kMostIgnored) {
+    throw DataError(
+        fmt::format("{}: column '{}' is '{}', and U-Ignore can leave out the first {} labels only: choose "
+                    "fewer by data.labels.columns, or U-Zeros or U-Ones",
+                    where, name, printable(value), LabelBits::kMostIgnored));
+  }
+  labels.ignore(label);
 }
 
 LabelBits LabelReader::read_names(std::string_view field, std::string_view where) {

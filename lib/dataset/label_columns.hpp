@@ -38,8 +38,8 @@ class LabelReader {
 
   // Returns the labels of one row. `fields` are all of its fields; `where` (file and line) begins the message of an
   // error.
-  // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, or if there are too many
-  // different names
+  // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, nor one that
+  // data.labels.uncertain or data.labels.blank gives a meaning, or if there are too many different names
   LabelBits read(const std::vector<std::string_view>& fields, std::string_view where);
 
   // Returns the names of the labels. If a separator is set, they are sorted, and the labels of `rows` are renumbered in
@@ -50,6 +50,8 @@ class LabelReader {
   // Returns the keys that a column with this value, and the column of patients, may be meant for, as the end of a
   // message.
   std::string other_keys(const std::string& column, std::string_view value) const;
+  // Notes a label whose value is neither 0 nor 1 as the spec says. @throws DataError if it does not say
+  void set_unclear(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels);
   LabelBits read_names(std::string_view field, std::string_view where);
 
   const LabelColumns& columns_;

@@ -10,8 +10,9 @@
 namespace chexbench::dataset {
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
-// these that fits the root's own entries: a Data_Entry*.csv (nih), any other *.csv (csv), a folder (folders). Folders
-// in the root are listed only to tell classes from a data set that is one folder further down. Thread-safe.
+// these that fits the root's own entries: a Data_Entry*.csv (nih), a mimic-cxr-*-chexpert.csv (mimic), a train.csv or
+// valid.csv that begins as CheXpert's (chexpert), any other *.csv (csv), a folder (folders). Folders in the root are
+// listed only to tell classes from a data set that is one folder further down. Thread-safe.
 // @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
 // one of its folders (at most 16) is a data set
 spec::DataLayout find_layout(const storage::DataRoot& root);
@@ -37,6 +38,25 @@ Index read_csv_layout(const storage::DataRoot& root);
 // and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out. Thread-safe.
 // @throws DataError if no folder of a class holds an image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
+
+// Reads CheXpert: train.csv, valid.csv and test.csv or test_labels.csv, of which one may do. A row is called by the
+// last three parts of its path (patient00001/study1/view1_frontal.jpg), as the folders above differ between editions.
+// Thread-safe.
+// @throws DataError if there is no table, a row is wrong (the message has file and line), or a name comes twice
+// @throws SpecError as find_columns()
+Index read_chexpert_layout(const storage::DataRoot& root);
+// Returns whether the file begins as CheXpert's tables do. @throws DataError if it cannot be read
+bool is_chexpert_table(const storage::Store& store, const std::string& path);
+std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names);
+
+// Reads MIMIC-CXR-JPG: mimic-cxr-*-chexpert.csv, joined by study with mimic-cxr-*-split.csv; either may be a .gz. A row
+// is called by its path below files/ (p10/p10000032/s50414267/ID.jpg). Images of studies without labels are left out
+// with a warning. Thread-safe.
+// @throws DataError and SpecError as read_chexpert_layout()
+Index read_mimic_layout(const storage::DataRoot& root);
+// Returns whether a table of that name holds MIMIC-CXR-JPG's labels.
+bool is_mimic_table(std::string_view name);
+std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names);
 
 // Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
 // of names. A row's name is a path in the root, with or without its ending, or else the file's own name in any folder,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 #include "image/image_limits.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/jpeg/jpeg_gray.hpp"
@@ -24,7 +25,8 @@ class CheckingDecoder final : public Decoder {
   GrayImage decode(std::span<const std::byte> bytes, const std::string& name) override {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (is_jpeg(bytes)) return decode_jpeg(bytes, name);
-    if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG or JPEG file");
+    if (is_dicom(bytes)) return decode_dicom(bytes, name);
+    if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG, JPEG or DICOM file");
     parse_png(bytes, name, png_);
     give_back(png_.pixels());
     const GrayImage image = decode_png(name);
@@ -45,6 +47,7 @@ class CheckingDecoder final : public Decoder {
     constexpr std::int64_t kKept = std::int64_t{16} << 20;
     if (held_pixels_ > kKept && held_pixels_ / 4 > pixels) {
       other_.reset();
+      dicom_.reset();
       joined_ = {};
       start();
       held_pixels_ = 0;
@@ -61,7 +64,7 @@ class CheckingDecoder final : public Decoder {
   GrayImage decode_png(const std::string& name) {
     // The fast path holds all rows of all channels. OpenCV mixes colors to gray row by row.
     constexpr std::int64_t kMostFastBytes = std::int64_t{64} << 20;
-    const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.channels() <= kMostFastBytes;
+    const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.pixel_bytes() <= kMostFastBytes;
     if (!is_taken) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
     return failure ? decode_other(essentials(), name, *failure) : fast_->image();
@@ -80,6 +83,17 @@ class CheckingDecoder final : public Decoder {
       return jpeg_->decode(bytes, file, least_);
     } catch (const DataError& error) {
       throw DataError(fmt::format("{}: {}", name, error.what()));
+    }
+  }
+
+  GrayImage decode_dicom(std::span<const std::byte> bytes, const std::string& name) {
+    try {
+      if (!dicom_) dicom_ = make_dicom_decoder();
+      const GrayImage image = dicom_->decode(bytes);
+      held_pixels_ = std::max(held_pixels_, std::int64_t{image.width} * image.height);
+      return image;
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: DICOM: {}", name, error.what()));
     }
   }
 
@@ -120,6 +134,7 @@ class CheckingDecoder final : public Decoder {
   const LeastSize least_;
   std::optional<PngGrayDecoder> fast_;
   std::unique_ptr<JpegGrayDecoder> jpeg_;
+  std::unique_ptr<DicomDecoder> dicom_;
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
   storage::ByteBuffer joined_;

@@ -13,8 +13,9 @@
 
 namespace chexbench::image {
 
-// Decodes images to 8-bit gray. Colors and 16-bit pixels are converted as OpenCV's IMREAD_GRAYSCALE does. Not
-// thread-safe, because it keeps buffers between calls: use one per thread.
+// Decodes images to 8-bit gray. Colors are converted as OpenCV's IMREAD_GRAYSCALE does. The 16-bit pixels of a PNG are
+// scaled (sixteen_bits.hpp), where IMREAD_GRAYSCALE cuts their low bytes off. Not thread-safe, because it keeps buffers
+// between calls: use one per thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -27,11 +28,14 @@ class Decoder {
 };
 
 // Returns a decoder of the kind:
-// - fast decodes PNGs of 8 bits (gray or RGB, with or without alpha, not interlaced) up to 64 MiB by its own code and
+// - fast decodes PNGs of 8 bits (gray or RGB, with or without alpha, not interlaced) or 16 (gray) up to 64 MiB by its
+// own
+//   code and
 //   JPEGs by libjpeg-turbo, and leaves everything else to OpenCV. Only its JPEGs use `least` (jpeg_gray.hpp).
 // - opencv leaves every image to OpenCV.
-// Both give the pixels of cv::imdecode of the whole file, and check the structure of PNGs and JPEGs themselves. OpenCV
-// is loaded at the first image that needs it.
+// Both read DICOM files by DCMTK (dicom/dicom_decoder.hpp).
+// Both give the pixels of cv::imdecode of the whole file (with IMREAD_ANYDEPTH for 16 bits, then scaled), and check the
+// structure of PNGs and JPEGs themselves. OpenCV is loaded at the first image that needs it.
 // @throws DataError if libjpeg-turbo does not start
 // @throws SpecError if CHEXBENCH_ISA holds an unknown word (fast only), or as max_image_pixels()
 std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least = {});

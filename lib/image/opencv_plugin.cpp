@@ -1,17 +1,37 @@
 #include "image/opencv_plugin.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
+#include "image/sixteen_bits.hpp"
+
 namespace chexbench::image {
 namespace {
 
 struct Decoder {
   cv::Mat gray;
+  cv::Mat scaled;
 };
+
+// Whether the file is a PNG of 16 bits: after the signature of 8 bytes comes IHDR, whose ninth byte says it.
+bool is_png_of_16_bits(const std::uint8_t* bytes, std::size_t size) {
+  constexpr std::size_t kDepth = 8 + 8 + 8;
+  return size > kDepth && bytes[1] == 'P' && bytes[2] == 'N' && bytes[3] == 'G' && bytes[kDepth] == 16;
+}
+
+// Returns the image with 8 bits for each pixel, in `scaled` if it had 16.
+const cv::Mat& with_8_bits(const cv::Mat& gray, cv::Mat& scaled) {
+  if (gray.depth() != CV_16U) return gray;
+  scaled.create(gray.size(), CV_8UC1);
+  for (int y = 0; y < gray.rows; ++y)
+    std::transform(gray.ptr<std::uint16_t>(y), gray.ptr<std::uint16_t>(y) + gray.cols, scaled.ptr<std::uint8_t>(y),
+                   scaled_to_8_bits);
+  return scaled;
+}
 
 void library_version(int* major, int* minor, int* revision) {
   *major = cv::getVersionMajor();
@@ -31,15 +51,17 @@ void destroy(void* decoder) { delete static_cast<Decoder*>(decoder); }
 int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvImage* image, char* reason,
            std::size_t reason_bytes) {
   try {
-    cv::Mat& gray = static_cast<Decoder*>(decoder)->gray;
+    auto& [gray, scaled] = *static_cast<Decoder*>(decoder);
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<std::uint8_t*>(bytes));
     // IMREAD_IGNORE_ORIENTATION, because TensorFlow and torchvision also ignore a camera's note on orientation.
     gray.release();  // otherwise OpenCV 4.6 returns the last image again if it cannot read this one
-    if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION, &gray).empty()) {
+    const int depth = is_png_of_16_bits(bytes, size) ? cv::IMREAD_ANYDEPTH : 0;
+    if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION | depth, &gray).empty()) {
       std::snprintf(reason, reason_bytes, "OpenCV cannot read it");
       return 1;
     }
-    *image = {gray.data, gray.cols, gray.rows, gray.step[0]};
+    const cv::Mat& pixels = with_8_bits(gray, scaled);
+    *image = {pixels.data, pixels.cols, pixels.rows, pixels.step[0]};
     return 0;
   } catch (const std::exception& error) {
     std::snprintf(reason, reason_bytes, "OpenCV: %s", error.what());

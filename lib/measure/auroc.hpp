@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/batch.hpp"
 #include "measure/statistics.hpp"
 
 namespace chexbench::measure {
@@ -17,11 +18,17 @@ namespace chexbench::measure {
 // and the same length; labels are 0 or 1; scores must not be NaN. Takes O(n log n) time. Thread-safe.
 std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
 
+// The value of a label of which nothing is known: no figure of the label counts the image.
+inline constexpr std::uint8_t kUnknown = 2;
+
+// Returns the value for ScoredImages::labels that stands for a label of a batch (core/batch.hpp).
+constexpr std::uint8_t truth_of(float label) { return label == kIgnoredLabel ? kUnknown : label != 0 ? 1 : 0; }
+
 // The input of summarize_auroc(). `scores` and `labels` have the shape [images, columns] and are row-major.
 struct ScoredImages {
   std::size_t columns = 0;  // labels
   std::vector<float> scores;
-  std::vector<std::uint8_t> labels;     // 0 or 1
+  std::vector<std::uint8_t> labels;     // 0, 1 or kUnknown
   std::vector<std::uint32_t> patients;  // [images]: images of one patient are not independent draws
 
   std::size_t images() const { return patients.size(); }

@@ -16,6 +16,12 @@ RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uin
   }
 }
 
+RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding,
+                         std::span<const std::uint32_t> images)
+    : RankedLabel(scores, has_finding) {
+  for (std::uint32_t& place : order_) place = images[place];
+}
+
 // Ties count as half pairs.
 std::optional<double> RankedLabel::auroc(std::span<const std::uint32_t> weight) const {
   std::uint64_t below = 0, half_pairs = 0, positives = 0;  // negatives with a lower score; twice the number of pairs
@@ -87,8 +93,11 @@ std::uint64_t RankedLabel::positives() const {
 std::vector<LabelColumn> label_columns(const ScoredImages& images) {
   std::vector<LabelColumn> columns(images.columns);
   for (std::size_t cell = 0; cell < images.scores.size(); ++cell) {
-    columns[cell % images.columns].scores.push_back(images.scores[cell]);
-    columns[cell % images.columns].has_finding.push_back(images.labels[cell]);
+    if (images.labels[cell] == kUnknown) continue;
+    LabelColumn& column = columns[cell % images.columns];
+    column.scores.push_back(images.scores[cell]);
+    column.has_finding.push_back(images.labels[cell]);
+    column.images.push_back(static_cast<std::uint32_t>(cell / images.columns));
   }
   return columns;
 }

@@ -14,8 +14,11 @@ namespace chexbench::measure {
 // Sorted once, so that a bootstrap can count each resample in O(n). Immutable, so threads may share it.
 class RankedLabel {
  public:
-  // Both spans have one element per image and the same length.
+  // All spans have the same length and one element per image of which the label is known. `images` are their numbers,
+  // by which weights are looked up; without it, they are counted from 0.
   RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding,
+              std::span<const std::uint32_t> images);
 
   // Return the AUROC and the average precision with image i counted weight[i] times; std::nullopt where auroc() and
   // average_precision() have none. Pairs and images are counted in integers, so the counts are exact.
@@ -43,12 +46,13 @@ class RankedLabel {
   std::vector<std::uint8_t> ends_run_;     // marks the last image of each run of equal scores
 };
 
-// The scores and labels of one column of ScoredImages.
+// The scores and labels of one column of ScoredImages, where they are known, and the images that they are of.
 struct LabelColumn {
   std::vector<float> scores;
   std::vector<std::uint8_t> has_finding;
+  std::vector<std::uint32_t> images;
 
-  RankedLabel ranked() const { return {scores, has_finding}; }
+  RankedLabel ranked() const { return {scores, has_finding, images}; }
 };
 
 std::vector<LabelColumn> label_columns(const ScoredImages& images);

@@ -14,9 +14,10 @@ double squared_error(float score, std::uint8_t has_finding) {
 
 std::optional<double> brier(const LabelColumn& column, std::span<const std::uint32_t> weight) {
   double sum = 0, count = 0;
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    sum += weight[i] * squared_error(column.scores[i], column.has_finding[i]);
-    count += weight[i];
+  for (std::size_t i = 0; i < column.images.size(); ++i) {
+    const std::uint32_t times = weight[column.images[i]];
+    sum += times * squared_error(column.scores[i], column.has_finding[i]);
+    count += times;
   }
   return count == 0 ? std::nullopt : std::optional(sum / count);
 }

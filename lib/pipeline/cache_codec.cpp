@@ -8,8 +8,8 @@
 namespace chexbench::pipeline {
 namespace {
 
-// A blob consists of this header, then for each image its number (32 bits) and one byte for each of its labels, then
-// the payload: the bytes of a record or the pixels.
+// A blob consists of this header, then for each image its number (32 bits) and one byte for each of its labels (0, 1 or
+// kIgnoredLabel), then the payload: the bytes of a record or the pixels.
 struct Header {
   std::uint64_t offset = 0;  // Record::offset
   std::uint32_t file = 0;
@@ -65,14 +65,16 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
     payload = record->bytes;
   } else if (const auto* example = std::get_if<Example>(&element.value)) {
     append(front, example->id.image);
-    for (std::size_t f = 0; f < labels; ++f) append(front, std::uint8_t{example->labels.has(f)});
+    std::vector<float> values(labels);
+    expand_labels(example->labels, values);
+    for (const float value : values) append(front, static_cast<std::int8_t>(value));
     header.images = 1;
     payload = {example->image.get(), op_.image_bytes()};
   } else {
     Batch& batch = *std::get<BatchLease>(element.value);
     for (int slot = 0; slot < batch.valid; ++slot) {
       append(front, batch.ids[static_cast<std::size_t>(slot)].image);
-      for (const float label : batch.label(slot)) append(front, std::uint8_t{label != 0});
+      for (const float label : batch.label(slot)) append(front, static_cast<std::int8_t>(label));
     }
     header.images = static_cast<std::uint32_t>(batch.valid);
     payload = {batch.images, header.images * op_.image_bytes()};
@@ -107,7 +109,12 @@ Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const s
 Example CacheCodec::restore_example(Reader& reader, std::uint32_t epoch) {
   Example example{op_.resources().examples->acquire(), {}, {.image = reader.take<std::uint32_t>(), .epoch = epoch}};
   for (std::size_t f = 0; f < static_cast<std::size_t>(op_.context().shape.labels); ++f) {
-    if (reader.take<std::uint8_t>() != 0) example.labels.set(f);
+    const auto label = static_cast<float>(reader.take<std::int8_t>());
+    if (label == kIgnoredLabel) {
+      example.labels.ignore(f);
+    } else if (label != 0) {
+      example.labels.set(f);
+    }
   }
   std::memcpy(example.image.get(), reader.rest().data(), op_.image_bytes());
   return example;
@@ -119,7 +126,7 @@ BatchLease CacheCodec::restore_batch(Reader& reader, std::uint32_t images, std::
   if (!batch) return batch;
   for (std::uint32_t i = 0; i < images; ++i) {
     batch->ids[i] = {.image = reader.take<std::uint32_t>(), .epoch = epoch};
-    for (float& label : batch->label(static_cast<int>(i))) label = reader.take<std::uint8_t>();
+    for (float& label : batch->label(static_cast<int>(i))) label = reader.take<std::int8_t>();
   }
   std::memcpy(batch->images, reader.rest().data(), reader.rest().size());
   batch->valid = static_cast<int>(images);

@@ -19,6 +19,9 @@ std::int64_t Element::held_bytes(std::size_t image_bytes) const {
 void expand_labels(const LabelBits& labels, std::span<float> out) {
   std::ranges::fill(out, 0.0f);
   labels.for_each([&](std::size_t label) { out[label] = 1.0f; });
+  for (std::size_t label = 0; label < std::min(out.size(), LabelBits::kMostIgnored); ++label) {
+    if (labels.is_ignored(label)) out[label] = kIgnoredLabel;
+  }
 }
 
 }  // namespace chexbench::pipeline

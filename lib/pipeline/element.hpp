@@ -52,7 +52,7 @@ struct Element {
   std::int64_t held_bytes(std::size_t image_bytes) const;
 };
 
-// Writes each label as 0 or 1, in the order of Dataset::label_names, which has as many entries as `out`.
+// Writes each label as 0, 1 or kIgnoredLabel, in the order of Dataset::label_names, which has as many entries as `out`.
 void expand_labels(const LabelBits& labels, std::span<float> out);
 
 }  // namespace chexbench::pipeline

@@ -106,7 +106,9 @@ ImageLoader::Source ImageLoader::parse(const Record& record) {
                                 shard, record.offset, printable(view.filename)));
   }
   book_part(op_.stats(), op_.stats().parse, "parse", {.begin_s = start_s, .end_s = now_s()});
-  return {view.encoded, &dataset.images[*image].name, {view.labels, {.image = *image, .epoch = 0}}};
+  const dataset::ImageEntry& entry = dataset.images[*image];
+  const LabelBits& labels = dataset.has_unclear_labels ? entry.labels : view.labels;
+  return {view.encoded, &entry.name, {labels, {.image = *image, .epoch = 0}}};
 }
 
 ImageLoader& LoaderSet::of(std::size_t worker) {

@@ -18,12 +18,18 @@ KeyRule store_key(std::string path, T StoreSpec::*member, std::string descriptio
       std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.*member; });
 }
 
+// Returns the rule of a member of LabelsSpec that also the published tables heed, which have label columns, too.
+template <typename T>
+KeyRule table_key(std::string path, T LabelsSpec::*member, std::string description) {
+  return labelled_table_only(key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.labels.*member; }));
+}
+
 // Returns the rule of a member of LabelsSpec, which has a meaning only for data.layout csv:
 // label_key("data.labels.csv", &LabelsSpec::csv, "...").
 KeyRule label_key(std::string path, std::string LabelsSpec::*member, std::string description) {
-  return own_table_only(key_at(
-      std::move(path),
-      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.labels.*member; }));
+  return own_table_only(table_key(std::move(path), member, std::move(description)));
 }
 
 KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
@@ -59,12 +65,13 @@ void add_set_keys(std::vector<KeyRule>& rules) {
 void add_layout_keys(std::vector<KeyRule>& rules) {
   rules.push_back(input_only(key("data.layout", &Experiment::data, &DataSpec::layout,
                                  "How the root holds its labels: ChestX-ray14's table (nih), a table of one's own "
-                                 "(csv), a folder for each class (folders), or what is found (auto).")));
+                                 "(csv), a folder for each class (folders), CheXpert's tables (chexpert), those of "
+                                 "MIMIC-CXR-JPG (mimic), or what is found (auto).")));
   rules.push_back(label_key("data.labels.csv", &LabelsSpec::csv,
                             "The table's path in the root; empty: the only *.csv that lies there."));
   rules.push_back(label_key("data.labels.image_column", &LabelsSpec::image_column,
                             "Column of the image files' names; empty: the first."));
-  rules.push_back(label_key("data.labels.columns", &LabelsSpec::columns,
+  rules.push_back(table_key("data.labels.columns", &LabelsSpec::columns,
                             "Columns of 0 and 1, a label each: names and patterns with *, as a list or joined by "
                             "commas."));
   rules.back().values.names = true;
@@ -76,6 +83,12 @@ void add_layout_keys(std::vector<KeyRule>& rules) {
                             "Column that says train, val or test; empty: there are no splits."));
   rules.push_back(label_key("data.labels.patient_column", &LabelsSpec::patient_column,
                             "Column that tells patients apart; empty: each image is another."));
+  rules.push_back(table_key("data.labels.uncertain", &LabelsSpec::uncertain,
+                            "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or that loss and scores leave "
+                            "the label out (U-Ignore); auto: U-Ones, but an error where data.layout is csv."));
+  rules.push_back(table_key("data.labels.blank", &LabelsSpec::blank,
+                            "What an empty field means in a label column, in the same words; auto: U-Zeros, but an "
+                            "error where data.layout is csv."));
 }
 
 void add_preprocess_keys(std::vector<KeyRule>& rules) {

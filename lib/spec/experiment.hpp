@@ -19,7 +19,10 @@ enum class DataFormat { png, tfrecord, webdataset, cached, synthetic };
 constexpr bool reads_shards(DataFormat format) {
   return format == DataFormat::tfrecord || format == DataFormat::webdataset;
 }
-enum class DataLayout { automatic, nih, csv, folders };
+enum class DataLayout { automatic, nih, csv, folders, chexpert, mimic };
+// What a value of a label table means that is neither 0 nor 1, named as in Irvin et al., "CheXpert", AAAI 2019: the
+// label is left out of loss and scores, is 0, or is 1. Automatic: as the layout's publishers suggest, or an error.
+enum class UnclearLabel { automatic, ignore, zeros, ones };
 enum class Split { train, val, test, all };
 enum class DecoderKind { fast, opencv };
 enum class JpegDecode { full, scaled };
@@ -65,7 +68,8 @@ struct StoreSpec {
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
 };
 
-// How the user's own CSV table assigns labels to images. Only for data.layout csv.
+// How a table assigns labels to images. Only for data.layout csv but for `columns`, `uncertain` and `blank`, which the
+// tables of CheXpert and MIMIC-CXR have, too.
 struct LabelsSpec {
   std::string csv;             // path of the table in the root; empty: the only *.csv there
   std::string image_column;    // column of the images' file names; empty: the first column
@@ -74,6 +78,8 @@ struct LabelsSpec {
   std::string none;            // with a separator: the name that means "no label"
   std::string split_column;    // column that holds train, val or test; empty: the set has no splits
   std::string patient_column;  // column that identifies patients; empty: each image is a patient of its own
+  UnclearLabel uncertain = UnclearLabel::automatic;  // what -1 means in a label column
+  UnclearLabel blank = UnclearLabel::automatic;      // what an empty field means in a label column
 
   friend bool operator==(const LabelsSpec&, const LabelsSpec&) = default;
 };
@@ -223,14 +229,16 @@ concept OneOf = (std::same_as<T, Types> || ...);
 
 // The enums that a spec names by words; names.hpp lists the words of each.
 template <typename T>
-concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
-                          Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
+concept NamedEnum =
+    OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod, Precision,
+          OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
+          Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
 std::string to_string(DataFormat value);
 std::string to_string(DataLayout value);
+std::string to_string(UnclearLabel value);
 std::string to_string(Split value);
 std::string to_string(DecoderKind value);
 std::string to_string(JpegDecode value);

@@ -136,6 +136,17 @@ KeyRule own_table_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule labelled_table_only(KeyRule rule) {
+  rule.stated_where = {
+      [](const Experiment& experiment) {
+        const DataLayout layout = experiment.data.layout;
+        return has_own_table(experiment) ||
+               (uses_pipeline(experiment) && (layout == DataLayout::chexpert || layout == DataLayout::mimic));
+      },
+      "data.layout is csv, chexpert or mimic"};
+  return rule;
+}
+
 KeyRule joined_labels_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) {
                          return has_own_table(experiment) && !experiment.data.labels.separator.empty();

@@ -26,6 +26,7 @@ KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule);
 KeyRule distant_only(KeyRule rule);
 KeyRule mapped_only(KeyRule rule);
 KeyRule own_table_only(KeyRule rule);
+KeyRule labelled_table_only(KeyRule rule);
 KeyRule joined_labels_only(KeyRule rule);
 KeyRule fast_decoder_only(KeyRule rule);
 KeyRule s3_only(KeyRule rule);

@@ -15,10 +15,14 @@ Names<DataFormat> names_of(DataFormat) {
           {DataFormat::synthetic, "synthetic"}};
 }
 Names<DataLayout> names_of(DataLayout) {
-  return {{DataLayout::automatic, "auto"},
-          {DataLayout::nih, "nih"},
-          {DataLayout::csv, "csv"},
-          {DataLayout::folders, "folders"}};
+  return {{DataLayout::automatic, "auto"},  {DataLayout::nih, "nih"},           {DataLayout::csv, "csv"},
+          {DataLayout::folders, "folders"}, {DataLayout::chexpert, "chexpert"}, {DataLayout::mimic, "mimic"}};
+}
+Names<UnclearLabel> names_of(UnclearLabel) {
+  return {{UnclearLabel::automatic, "auto"},
+          {UnclearLabel::ignore, "U-Ignore"},
+          {UnclearLabel::zeros, "U-Zeros"},
+          {UnclearLabel::ones, "U-Ones"}};
 }
 Names<Split> names_of(Split) {
   return {{Split::train, "train"}, {Split::val, "val"}, {Split::test, "test"}, {Split::all, "all"}};
@@ -99,6 +103,8 @@ template std::span<const std::pair<DataFormat, std::string>> named_values();
 std::string to_string(DataFormat value) { return word_of(value); }
 template std::span<const std::pair<DataLayout, std::string>> named_values();
 std::string to_string(DataLayout value) { return word_of(value); }
+template std::span<const std::pair<UnclearLabel, std::string>> named_values();
+std::string to_string(UnclearLabel value) { return word_of(value); }
 template std::span<const std::pair<Split, std::string>> named_values();
 std::string to_string(Split value) { return word_of(value); }
 template std::span<const std::pair<DecoderKind, std::string>> named_values();

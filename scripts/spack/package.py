@@ -17,6 +17,7 @@ class Chexbench(CMakePackage, CudaPackage):
     variant("onednn", default=True, description="Engine onednn, which trains on CPUs")
     variant("opencv", default=True, description="Other images than 8-bit PNGs and JPEGs")
     variant("jpeg", default=True, description="JPEGs by libjpeg-turbo")
+    variant("dicom", default=True, description="DICOM files by DCMTK")
     variant("isal", default=True, description="Inflate PNGs by ISA-L, at about twice zlib's speed")
     variant("hwloc", default=True, description="Bind threads to cores")
     variant("http", default=True, description="Data sets on http:// and s3://")
@@ -36,6 +37,7 @@ class Chexbench(CMakePackage, CudaPackage):
     depends_on("onednn@2.7:3", when="+onednn")
     depends_on("opencv@4.6:4 +imgproc +imgcodecs", when="+opencv")
     depends_on("libjpeg-turbo", when="+jpeg")
+    depends_on("dcmtk@3.6.7:", when="+dicom")
     depends_on("isa-l@2.30:", when="+isal")
     depends_on("hwloc@2:", when="+hwloc")
     with when("+http"):
@@ -61,6 +63,7 @@ class Chexbench(CMakePackage, CudaPackage):
             self.define_from_variant("CHEXBENCH_WITH_dnnl", "onednn"),
             self.define_from_variant("CHEXBENCH_WITH_opencv", "opencv"),
             self.define_from_variant("CHEXBENCH_WITH_jpeg", "jpeg"),
+            self.define_from_variant("CHEXBENCH_WITH_dcmtk", "dicom"),
             self.define_from_variant("CHEXBENCH_WITH_isal", "isal"),
             self.define_from_variant("CHEXBENCH_WITH_hwloc", "hwloc"),
             self.define_from_variant("CHEXBENCH_WITH_nfs", "nfs"),

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/scratch.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -149,9 +150,16 @@ TEST_F(OwnTableReport, NamesNoColumnIfNoneSuggestsPatients) {
 
 TEST_F(OwnTableReport, SaysThatImagesAreDicomFiles) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {
-    std::filesystem::rename(root_ / (name + std::string(".png")), root_ / (name + std::string(".dcm")));
+    std::filesystem::remove(root_ / (name + std::string(".png")));
+    write_text(root_ / name, std::string(128, '\0') + "DICM");
   }
-  EXPECT_THAT(next_step(report(), {}), AllOf(HasSubstr("export the images"), HasSubstr("a.dcm is a DICOM file")));
+  EXPECT_THAT(next_step(report(), {}), AllOf(HasSubstr("export the images"), HasSubstr("a is a DICOM file")));
+}
+
+TEST_F(OwnTableReport, CountsDicomFilesWhereTheyAreRead) {
+  if (!image::reads_dicom()) GTEST_SKIP() << "built without DCMTK";
+  std::filesystem::rename(root_ / "a.png", root_ / "a.dcm");
+  EXPECT_THAT(index_report_text(report()), HasSubstr("files.jpeg: 0\nfiles.dicom: 1\n"));
 }
 
 TEST(FolderReport, CountsFormatsAndSaysThatFoldersDoNotNamePatients) {

@@ -12,12 +12,12 @@ import re
 import sys
 from pathlib import Path
 
-from seeds import images, records, servers, tables, texts
+from seeds import dicoms, images, records, servers, tables, texts
 
 
 def makers():
     """Target -> the function that gives its seeds."""
-    for module in (images, records, servers, tables, texts):
+    for module in (dicoms, images, records, servers, tables, texts):
         for name, make in vars(module).items():
             if name.endswith("_seeds"):
                 yield name.removesuffix("_seeds"), make

@@ -71,11 +71,47 @@ TEST_P(DecoderTest, WeighsColorsAsOpencv) {
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{76, 149, 29, 1, 124}));
 }
 
-TEST_P(DecoderTest, KeepsTheHighByteOf16BitGray) {
-  std::vector<std::uint8_t> pixels;
-  for (const std::uint8_t v : test::ramp(20, 10)) pixels.insert(pixels.end(), {v, 0x12});
-  const PngRecipe recipe{.width = 20, .height = 10, .bit_depth = 16, .rows = unfiltered_rows(pixels, 40)};
-  EXPECT_EQ(decode(build_png(recipe)), test::ramp(20, 10));
+// value * 255 / 65535 in floating point, rounded: what numpy gives, and no value lies halfway.
+std::uint8_t in_8_bits(double value) { return static_cast<std::uint8_t>(std::lround(value * 255 / 65535)); }
+
+// Every value, in gray and in gray with alpha, which is dropped.
+TEST_P(DecoderTest, Scales16BitGray) {
+  for (const bool has_alpha : {false, true}) {
+    std::vector<std::uint8_t> pixels, expected;
+    for (int value = 0; value < 65536; ++value) {
+      pixels.insert(pixels.end(), {static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)});
+      if (has_alpha) pixels.insert(pixels.end(), {static_cast<std::uint8_t>(value), 0x12});
+      expected.push_back(in_8_bits(value));
+    }
+    const PngRecipe recipe{.width = 256,
+                           .height = 256,
+                           .bit_depth = 16,
+                           .color_type = static_cast<std::uint8_t>(has_alpha ? 4 : 0),
+                           .rows = unfiltered_rows(pixels, pixels.size() / 256)};
+    EXPECT_EQ(decode(build_png(recipe)), expected) << has_alpha;
+  }
+}
+
+// libpng mixes colors of 16 bits to gray of 16 bits, rounded, and only that is scaled.
+TEST_P(DecoderTest, Scales16BitColors) {
+  std::vector<std::uint8_t> pixels, expected;
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    const std::uint32_t colors[] = {i * 40503 % 65536, i * 9973 % 65536, i * 30011 % 65536};
+    for (const std::uint32_t color : colors)
+      pixels.insert(pixels.end(), {static_cast<std::uint8_t>(color >> 8), static_cast<std::uint8_t>(color)});
+    expected.push_back(in_8_bits((9797 * colors[0] + 19234 * colors[1] + 3737 * colors[2] + 16384) >> 15));
+  }
+  const PngRecipe recipe{
+      .width = 64, .height = 64, .bit_depth = 16, .color_type = 2, .rows = unfiltered_rows(pixels, 64 * 6)};
+  EXPECT_EQ(decode(build_png(recipe)), expected);
+}
+
+// Both ways of reading must scale alike: interlaced files are always OpenCV's.
+TEST_P(DecoderTest, ScalesInterlaced16BitGray) {
+  const PngRecipe recipe{.width = 1, .height = 1, .bit_depth = 16, .interlace = 1, .rows = {0, 0x7f, 0xff}};
+  EXPECT_EQ(decode(build_png(recipe)), std::vector<std::uint8_t>{127});
+  EXPECT_EQ(decode(build_png({.width = 1, .height = 1, .bit_depth = 16, .interlace = 1, .rows = {0, 0x80, 0xff}})),
+            std::vector<std::uint8_t>{128});
 }
 
 TEST_P(DecoderTest, ExpandsFewerThan8Bits) {
@@ -187,8 +223,9 @@ TEST_P(DecoderTest, GoesOnAfterADamagedFile) {
 
 // OpenCV 4.6 returns the last image again if it does not know the format of a file.
 TEST_P(DecoderTest, RefusesAFileThatIsNoImageAfterAnImageOfOpencv) {
-  const PngRecipe gray16{.width = 20, .height = 10, .bit_depth = 16, .rows = std::vector<std::uint8_t>(410)};
-  EXPECT_EQ(decode(build_png(gray16)), std::vector<std::uint8_t>(200));
+  const PngRecipe color16{
+      .width = 20, .height = 10, .bit_depth = 16, .color_type = 2, .rows = std::vector<std::uint8_t>(1210)};
+  EXPECT_EQ(decode(build_png(color16)), std::vector<std::uint8_t>(200));
   EXPECT_THAT(error_of(Bytes(1000, std::byte{'?'})), HasSubstr("not a PNG"));
 }
 

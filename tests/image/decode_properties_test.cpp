@@ -22,14 +22,19 @@ std::vector<std::uint8_t> random_bytes(std::size_t size) {
 RC_GTEST_PROP(DecodeProperty, AllImplementationsAgreeOnAnyRowsAndFilters, ()) {
   const auto width = *rc::gen::inRange(1, 200);
   const auto height = *rc::gen::inRange(1, 100);
-  const auto [color_type, channels] =
-      *rc::gen::element(std::pair{0, 1}, std::pair{2, 3}, std::pair{4, 2}, std::pair{6, 4});
-  const int row_bytes = width * channels + 1;
+  struct Form {
+    std::uint8_t color_type, bit_depth;
+    int pixel_bytes;
+  };
+  const auto [color_type, bit_depth, pixel_bytes] =
+      *rc::gen::element(Form{0, 8, 1}, Form{2, 8, 3}, Form{4, 8, 2}, Form{6, 8, 4}, Form{0, 16, 2}, Form{4, 16, 4});
+  const int row_bytes = width * pixel_bytes + 1;
   std::vector<std::uint8_t> rows = random_bytes(static_cast<std::size_t>(height * row_bytes));
   for (std::size_t y = 0; y < rows.size(); y += static_cast<std::size_t>(row_bytes)) rows[y] %= 5;
   const test::Bytes file = test::build_png({.width = static_cast<std::uint32_t>(width),
                                             .height = static_cast<std::uint32_t>(height),
-                                            .color_type = static_cast<std::uint8_t>(color_type),
+                                            .bit_depth = bit_depth,
+                                            .color_type = color_type,
                                             .rows = rows,
                                             .idat_bytes = *rc::gen::inRange<std::size_t>(1, 5000)});
   PngFile png;

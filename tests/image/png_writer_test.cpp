@@ -9,7 +9,9 @@
 #include "core/scratch.hpp"
 #include "dataset/make/synth_pixels.hpp"
 #include "image/decoder.hpp"
+#include "image/pixels.hpp"
 #include "image/png/png_file.hpp"
+#include "image/png_builder.hpp"
 
 namespace chexbench::image {
 namespace {
@@ -70,6 +72,15 @@ TEST(PngWriter, WritesThreeChannels) {
   EXPECT_EQ(png.color_type, 2);
   const GrayImage image = make_decoder(spec::DecoderKind::fast)->decode(encoded, "image.png");
   EXPECT_EQ(image.width, kSide);
+}
+
+TEST_P(PngWriterTest, TakesAnyWidthAndHeight) {
+  const std::vector<std::uint8_t> pixels = test::ramp(7, 3);
+  const auto file = writer_.encode(pixels, 7, 3, GetParam());
+  const auto decoder = make_decoder(spec::DecoderKind::opencv);
+  const GrayImage image = decoder->decode(file, "x.png");
+  EXPECT_EQ(image.width, 7);
+  EXPECT_EQ(test::pixels_of(image), pixels);
 }
 
 TEST_P(PngWriterTest, SplitsTheImageIntoChunksOf8KiB) {

@@ -151,5 +151,32 @@ TEST(PatientBootstrap, AMeanIsAlwaysOverTheSameFigures) {
   EXPECT_EQ(mean(Values{2, 3, 4}), std::nullopt);
 }
 
+// The image of which a label is not known counts for the other labels alone.
+TEST(Scores, LeaveUnknownLabelsOut) {
+  RandomStream random(3);
+  ScoredImages all{.columns = 2, .scores = {}, .labels = {}, .patients = {}}, known = all;
+  for (std::uint32_t image = 0; image < 40; ++image) {
+    const float first = static_cast<float>(random.uniform()), second = static_cast<float>(random.uniform());
+    const auto label = static_cast<std::uint8_t>(random.below(2));
+    const bool is_known = image % 3 != 0;
+    all.patients.push_back(image);
+    all.scores.insert(all.scores.end(), {first, second});
+    all.labels.insert(all.labels.end(), {is_known ? label : kUnknown, label});
+    if (!is_known) continue;
+    known.patients.push_back(image);
+    known.scores.insert(known.scores.end(), {first, second});
+    known.labels.insert(known.labels.end(), {label, label});
+  }
+  const ScoreSummary summary = summarize_scores(all), expected = summarize_scores(known);
+  EXPECT_EQ(summary.labels[0].auroc.value, expected.labels[0].auroc.value);
+  EXPECT_EQ(summary.labels[0].average_precision.value, expected.labels[0].average_precision.value);
+  EXPECT_EQ(summary.labels[0].brier.value, expected.labels[0].brier.value);
+  EXPECT_EQ(summary.labels[0].positives, expected.labels[0].positives);
+  EXPECT_EQ(summary.labels[0].negatives, expected.labels[0].negatives);
+  EXPECT_EQ(summary.labels[1].positives + summary.labels[1].negatives, 40u);
+  EXPECT_TRUE(summary.labels[0].auroc.ci95);
+  EXPECT_EQ(summarize_auroc(all).labels[0].value, expected.labels[0].auroc.value);
+}
+
 }  // namespace
 }  // namespace chexbench::measure

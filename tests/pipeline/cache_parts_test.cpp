@@ -116,6 +116,40 @@ TEST_P(EveryStore, GivesElementsOfEveryKindBackWithAnotherEpoch) {
   }
 }
 
+// Files and shards alike: a record cannot say that a label is not known, so its data set does.
+TEST_P(EveryStore, KeepsIgnoredLabels) {
+  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord}) {
+    dataset::Dataset images = set_.of(format);
+    images.has_unclear_labels = true;
+    for (dataset::ImageEntry& image : images.images) {
+      image.labels = {};
+      image.labels.set(0);
+      image.labels.ignore(2);
+    }
+    Chain chain(images, {op("list_files"), op("read"), op("map"), op("batch")}, {.batch = 2, .size = 8});
+    for (const std::size_t last : {2u, 3u}) {
+      CacheCodec codec(chain.at(last));
+      const auto store = make();
+      Element element;
+      ASSERT_TRUE(chain.iterate(1)->next(element));
+      if (last == 2) {
+        Chain examples(images, {op("list_files"), op("read"), op("map")}, {.size = 8});
+        ASSERT_TRUE(examples.iterate(1)->next(element));
+      }
+      codec.add(element, *store);
+      store->finish();
+      const Element after = codec.restore(store->at(0), 7, never_);
+      if (last == 2) {
+        const LabelBits& labels = std::get<Example>(after.value).labels;
+        EXPECT_TRUE(labels.has(0) && labels.is_ignored(2) && !labels.is_ignored(1));
+      } else {
+        const auto labels = std::get<BatchLease>(after.value)->label(1);
+        EXPECT_THAT(std::vector<float>(labels.begin(), labels.begin() + 4), ElementsAre(1, 0, kIgnoredLabel, 0));
+      }
+    }
+  }
+}
+
 TEST_P(EveryStore, GivesCopiesOfImagesThatMayBeChanged) {
   Chain chain(set_.of(DataFormat::png), {op("list_files"), op("read"), op("map")}, {.size = 8});
   CacheCodec codec(chain.at(2));

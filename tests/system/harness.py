@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
 SANITIZED = bool(os.environ.get("CHEXBENCH_SANITIZE"))
 HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
+HAS_DCMTK = (BINARY.parent / "chexbench_dicom.so").exists()
 REAL_IMAGES = ROOT / "tests/data/nih"
 GOLDEN = ROOT / "tests/golden"
 IMAGES = 24

@@ -197,8 +197,8 @@ class Misled(SystemTest):
     def test_a_folder_of_dicoms_is_told(self):
         root = self.folder / "scans"
         (root / "patient").mkdir(parents=True)
-        (root / "patient/a.dcm").write_bytes(bytes(128) + b"DICM")
-        self.fail_with(3, root, says=["a.dcm is a DICOM file", "export"])
+        (root / "patient/1.2.840").write_bytes(bytes(128) + b"DICM")
+        self.fail_with(3, root, says=["1.2.840 is a DICOM file", "export"])
 
     def test_a_folder_with_a_commands_name_is_told(self):
         (self.folder / "data").mkdir()

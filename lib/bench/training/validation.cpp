@@ -16,13 +16,15 @@
 namespace chexbench::bench {
 namespace {
 
-// Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it.
+// Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it: an
+// ignored label counts as 0.
 double mean_loss(const std::vector<ScoredExample>& scored) {
   double sum = 0;
   std::size_t count = 0;
   for (const ScoredExample& values : scored) {
     count += values.logits.size();
     for (std::size_t f = 0; f < values.logits.size(); ++f) {
+      if (values.labels[f] == kIgnoredLabel) continue;
       const auto z = static_cast<double>(values.logits[f]), t = static_cast<double>(values.labels[f]);
       sum += std::max(z, 0.0) - z * t + std::log1p(std::exp(-std::abs(z)));
     }
@@ -38,7 +40,7 @@ measure::ScoredImages table_of(const std::vector<ScoredExample>& scored, const d
       // A network that has diverged ranks nothing, and NaN would have no place in the order of scores.
       table.scores.push_back(std::isnan(logit) ? 0.0f : logit);
     }
-    for (const float label : values.labels) table.labels.push_back(label != 0 ? 1 : 0);
+    for (const float label : values.labels) table.labels.push_back(measure::truth_of(label));
   }
   return table;
 }

@@ -218,7 +218,7 @@ class Checker {
       again = records_of[i]++ > 0;
     }
     if (again) fail("is in more than one record");
-    if (row.labels != example.labels) {
+    if (row.labels.present() != example.labels) {
       fail(fmt::format("has the labels {}, but the table says {}",
                        printable(labels_text(example.labels, index_.label_names)),
                        printable(labels_text(row.labels, index_.label_names))));

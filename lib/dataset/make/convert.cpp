@@ -22,10 +22,12 @@
 #include "core/utf8.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/make/cached_writer.hpp"
+#include "dataset/make/dicom_to_png.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/record.hpp"
 #include "formats/record_writer.hpp"
 #include "formats/shards.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/png/png_file.hpp"
 #include "storage/local_store.hpp"
@@ -77,9 +79,9 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
   if (::stat(image.path.c_str(), &file) != 0) return false;
   const bool newer = file.st_mtim.tv_sec != shard.st_mtim.tv_sec ? file.st_mtim.tv_sec > shard.st_mtim.tv_sec
                                                                  : file.st_mtim.tv_nsec > shard.st_mtim.tv_nsec;
-  return !newer && record.filename == image.name && record.labels == image.labels &&
+  return !newer && record.filename == image.name && record.labels == image.labels.present() &&
          record.patient == std::int64_t{image.patient} &&
-         record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
+         (image::is_dicom_name(image.path) || record.encoded.size() == static_cast<std::uint64_t>(file.st_size));
 }
 
 // Returns whether the shard at `path` exists and holds exactly these images, undamaged.
@@ -136,6 +138,7 @@ struct Described {
 // What one thread reuses from record to record.
 struct RecordBuffers {
   storage::ByteBuffer image;
+  DicomToPng dicom;
   image::PngFile png;
   std::unique_ptr<formats::RecordWriter> writer;
 };
@@ -191,8 +194,11 @@ class Converter {
   }
 
   void write_record(const ImageEntry& image, RecordBuffers& buffers, OutputFile& file) {
-    const std::span<const std::byte> encoded = storage::read_file(image.path, buffers.image);
-    const Described described = describe(image, encoded, buffers.png);
+    const std::span<const std::byte> file_bytes = storage::read_file(image.path, buffers.image);
+    const bool is_dicom = image::is_dicom(file_bytes);
+    const std::span<const std::byte> encoded =
+        is_dicom ? pixels_of_dicom(image, file_bytes, buffers.dicom) : file_bytes;
+    const Described described = is_dicom && encoded.empty() ? Described{} : describe(image, encoded, buffers.png);
     buffers.writer->write({.filename = image.name,
                            .format = described.format,
                            .labels = image.labels,
@@ -202,6 +208,24 @@ class Converter {
                            .patient = image.patient,
                            .label_count = conversion_.label_names.size()},
                           encoded, file);
+  }
+
+  // Returns the pixels of a DICOM file, as a PNG: its header may name the patient, and shards are passed on. Of a
+  // damaged file nothing remains, and readers of its record find it damaged, too.
+  std::span<const std::byte> pixels_of_dicom(const ImageEntry& image, std::span<const std::byte> file_bytes,
+                                             DicomToPng& dicom) {
+    try {
+      return dicom.run(file_bytes, image.path);
+    } catch (const DataError& error) {
+      log::warning("{}; its record holds no image, because the file's header may name the patient", error.what());
+      note_damaged(image);
+      return {};
+    }
+  }
+
+  void note_damaged(const ImageEntry& image) {
+    const std::scoped_lock lock(damaged_mutex_);
+    conversion_.damaged.push_back(image.name);
   }
 
   // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.
@@ -215,8 +239,7 @@ class Converter {
       return {"png", png.height, png.width, stored_channels(png.color_type)};
     } catch (const DataError& error) {
       log::warning("{}; it is stored unchanged", error.what());
-      const std::scoped_lock lock(damaged_mutex_);
-      conversion_.damaged.push_back(image.name);
+      note_damaged(image);
       return {.format = image::is_jpeg(encoded) ? "jpeg" : image::is_png(encoded) ? "png" : "unknown"};
     }
   }

@@ -42,6 +42,7 @@ struct Item {
 std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
   if (index.layout != spec::DataLayout::folders) files.push_back(index.table);
+  files.insert(files.end(), index.other_tables.begin(), index.other_tables.end());
   if (index.layout != spec::DataLayout::nih) return files;
   if (index.has_train_list) files.push_back(fs::path(index.root) / "train_val_list.txt");
   if (index.has_test_list) files.push_back(fs::path(index.root) / "test_list.txt");

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "image/sixteen_bits.hpp"
+
 namespace chexbench::image {
 namespace {
 
@@ -43,6 +45,14 @@ void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blu
     const std::uint8_t* const b = blue.row(y);
     for (int x = 0; x < width; ++x)
       r[x] = static_cast<std::uint8_t>((kRed * r[x] + kGreen * g[x] + kBlue * b[x]) >> 15);
+  }
+}
+
+void scale_rows(const PixelRows& high, const PixelRows& low, int width, int height) {
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* const h = high.row(y);
+    const std::uint8_t* const l = low.row(y);
+    for (int x = 0; x < width; ++x) h[x] = scaled_to_8_bits(static_cast<std::uint16_t>(h[x] << 8 | l[x]));
   }
 }
 

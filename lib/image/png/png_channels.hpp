@@ -1,4 +1,5 @@
-// Treats images of several channels as one gray image per channel. PNG's filters predict a byte from bytes of its own
+// Treats images of several bytes per pixel as one gray image for each of these bytes, which are its channels here:
+// those of colors, or the high and the low bytes of 16 bits. PNG's filters predict a byte from bytes of its own
 // channel, so the filtered bytes of a channel are those of a gray image.
 #pragma once
 
@@ -16,5 +17,8 @@ bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue
 // Writes the gray values of `width` x `height` pixels over `red`: 0.299 red + 0.587 green + the rest blue, with weights
 // of 15 bits, which are truncated as the sum is. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
 void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);
+
+// Writes pixels of 16 bits over their high bytes, scaled to 8 (sixteen_bits.hpp).
+void scale_rows(const PixelRows& high, const PixelRows& low, int width, int height);
 
 }  // namespace chexbench::image

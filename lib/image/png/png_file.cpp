@@ -87,7 +87,8 @@ void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
   png.interlaced = chunk.data[12] != std::byte{0};
   const bool known_methods = chunk.data[10] == std::byte{0} && chunk.data[11] == std::byte{0};
   const bool known_color = png.color_type == 0 || png.color_type == 2 || png.color_type == 4 || png.color_type == 6;
-  png.simple = known_methods && known_color && png.bit_depth == 8 && !png.interlaced;
+  const bool known_depth = png.bit_depth == 8 || (png.bit_depth == 16 && !png.has_colors());
+  png.simple = known_methods && known_color && known_depth && !png.interlaced;
 }
 
 // Collects the chunks that a general decoder needs for the pixels.

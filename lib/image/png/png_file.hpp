@@ -17,8 +17,8 @@ struct PngFile {
   int bit_depth = 0;   // per channel
   int color_type = 0;  // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
   bool interlaced = false;
-  // True if the file has 8 bits per channel, no palette, no interlacing, and no chunk that could change how the pixels
-  // are read, unless describes_colors is set.
+  // True if the file has 8 bits per channel, or 16 and no colors; no palette, no interlacing, and no chunk that could
+  // change how the pixels are read, unless describes_colors is set.
   bool simple = false;
   // True if a file of colors has a chunk that could tell how they are mixed to gray (png_chunks.hpp).
   bool describes_colors = false;
@@ -29,6 +29,8 @@ struct PngFile {
 
   // Returns the number of channels of the color type; 1 for a palette or an unknown type.
   int channels() const;
+  // Returns the bytes of a pixel of a simple file. PNG's filters predict each from the same byte of other pixels.
+  int pixel_bytes() const { return channels() * bit_depth / 8; }
   // Returns true for RGB, RGBA and palettes.
   bool has_colors() const { return (color_type & 2) != 0; }
   std::int64_t pixels() const { return std::int64_t{width} * height; }

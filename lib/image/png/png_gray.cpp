@@ -15,14 +15,14 @@ std::uint8_t* reserve_with_slack(storage::ByteBuffer& buffer, std::size_t bytes)
 
 std::optional<std::string> PngGrayDecoder::decode(const PngFile& png) {
   const auto height = static_cast<std::size_t>(png.height);
-  const std::size_t row_bytes = static_cast<std::size_t>(png.width) * static_cast<std::size_t>(png.channels());
+  const std::size_t row_bytes = static_cast<std::size_t>(png.width) * static_cast<std::size_t>(png.pixel_bytes());
   const std::size_t filtered_bytes = height * (row_bytes + 1);
   std::uint8_t* const filtered = reserve_with_slack(filtered_, filtered_bytes);
   if (const auto reason = inflater_->inflate(png.image_data, {filtered, filtered_bytes})) {
     return fmt::format("byte {}: bad zlib stream in PNG chunk IDAT: {}", png.image_data_offset, *reason);
   }
   needs_gamma_ = false;
-  const int unknown = png.channels() == 1 ? unfilter(png, filtered, pixels_[0]) : unfilter_channels(png, filtered);
+  const int unknown = png.pixel_bytes() == 1 ? unfilter(png, filtered, pixels_[0]) : unfilter_channels(png, filtered);
   if (unknown >= 0) {
     return fmt::format("byte {}: unknown row filter in row {} of the PNG", png.image_data_offset, unknown);
   }
@@ -46,13 +46,17 @@ int PngGrayDecoder::unfilter(const PngFile& png, const std::uint8_t* rows, stora
 int PngGrayDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* rows) {
   const std::size_t bytes = static_cast<std::size_t>(png.height) * (static_cast<std::size_t>(png.width) + 1);
   std::uint8_t* const channel = reserve_with_slack(channel_, bytes);
-  const int colors = png.channels() >= 3 ? 3 : 1;
-  for (int color = 0; color < colors; ++color) {
-    split_channel(rows, png.width, png.height, png.channels(), color, channel);
-    const int unknown = unfilter(png, channel, pixels_[static_cast<std::size_t>(color)]);
+  const int kept = png.bit_depth == 16 ? 2 : png.has_colors() ? 3 : 1;  // without alpha
+  for (int byte = 0; byte < kept; ++byte) {
+    split_channel(rows, png.width, png.height, png.pixel_bytes(), byte, channel);
+    const int unknown = unfilter(png, channel, pixels_[static_cast<std::size_t>(byte)]);
     if (unknown >= 0) return unknown;
   }
-  if (colors == 1) return -1;
+  if (kept == 1) return -1;
+  if (kept == 2) {
+    scale_rows(pixel_rows(pixels_[0], png), pixel_rows(pixels_[1], png), png.width, png.height);
+    return -1;
+  }
   const PixelRows red = pixel_rows(pixels_[0], png);
   const PixelRows green = pixel_rows(pixels_[1], png);
   const PixelRows blue = pixel_rows(pixels_[2], png);

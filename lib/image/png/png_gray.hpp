@@ -1,4 +1,5 @@
-// The fast path for PNGs: decodes those of 8 bits per channel, without palette or interlacing, to gray.
+// The fast path for PNGs: decodes those of 8 bits per channel, or of 16 without colors, without palette or interlacing,
+// to 8-bit gray.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ class PngGrayDecoder {
   Unfilter unfilter_;
   storage::ByteBuffer filtered_;
   storage::ByteBuffer channel_;                // filtered bytes of one of several channels
-  std::array<storage::ByteBuffer, 3> pixels_;  // red, green and blue; the first ends up as gray
+  std::array<storage::ByteBuffer, 3> pixels_;  // red, green and blue, or high and low; the first ends up as gray
   bool needs_gamma_ = false;                   // the colors of the last file differ, and a chunk describes them
   GrayImage image_;
 };

@@ -117,33 +117,35 @@ void PngWriter::compress(PngStyle style) {
   ::deflateEnd(&stream);
 }
 
-std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray, int size, PngStyle style) {
-  if (style != PngStyle::rgba) return encode_pixels(gray, size, 1, style);
+std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray, int width, int height,
+                                             PngStyle style) {
+  if (style != PngStyle::rgba) return encode_pixels(gray, {width, height, 1}, style);
   rgba_.resize(gray.size() * 4);
   for (std::size_t i = 0; i < gray.size(); ++i) {
     rgba_[4 * i] = rgba_[4 * i + 1] = rgba_[4 * i + 2] = gray[i];
     rgba_[4 * i + 3] = 255;
   }
-  return encode_pixels(rgba_, size, 4, style);
+  return encode_pixels(rgba_, {width, height, 4}, style);
 }
 
 std::span<const std::byte> PngWriter::encode_rgb(std::span<const std::uint8_t> rgb, int size) {
-  return encode_pixels(rgb, size, 3, PngStyle::published);
+  return encode_pixels(rgb, {size, size, 3}, PngStyle::published);
 }
 
-std::span<const std::byte> PngWriter::encode_pixels(std::span<const std::uint8_t> pixels, int size, int channels,
+std::span<const std::byte> PngWriter::encode_pixels(std::span<const std::uint8_t> pixels, const Shape& shape,
                                                     PngStyle style) {
-  filter_rows(pixels, size, static_cast<std::size_t>(size) * channels, channels, style);
+  const auto& [width, height, channels] = shape;
+  filter_rows(pixels, height, static_cast<std::size_t>(width) * channels, channels, style);
   compress(style);
 
   file_.clear();
   for (const char c : std::string_view("\x89PNG\r\n\x1a\n")) file_.push_back(static_cast<std::byte>(c));
-  const auto side = static_cast<std::uint32_t>(size);
-  const auto byte = [&](int shift) { return static_cast<std::uint8_t>(side >> shift & 0xff); };
+  const auto byte = [](int side, int shift) { return static_cast<std::uint8_t>(side >> shift & 0xff); };
   const auto color = static_cast<std::uint8_t>(channels == 4 ? 6 : channels == 3 ? 2 : 0);
-  put_chunk(file_, "IHDR",
-            std::array<std::uint8_t, 13>{byte(24), byte(16), byte(8), byte(0), byte(24), byte(16), byte(8), byte(0), 8,
-                                         color, 0, 0, 0});
+  put_chunk(
+      file_, "IHDR",
+      std::array<std::uint8_t, 13>{byte(width, 24), byte(width, 16), byte(width, 8), byte(width, 0), byte(height, 24),
+                                   byte(height, 16), byte(height, 8), byte(height, 0), 8, color, 0, 0, 0});
   // The time is constant, because the time of writing would make equal data sets differ.
   if (style == PngStyle::published) put_chunk(file_, "tIME", std::array<std::uint8_t, 7>{0x07, 0xe1, 9, 1, 12, 0, 0});
   for (std::size_t begin = 0; begin < compressed_.size(); begin += kIdatBytes) {

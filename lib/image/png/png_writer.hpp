@@ -19,14 +19,22 @@ class PngWriter {
  public:
   // Encodes `size` x `size` packed 8-bit gray pixels. The result is valid until the next call.
   // @throws std::bad_alloc if there is no memory left
-  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int size, PngStyle style);
+  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int size, PngStyle style) {
+    return encode(gray, size, size, style);
+  }
+  // The same for `width` x `height` pixels.
+  std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int width, int height, PngStyle style);
   // Encodes `size` x `size` packed pixels of three channels (red, green, blue), in style published.
   // @throws as encode()
   std::span<const std::byte> encode_rgb(std::span<const std::uint8_t> rgb, int size);
 
  private:
-  std::span<const std::byte> encode_pixels(std::span<const std::uint8_t> pixels, int size, int channels,
-                                           PngStyle style);
+  struct Shape {
+    int width;
+    int height;
+    int channels;
+  };
+  std::span<const std::byte> encode_pixels(std::span<const std::uint8_t> pixels, const Shape& shape, PngStyle style);
   void filter_rows(std::span<const std::uint8_t> pixels, int rows, std::size_t row_bytes, int channels, PngStyle style);
   void compress(PngStyle style);
 

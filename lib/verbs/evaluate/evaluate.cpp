@@ -44,7 +44,7 @@ dataset::Dataset single_images(const EvaluatedNetwork& network, const std::vecto
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {
-      throw DataError(fmt::format("{}: {}; evaluate takes PNGs and JPEGs, and a folder by --data", path,
+      throw DataError(fmt::format("{}: {}; evaluate takes PNGs, JPEGs and DICOM files, and a folder by --data", path,
                                   std::filesystem::exists(path, error) ? "not a file" : "no such file"));
     }
     images.images.push_back({.name = path, .path = path, .labels = {}});
@@ -141,8 +141,10 @@ measure::ScoredImages table_of(const std::vector<ScoreRow>& rows, const dataset:
   for (std::uint32_t row = 0; row < rows.size(); ++row) {
     table.patients.push_back(rows[row].patient.value_or(row));
     table.scores.insert(table.scores.end(), rows[row].probabilities.begin(), rows[row].probabilities.end());
-    for (std::size_t label = 0; label < table.columns; ++label)
-      table.labels.push_back(rows[row].labels.has(label) ? 1 : 0);
+    for (std::size_t label = 0; label < table.columns; ++label) {
+      const LabelBits& labels = rows[row].labels;
+      table.labels.push_back(labels.is_ignored(label) ? measure::kUnknown : std::uint8_t{labels.has(label)});
+    }
   }
   return table;
 }

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/dicom.hpp"
 #include "spec/interval.hpp"
 #include "spec/presets.hpp"
 #include "spec/url.hpp"
@@ -60,10 +61,8 @@ const dataset::ShardCount* usable_shards(const dataset::IndexReport& index, spec
 
 [[noreturn]] void refuse(const dataset::IndexReport& index) {
   if (!index.dicom_file.empty()) {
-    throw DataError(
-        fmt::format("'{}' holds no PNGs and no JPEGs; {} is a DICOM file, which chexbench does not read: "
-                    "export the images to PNG or JPEG first",
-                    index.root, printable(index.dicom_file)));
+    throw DataError(fmt::format("'{}' holds no PNGs and no JPEGs; {} is a DICOM file, {}", index.root,
+                                printable(index.dicom_file), dataset::dicom_advice()));
   }
   throw DataError(
       fmt::format("'{}' has a table of {} images, and none of their files is there: add the image files; "
@@ -84,8 +83,10 @@ std::vector<WayToRead> ways_to_read(const dataset::IndexReport& index, const spe
 
   std::vector<WayToRead> ways;
   const bool has_images = index.missing.size() < index.rows;
-  const bool are_jpegs = index.png_files * 2 < index.files;
-  if (has_images) ways.push_back({.name = are_jpegs ? "jpeg" : "png", .settings = "", .trial = trial});
+  const bool are_dicoms = index.dicom_files * 2 > index.files;
+  const bool are_jpegs = !are_dicoms && index.png_files * 2 < index.files;
+  const char* const kind = are_dicoms ? "dicom" : are_jpegs ? "jpeg" : "png";
+  if (has_images) ways.push_back({.name = kind, .settings = "", .trial = trial});
   if (has_images && are_jpegs) {
     ways.push_back({.name = "jpeg scaled", .settings = "data.jpeg=scaled", .trial = trial});
     ways.back().trial.data.jpeg = spec::JpegDecode::scaled;

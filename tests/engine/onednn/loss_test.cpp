@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/batch.hpp"
+
 namespace chexbench::engine::onednn {
 namespace {
 
@@ -21,6 +23,14 @@ TEST(BinaryCrossEntropy, StaysFiniteForLargeLogits) {
   std::array<float, 2> gradient;
   EXPECT_NEAR(binary_cross_entropy(logits, targets, gradient), 500, 1e-9);
   EXPECT_FLOAT_EQ(gradient[0], 0.5f);
+}
+
+// As the CheXpert paper does: the sum over the labels that are known, here divided by the number of all.
+TEST(BinaryCrossEntropy, LeavesIgnoredLabelsOut) {
+  const std::array<float, 4> logits{0, 5, 0, -7}, targets{0, kIgnoredLabel, 1, kIgnoredLabel};
+  std::array<float, 4> gradient;
+  EXPECT_NEAR(binary_cross_entropy(logits, targets, gradient), std::log(2.0) / 2, 1e-12);
+  EXPECT_EQ(gradient, (std::array<float, 4>{0.125f, 0, -0.125f, 0}));
 }
 
 TEST(BinaryCrossEntropy, GradientIsTheDerivative) {

@@ -1,5 +1,6 @@
 """Seeds of the readers of tables and folders: CSV, step logs, the layouts of data sets."""
 
+import gzip
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,6 +80,33 @@ def nih_layout_seeds():
     yield "short", ("\n" + head + "a.png,Mass\n").encode()
     table = (ROOT / "tests/data/nih/Data_Entry_2017.csv").read_bytes().split(b"\n")
     yield "real", b"00000001_000.png\n" + b"\n".join(table[:6])
+
+
+def chexpert_layout_seeds():
+    head = b"Path,Sex,Age,Frontal/Lateral,AP/PA,Edema,Mass\n"
+    row = b"CheXpert-v1.0/train/patient00001/study1/view1_frontal.jpg,Female,68,Frontal,AP,"
+    for meaning in range(4):
+        yield f"meaning-{meaning}", bytes([meaning]) + b"Edema,Mass\n" + head + row + b"-1.0,\n"
+    yield "published", b"\2*\n" + head + row + b"1.0,0.0\n"
+    yield "leads-out", b"\2Edema\n" + head + row.replace(b"study1", b"..") + b"1,0\n"
+    yield "no-patient", b"\2Edema\n" + head + row.replace(b"patient00001", b"someone") + b"1,0\n"
+
+
+def mimic_layout_seeds():
+    labels = b"subject_id,study_id,Edema|10000032,50414267,1.0|10000764,57375967,|\n"
+    head = b"dicom_id,study_id,subject_id,split\n"
+    yield "joined", labels + head + b"a,50414267,10000032,train\nb,57375967,10000764,validate\n"
+    yield "unlabelled", labels + head + b"a,50414267,10000032,train\nc,1,2,test\n"
+    yield "leads-out", labels + head + b"../a,50414267,10000032,train\n"
+    yield "split", labels + head + b"a,50414267,10000032,dev\n"
+    yield "twice", labels.replace(b"57375967", b"50414267") + head
+
+
+def packed_table_seeds():
+    yield "whole", gzip.compress(b"a,b\n1,2\n", mtime=0)
+    yield "members", gzip.compress(b"a,b\n", mtime=0) + gzip.compress(b"1,2\n", mtime=0)
+    yield "truncated", gzip.compress(b"a,b\n" * 100, mtime=0)[:-9]
+    yield "plain", b"a,b\n1,2\n"
 
 
 def folder_layout_seeds():

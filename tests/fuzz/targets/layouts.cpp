@@ -1,8 +1,10 @@
-// The tables of data sets: ChestX-ray14's, the user's own, folders of classes, and the names of files that rows mean.
+// The tables of data sets: ChestX-ray14's, CheXpert's, MIMIC-CXR's, the user's own, folders of classes, and the names
+// of files that rows mean.
 #include <algorithm>
 
 #include "dataset/index.hpp"
 #include "dataset/label_columns.hpp"
+#include "dataset/table_text.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
 
@@ -82,6 +84,35 @@ FUZZ_TARGET(nih_layout, "dataset/index.cpp dataset/image_files.cpp") {
                                                                 {"root/test_list.txt", listed},
                                                                 {"root/images/a.png", {}},
                                                                 {"root/images_001/images/b.png", {}}});
+}
+
+// The first byte says what -1 and blanks mean.
+FUZZ_TARGET(chexpert_layout, "dataset/chexpert_layout.cpp dataset/observations.cpp dataset/table_rows.cpp") {
+  Input input(bytes);
+  const auto meaning = static_cast<spec::UnclearLabel>(input.byte() % 4);
+  const spec::LabelsSpec labels{.columns = input.line(), .uncertain = meaning, .blank = meaning};
+  read_root({.root = "root", .layout = spec::DataLayout::chexpert, .labels = labels},
+            {{"root/train.csv", input.rest()},
+             {"root/train/patient00001/study1/view1_frontal.jpg", {}},
+             {"root/valid/patient2/study1/view1_frontal.png", {}}});
+}
+
+// The first line is the table of labels, with '|' between its lines; the rest is that of splits.
+FUZZ_TARGET(mimic_layout, "dataset/mimic_layout.cpp dataset/observations.cpp dataset/table_rows.cpp") {
+  Input input(bytes);
+  const std::string labels = input.line();
+  std::string lines = labels;
+  std::ranges::replace(lines, '|', '\n');
+  read_root({.root = "root", .layout = spec::DataLayout::mimic, .labels = {.columns = "Edema"}},
+            {{"root/mimic-cxr-2.0.0-chexpert.csv", std::as_bytes(std::span(lines))},
+             {"root/mimic-cxr-2.0.0-split.csv", input.rest()},
+             {"root/files/p10/p10000032/s50414267/a.jpg", {}}});
+}
+
+// A compressed table, of which nothing but its text is taken.
+FUZZ_TARGET(packed_table, "dataset/table_text.cpp") {
+  const MemoryStore store({{"root/labels.csv.gz", bytes}});
+  accepted({ExitCode::data}, [&] { return dataset::TableText(store, "root/labels.csv.gz").text().size(); });
 }
 
 // Each line is the path of a file in the root.

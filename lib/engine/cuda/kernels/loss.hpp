@@ -8,13 +8,16 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Returns max(z, 0) - z t + log(1 + exp(-|z|)), a form that stays exact when exp(z) would overflow.
+// Returns max(z, 0) - z t + log(1 + exp(-|z|)), a form that stays exact when exp(z) would overflow, or 0 if the target
+// is kIgnoredLabel, which alone is negative.
 CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target) {
+  if (target < 0) return 0;
   return (logit > 0 ? logit : 0.0f) - logit * target + log1pf(expf(-fabsf(logit)));
 }
 
-// Returns d cross_entropy / d logit = sigmoid(z) - t.
+// Returns d cross_entropy / d logit = sigmoid(z) - t, or 0 as above.
 CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float target) {
+  if (target < 0) return 0;
   return 1.0f / (1.0f + expf(-logit)) - target;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/batch.hpp"
 #include "emulation.hpp"
 
 namespace chexbench::engine::cuda::kernels {
@@ -68,6 +69,22 @@ TYPED_TEST(LossOf, IsTheMeanOverTheOutputsAndLeavesThePaddingOut) {
     const double exact = sum / (images * kOutputs);
     EXPECT_NEAR(static_cast<double>(batch.loss), exact, 1e-6 * exact);
   }
+}
+
+TYPED_TEST(LossOf, LeavesIgnoredLabelsOut) {
+  Batch<TypeParam> batch(3), known(3);
+  batch.targets[5] = batch.targets[20] = kIgnoredLabel;
+  batch.run(1);
+  known.run(1);
+  double sum = 0;
+  for (int image = 0; image < 3; ++image) {
+    for (int i = 0; i < kOutputs; ++i) {
+      const bool is_ignored = batch.target(image, i) < 0;
+      EXPECT_EQ(batch.gradient(image, i), is_ignored ? 0 : known.gradient(image, i)) << image << ", " << i;
+      if (!is_ignored) sum += exact_loss(batch.biased_logit(image, i), batch.target(image, i));
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(batch.loss), sum / (3 * kOutputs), 1e-6);
 }
 
 TYPED_TEST(LossOf, TellsTheLogitsWithTheirBias) {

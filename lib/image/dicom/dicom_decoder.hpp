@@ -1,0 +1,38 @@
+// Decodes X-rays in DICOM files by DCMTK. Only pixels and what their display needs are read: names, dates and numbers
+// of patients are never taken, and no message quotes a file's text.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "image/gray_image.hpp"
+
+namespace chexbench::image {
+
+// Whether this build reads DICOM files.
+bool reads_dicom();
+
+// Returns whether the bytes begin as a DICOM file: "DICM" after a preamble of 128 bytes.
+bool is_dicom(std::span<const std::byte> bytes);
+
+// Returns whether the name ends in .dcm or .dicom, in either case.
+bool is_dicom_name(std::string_view name);
+
+// Not thread-safe: use one per thread.
+class DicomDecoder {
+ public:
+  virtual ~DicomDecoder() = default;
+  // Decodes one file of one gray frame of 8 to 16 bits, as dicom_display.hpp says. The result is valid until the next
+  // call.
+  // @throws DataError without the file's name if it is damaged or truncated; has no pixels, colors, several frames or a
+  // transfer syntax that DCMTK does not read; or asks for too much (image_limits.hpp). In a build without DCMTK always.
+  // @throws SpecError as max_image_pixels()
+  virtual GrayImage decode(std::span<const std::byte> bytes) = 0;
+};
+
+// Loads DCMTK at its first call. @throws DataError if it cannot be loaded
+std::unique_ptr<DicomDecoder> make_dicom_decoder();
+
+}  // namespace chexbench::image

@@ -1,0 +1,92 @@
+#include "image/dicom/dicom_display.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace chexbench::image {
+namespace {
+
+using Window = DicomHeader::Window;
+
+// The values of the stored bits, as numbers.
+class StoredBits {
+ public:
+  explicit StoredBits(const DicomHeader& header)
+      : shift_(header.high_bit + 1 - header.bits_stored), bits_(header.bits_stored), is_signed_(header.is_signed) {}
+
+  int least() const { return is_signed_ ? -(1 << (bits_ - 1)) : 0; }
+  int greatest() const { return least() + (1 << bits_) - 1; }
+  int of(std::size_t pattern) const {
+    const int value = static_cast<int>(pattern >> shift_) & ((1 << bits_) - 1);
+    return is_signed_ && value >> (bits_ - 1) != 0 ? value - (1 << bits_) : value;
+  }
+
+ private:
+  const int shift_, bits_;
+  const bool is_signed_;
+};
+
+// Return the place of a value in what is displayed, from 0 to 1.
+double in_lut(const DicomHeader& header, double value) {
+  const auto entry = static_cast<int>(std::clamp(value - header.lut_first, 0.0, header.lut_entries - 1.0));
+  return static_cast<double>(header.lut[entry]) / ((1 << header.lut_bits) - 1);
+}
+
+double in_window(const DicomHeader& header, double value) {
+  if (header.window == Window::sigmoid) {
+    return 1 / (1 + std::exp(-4 * (value - header.center) / header.window_width));
+  }
+  const double one = header.window == Window::linear ? 1 : 0;
+  const double center = header.center - one / 2, width = header.window_width - one;
+  if (value <= center - width / 2) return 0;
+  if (value > center + width / 2) return 1;
+  return (value - center) / width + 0.5;
+}
+
+double in_range(double low, double high, double value) { return (value - low) / (high - low); }
+
+}  // namespace
+
+std::optional<std::string> refuse_display(const DicomHeader& header) {
+  if (header.bits_allocated != 8 && header.bits_allocated != 16) {
+    return fmt::format("it has {} bits for each pixel: 8 and 16 are read", header.bits_allocated);
+  }
+  if (header.bits_stored < 1 || header.bits_stored > header.bits_allocated ||
+      header.high_bit < header.bits_stored - 1 || header.high_bit >= header.bits_allocated) {
+    return fmt::format("its pixels have {} bits up to bit {} of {}, which is contradictory", header.bits_stored,
+                       header.high_bit, header.bits_allocated);
+  }
+  if (!std::isfinite(header.slope) || !std::isfinite(header.intercept) || header.slope == 0) {
+    return fmt::format("its rescale slope is {} and its intercept {}, so pixels have no value", header.slope,
+                       header.intercept);
+  }
+  if (header.lut != nullptr) {
+    if (header.lut_entries >= 1 && header.lut_bits >= 8 && header.lut_bits <= 16) return std::nullopt;
+    return fmt::format("its VOI LUT has {} entries of {} bits", header.lut_entries, header.lut_bits);
+  }
+  const double least_width = header.window == Window::linear ? 1 : 0;
+  const bool is_wide = header.window_width >= least_width && header.window_width > 0;
+  if (header.window == Window::none || (is_wide && std::isfinite(header.center) && std::isfinite(header.window_width)))
+    return std::nullopt;
+  return fmt::format("its window has center {} and width {}", header.center, header.window_width);
+}
+
+void fill_display_table(const DicomHeader& header, std::vector<std::uint8_t>& table) {
+  const StoredBits stored(header);
+  const auto rescaled = [&](int value) { return value * header.slope + header.intercept; };
+  const auto [low, high] = std::minmax({rescaled(stored.least()), rescaled(stored.greatest())});
+  table.resize(std::size_t{1} << header.bits_allocated);
+  for (std::size_t pattern = 0; pattern < table.size(); ++pattern) {
+    const double value = rescaled(stored.of(pattern));
+    const double place = header.lut != nullptr           ? in_lut(header, value)
+                         : header.window != Window::none ? in_window(header, value)
+                                                         : in_range(low, high, value);
+    const auto gray = static_cast<std::uint8_t>(std::clamp(place, 0.0, 1.0) * 255 + 0.5);
+    table[pattern] = header.is_inverted ? static_cast<std::uint8_t>(255 - gray) : gray;
+  }
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,237 @@
+#include "image/dicom/dicom_module.hpp"
+
+#include <dcmtk/dcmdata/dccodec.h>
+#include <dcmtk/dcmdata/dcdeftag.h>
+#include <dcmtk/dcmdata/dcfilefo.h>
+#include <dcmtk/dcmdata/dcistrmb.h>
+#include <dcmtk/dcmdata/dcmetinf.h>
+#include <dcmtk/dcmdata/dcpixel.h>
+#include <dcmtk/dcmdata/dcrledrg.h>
+#include <dcmtk/dcmdata/dcxfer.h>
+#include <dcmtk/dcmjpeg/djdecode.h>
+#include <dcmtk/dcmjpls/djdecode.h>
+#include <dcmtk/oflog/oflog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace chexbench::image {
+namespace {
+
+using Window = DicomHeader::Window;
+
+struct Failure {
+  std::string reason;
+};
+
+[[noreturn]] void fail(const std::string& reason) { throw Failure{reason}; }
+
+void check(const OFCondition& condition, const char* what) {
+  if (condition.bad()) fail(std::string(what) + ": " + condition.text());
+}
+
+// Logging is off: DCMTK's warnings may quote what a header says of a patient.
+struct Setup {
+  Setup() {
+    OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+    DcmRLEDecoderRegistration::registerCodecs();
+    DJDecoderRegistration::registerCodecs();
+    DJLSDecoderRegistration::registerCodecs();
+  }
+};
+
+struct Reader {
+  std::unique_ptr<DcmDataset> data;
+  E_TransferSyntax syntax = EXS_Unknown;
+  int bits_allocated = 0;
+};
+
+// Returns a text of the file only if it is one of the words of a list, or else "another one".
+std::string word_in(const OFString& text, std::initializer_list<const char*> words) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const char* word) { return text == word; });
+  return found == words.end() ? "another one" : *found;
+}
+
+int required(DcmItem& data, const DcmTagKey& tag, const char* name) {
+  Uint16 value = 0;
+  if (data.findAndGetUint16(tag, value).bad()) fail(std::string("its header has no ") + name);
+  return value;
+}
+
+double number(DcmItem& data, const DcmTagKey& tag, double otherwise) {
+  Float64 value = 0;
+  return data.findAndGetFloat64(tag, value).good() ? value : otherwise;
+}
+
+void read_geometry(DcmItem& data, DicomHeader& header) {
+  if (!data.tagExists(DCM_PixelData)) fail("it has no pixels: it is no image, or one of floating-point numbers");
+  OFString photometric;
+  data.findAndGetOFString(DCM_PhotometricInterpretation, photometric);
+  header.is_inverted = photometric == "MONOCHROME1";
+  if (!header.is_inverted && photometric != "MONOCHROME2") {
+    fail("its photometric interpretation is " +
+         word_in(photometric, {"RGB", "PALETTE COLOR", "YBR_FULL", "YBR_FULL_422", "YBR_RCT", "YBR_ICT"}) +
+         ", and only MONOCHROME1 and MONOCHROME2 are read");
+  }
+  const int samples = required(data, DCM_SamplesPerPixel, "number of samples for each pixel");
+  if (samples != 1) fail("it has " + std::to_string(samples) + " samples for each pixel: gray images have one");
+  Sint32 frames = 0;
+  if (data.findAndGetSint32(DCM_NumberOfFrames, frames).good() && frames != 1)
+    fail("it has " + std::to_string(frames) + " frames: one is read; write each into a file of its own");
+  header.height = required(data, DCM_Rows, "number of rows");
+  header.width = required(data, DCM_Columns, "number of columns");
+  header.bits_allocated = required(data, DCM_BitsAllocated, "number of bits");
+  header.bits_stored = required(data, DCM_BitsStored, "number of stored bits");
+  header.high_bit = required(data, DCM_HighBit, "highest bit");
+  header.is_signed = required(data, DCM_PixelRepresentation, "kind of numbers (PixelRepresentation)") == 1;
+}
+
+// The table of a VOI LUT: its descriptor holds the number of entries (0 means 65536), the first value and the bits.
+void read_lut(DcmItem& data, DicomHeader& header) {
+  DcmItem* item = nullptr;
+  if (data.findAndGetSequenceItem(DCM_VOILUTSequence, item, 0).bad() || item == nullptr) return;
+  Uint16 entries = 0, first = 0, bits = 0;
+  unsigned long count = 0;
+  const bool is_whole = item->findAndGetUint16(DCM_LUTDescriptor, entries, 0).good() &&
+                        item->findAndGetUint16(DCM_LUTDescriptor, first, 1).good() &&
+                        item->findAndGetUint16(DCM_LUTDescriptor, bits, 2).good() &&
+                        item->findAndGetUint16Array(DCM_LUTData, header.lut, &count).good();
+  header.lut_entries = entries == 0 ? 65536 : entries;
+  if (!is_whole || header.lut == nullptr || count < static_cast<unsigned long>(header.lut_entries))
+    fail("its VOI LUT is not whole");
+  header.lut_first = header.is_signed ? static_cast<Sint16>(first) : first;
+  header.lut_bits = bits;
+}
+
+void read_display(DcmItem& data, DicomHeader& header) {
+  if (data.tagExists(DCM_ModalityLUTSequence)) fail("it has a modality LUT, which is not read: export it to PNG");
+  header.slope = number(data, DCM_RescaleSlope, 1);
+  header.intercept = number(data, DCM_RescaleIntercept, 0);
+  read_lut(data, header);
+  Float64 center = 0, width = 0;
+  if (data.findAndGetFloat64(DCM_WindowCenter, center).bad() || data.findAndGetFloat64(DCM_WindowWidth, width).bad())
+    return;
+  header.center = center;
+  header.window_width = width;
+  OFString function;
+  data.findAndGetOFString(DCM_VOILUTFunction, function);
+  header.window = function == "SIGMOID"        ? Window::sigmoid
+                  : function == "LINEAR_EXACT" ? Window::linear_exact
+                                               : Window::linear;
+}
+
+// Returns the transfer syntax of the header `meta`, if it can be read here.
+E_TransferSyntax syntax_of(DcmMetaInfo& meta) {
+  OFString uid;
+  if (meta.findAndGetOFString(DCM_TransferSyntaxUID, uid).bad() || uid.empty())
+    fail("its header names no transfer syntax");
+  if (uid.find_first_not_of("0123456789.") != OFString_npos || uid.size() > 64)
+    fail("its header names a transfer syntax that is no UID");
+  const DcmXfer xfer(uid.c_str());
+  if (xfer.getXfer() == EXS_Unknown) fail(std::string("its transfer syntax ") + uid.c_str() + " is unknown");
+  const E_TransferSyntax syntax = xfer.getXfer();
+  const bool is_raw = !xfer.isEncapsulated() || syntax == EXS_DeflatedLittleEndianExplicit;
+  if (is_raw || DcmCodecList::canChangeCoding(syntax, EXS_LittleEndianExplicit)) return syntax;
+  fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + uid.c_str() +
+       "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
+}
+
+std::size_t begin_file(Reader& reader, const std::uint8_t* bytes, std::size_t size, bool* is_deflated) {
+  reader.data.reset();
+  DcmInputBufferStream stream;
+  stream.setBuffer(bytes, static_cast<offile_off_t>(size));
+  stream.setEos();
+  DcmMetaInfo meta;
+  meta.transferInit();
+  const OFCondition condition = meta.read(stream, EXS_Unknown, EGL_noChange, DCM_MaxReadLength);
+  meta.transferEnd();
+  check(condition, "its header cannot be read");
+  const E_TransferSyntax syntax = syntax_of(meta);
+  *is_deflated = syntax == EXS_DeflatedLittleEndianExplicit;
+  reader.syntax = *is_deflated ? EXS_LittleEndianExplicit : syntax;
+  return static_cast<std::size_t>(stream.tell());
+}
+
+void read_data(Reader& reader, const std::uint8_t* bytes, std::size_t size, DicomHeader* header) {
+  DcmInputBufferStream stream;
+  stream.setBuffer(bytes, static_cast<offile_off_t>(size));
+  stream.setEos();
+  reader.data = std::make_unique<DcmDataset>();
+  reader.data->transferInit();
+  const OFCondition condition = reader.data->read(stream, reader.syntax, EGL_noChange, DCM_MaxReadLength);
+  reader.data->transferEnd();
+  check(condition, "its data set is damaged or truncated");
+  read_geometry(*reader.data, *header);
+  read_display(*reader.data, *header);
+  reader.bits_allocated = header->bits_allocated;
+}
+
+void unpack_pixels(Reader& reader, const void** values, std::size_t* count) {
+  check(reader.data->chooseRepresentation(EXS_LittleEndianExplicit, nullptr), "its pixels cannot be unpacked");
+  DcmElement* pixels = nullptr;
+  check(reader.data->findAndGetElement(DCM_PixelData, pixels), "its pixels cannot be read");
+  if (required(*reader.data, DCM_BitsAllocated, "number of bits") != reader.bits_allocated)
+    fail("its pixels have another number of bits than its header says");
+  if (reader.bits_allocated == 8) {
+    Uint8* array = nullptr;
+    check(pixels->getUint8Array(array), "its pixels cannot be read");
+    *values = array;
+    *count = array == nullptr ? 0 : pixels->getLength();
+  } else {
+    Uint16* array = nullptr;
+    check(pixels->getUint16Array(array), "its pixels cannot be read");
+    *values = array;
+    *count = array == nullptr ? 0 : pixels->getLength() / sizeof(Uint16);
+  }
+}
+
+// Runs `body`, and turns what it throws into a reason. Returns whether it threw nothing.
+template <typename Body>
+bool succeeds(char* reason, std::size_t reason_bytes, Body body) {
+  try {
+    body();
+    return true;
+  } catch (const Failure& failure) {
+    std::snprintf(reason, reason_bytes, "%s", failure.reason.c_str());
+  } catch (const std::exception& error) {
+    std::snprintf(reason, reason_bytes, "DCMTK: %s", error.what());
+  }
+  return false;
+}
+
+void* create_reader() {
+  static const Setup setup;
+  return new (std::nothrow) Reader;
+}
+
+void destroy_reader(void* reader) { delete static_cast<Reader*>(reader); }
+
+std::size_t begin(void* reader, const std::uint8_t* bytes, std::size_t size, bool* is_deflated, char* reason,
+                  std::size_t reason_bytes) {
+  std::size_t place = 0;
+  const bool is_read = succeeds(reason, reason_bytes,
+                                [&] { place = begin_file(*static_cast<Reader*>(reader), bytes, size, is_deflated); });
+  return is_read ? place : 0;
+}
+
+int read(void* reader, const std::uint8_t* bytes, std::size_t size, DicomHeader* header, char* reason,
+         std::size_t reason_bytes) {
+  return succeeds(reason, reason_bytes, [&] { read_data(*static_cast<Reader*>(reader), bytes, size, header); }) ? 0 : 1;
+}
+
+int unpack(void* reader, const void** values, std::size_t* count, char* reason, std::size_t reason_bytes) {
+  return succeeds(reason, reason_bytes, [&] { unpack_pixels(*static_cast<Reader*>(reader), values, count); }) ? 0 : 1;
+}
+
+constexpr DicomModule kModule = {kDicomModuleVersion, create_reader, destroy_reader, begin, read, unpack};
+
+}  // namespace
+}  // namespace chexbench::image
+
+extern "C" [[gnu::visibility("default")]] const chexbench::image::DicomModule* chexbench_dicom() {
+  return &chexbench::image::kModule;
+}
