@@ -78,4 +78,9 @@ results::EpochRecord validate(const ScoringContext& context) {
 
 double validation_score(const results::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }
 
+int epochs_without_better(const std::vector<results::EpochRecord>& epochs) {
+  const auto best = std::ranges::max_element(epochs, {}, validation_score);
+  return best == epochs.end() ? 0 : static_cast<int>(epochs.end() - best) - 1;
+}
+
 }  // namespace chexbench::bench

@@ -19,4 +19,7 @@ results::EpochRecord validate(const ScoringContext& context);
 // AUROC is undefined.
 double validation_score(const results::EpochRecord& epoch);
 
+// Returns the number of epochs after the one with the highest validation_score(). 0 if there are none.
+int epochs_without_better(const std::vector<results::EpochRecord>& epochs);
+
 }  // namespace chexbench::bench

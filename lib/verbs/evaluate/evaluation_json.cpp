@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "analysis/published_aurocs.hpp"
 #include "verbs/evaluate/evaluation_fields.hpp"
 #include "verbs/to_json.hpp"
 
@@ -49,6 +50,20 @@ void add_data_set(const EvaluationResult& result, Json& object) {
   }
 }
 
+void add_published(const EvaluationResult& result, Json& object) {
+  if (!analysis::has_published_aurocs(result.labels)) return;
+  object["published"] = Json::array();
+  for (const analysis::PublishedAurocs& published : analysis::published_aurocs()) {
+    Json& one = object["published"].emplace_back(Json{{"name", published.name},
+                                                      {"source", published.source},
+                                                      {"images", published.images},
+                                                      {"same_images", false},
+                                                      {"mean_auroc", published.mean},
+                                                      {"auroc", Json::object()}});
+    for (std::size_t f = 0; f < result.labels.size(); ++f) one["auroc"][result.labels[f]] = published.of[f];
+  }
+}
+
 void add_images(const EvaluationResult& result, Json& object) {
   object["images"] = Json::array();
   for (const ScoreRow& row : result.rows) {
@@ -73,6 +88,7 @@ std::string evaluation_json(const EvaluationResult& result) {
                  {"device", result.device}};
   if (result.data_set) {
     add_data_set(result, object);
+    add_published(result, object);
   } else {
     add_images(result, object);
   }
