@@ -17,6 +17,7 @@ A RUN is the folder of a run, or one of its CSVs. Figures:
   learning     losses and AUROC by epoch, from epochs.csv
   roc          ROC curves of each finding with their bands, of a training over epochs or of chexbench evaluate
   reliability  whether the probabilities of each finding mean what they say, of the same
+  tradeoff     mean AUROC against images/s of each trial over epochs: what a larger batch costs
   prediction   images/s by ranks as measured, as predicted and as published. --predicted takes what chexbench predict
                prints with --format csv or json; --published takes a CSV with the columns ranks and images_per_s, and
                device, model, batch_size as far as known. Published rows of other arms are left out. A column `kind`
@@ -44,7 +45,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from plotting import bars, columns, curves, lines, prediction
+from plotting import bars, columns, curves, lines, prediction, tradeoff
 from plotting.style import HOW_TO_GET_MATPLOTLIB, load_pyplot, save
 from plotting.tables import Run, Unusable, read_trials
 
@@ -54,7 +55,8 @@ INTERVAL = ["images_per_s_ci95_low", "images_per_s_ci95_high"]
 OF_TRIALS = {"throughput": (bars.draw_throughput, INTERVAL), "scaling": (lines.draw_scaling, INTERVAL),
              "efficiency": (lines.draw_efficiency, ["scaling_efficiency"]), "formats": (bars.draw_formats, INTERVAL),
              "storage": (bars.draw_storage, INTERVAL), "time": (bars.draw_time, list(bars.PARTS)),
-             "utilization": (bars.draw_utilization, list(bars.BUSY_PARTS)), "update": (lines.draw_update, INTERVAL)}
+             "utilization": (bars.draw_utilization, list(bars.BUSY_PARTS)), "update": (lines.draw_update, INTERVAL),
+             "tradeoff": (tradeoff.draw_tradeoff, tradeoff.COLUMNS)}
 FIGURES = (*OF_TRIALS, "learning", *curves.CURVES, "prediction")
 ENDINGS = (".svg", ".png", ".pdf")
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
+#include "measure/mean.hpp"
 #include "measure/statistics.hpp"
 #include "results/labels.hpp"
 
@@ -28,10 +31,31 @@ std::string when_target(const results::TrialResult& trial) {
                  : fmt::format("; {} was not reached", *target);
 }
 
+// Returns what else a reader must know of the figure: that a training ended early, that it is of the images that train,
+// and what other repeats say.
+std::string caveats(const results::TrialResult& trial) {
+  std::string text;
+  const auto ends_early = [&](const results::RepeatResult& repeat) {
+    return !repeat.epochs.empty() && std::ssize(repeat.epochs) < trial.spec.training.epochs;
+  };
+  const auto early = std::ranges::find_if(trial.repeats, ends_early);
+  if (trial.spec.training.stop_patience > 0 && early != trial.repeats.end())
+    text += fmt::format(" It ended after {} epochs, as {} were not better.", early->epochs.size(),
+                        trial.spec.training.stop_patience);
+  if (trial.spec.training.validation_share == 0) text += " The images that it trains on say so, and no others.";
+  if (const std::optional<AurocSpread> spread = auroc_spread(trial)) {
+    text += fmt::format(
+        " The best of {} repeats is repeat {} with {:.3f}; they lie from {:.3f} to {:.3f} (standard "
+        "deviation {:.3f}).",
+        spread->repeats, spread->best_repeat, spread->best, spread->worst, spread->best, spread->deviation);
+  }
+  return text;
+}
+
 std::string reached(const results::TrialResult& trial, const results::EpochRecord& epoch) {
-  return fmt::format("{} reaches a mean AUROC of {:.3f}{} after epoch {} of {}, in {}{}.", trial.trial,
+  return fmt::format("{} reaches a mean AUROC of {:.3f}{} after epoch {} of {}, in {}{}.{}", trial.trial,
                      *epoch.mean_auroc, interval(epoch), epoch.epoch, trial.spec.training.epochs,
-                     duration(epoch.elapsed_s), when_target(trial));
+                     duration(epoch.elapsed_s), when_target(trial), caveats(trial));
 }
 
 // Returns whether everything that may change what is learned is equal. How images are read, how many ranks share the
@@ -86,6 +110,25 @@ const results::EpochRecord* representative_epoch(const results::TrialResult& tri
   return best[(best.size() - 1) / 2];
 }
 
+std::optional<AurocSpread> auroc_spread(const results::TrialResult& trial) {
+  std::vector<double> aurocs;
+  AurocSpread spread;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    const results::EpochRecord* const epoch = best_epoch(repeat);
+    if (epoch == nullptr) continue;
+    if (aurocs.empty() || *epoch->mean_auroc > spread.best) {
+      spread.best = *epoch->mean_auroc;
+      spread.best_repeat = repeat.repeat;
+    }
+    aurocs.push_back(*epoch->mean_auroc);
+  }
+  if (aurocs.size() < 2) return std::nullopt;
+  spread.repeats = static_cast<int>(aurocs.size());
+  spread.worst = std::ranges::min(aurocs);
+  spread.deviation = std::sqrt(measure::squared_deviations(aurocs) / static_cast<double>(aurocs.size() - 1));
+  return spread;
+}
+
 std::optional<double> time_to_auroc_s(const results::TrialResult& trial) {
   const std::optional<double> target = trial.spec.training.target_auroc;
   std::vector<double> seconds;
@@ -110,8 +153,8 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
          .text = reached(*trial, *epoch),
          .trial = trial->trial,
          .headline = fmt::format("reaches a mean AUROC of {:.3f}{}", *epoch->mean_auroc, interval(*epoch)),
-         .reason = fmt::format("That was after epoch {} of {}, in {}{}.", epoch->epoch, trial->spec.training.epochs,
-                               duration(epoch->elapsed_s), when_target(*trial))});
+         .reason = fmt::format("That was after epoch {} of {}, in {}{}.{}", epoch->epoch, trial->spec.training.epochs,
+                               duration(epoch->elapsed_s), when_target(*trial), caveats(*trial))});
     learned.emplace_back(trial, epoch);
   }
   for (auto arm = learned.begin(); arm != learned.end(); ++arm) {

@@ -17,6 +17,18 @@ const results::EpochRecord* best_epoch(const results::RepeatResult& repeat);
 // scores of one network together. Returns null if no repeat has a mean AUROC. The result points into `trial`.
 const results::EpochRecord* representative_epoch(const results::TrialResult& trial);
 
+// How the best mean AUROCs of a trial's repeats differ: what another order of images, and other flips, make of the same
+// training.
+struct AurocSpread {
+  int repeats = 0;  // that have one
+  double best = 0, worst = 0;
+  int best_repeat = 0;   // from 0, as its folder of checkpoints is named
+  double deviation = 0;  // standard deviation, of a sample
+};
+
+// Returns std::nullopt if fewer than two repeats have a mean AUROC.
+std::optional<AurocSpread> auroc_spread(const results::TrialResult& trial);
+
 // Returns the seconds from the begin of the training to the end of the first validation with a mean AUROC of at least
 // training.target_auroc, as the median over repeats. Returns std::nullopt if the spec has no target, or if a repeat did
 // not reach it.

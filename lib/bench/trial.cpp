@@ -114,6 +114,7 @@ results::RepeatResult run_steps(const TrialContext& context, std::optional<Epoch
     observers.before_step(step);
     run_step(step, steps, context, *pipeline, recorder);
     observers.after_step(step, recorder);
+    if (epochs && epochs->is_over()) break;
   }
   context.engine.finish();
   recorder.look(context.engine);

@@ -36,6 +36,7 @@ std::set<std::uint32_t> validation_patients(const Dataset& dataset, double share
 }  // namespace
 
 PatientSplit split_by_patient(const Dataset& dataset, double validation_share) {
+  if (validation_share == 0) return {dataset, dataset};
   const std::set<std::uint32_t> chosen = validation_patients(dataset, validation_share);
   PatientSplit split;
   for (Dataset* const part : {&split.training, &split.validation}) {

@@ -10,10 +10,11 @@ struct PatientSplit {
   Dataset validation;
 };
 
-// Puts the share `validation_share` of the patients (at least one, and all but one at most) with all their images into
-// `validation`. The choice depends only on the patients' numbers and the share, so it is the same for every format,
-// rank, seed and pipeline. Shards stay whole: both parts list all of them, and readers leave out the images that are
-// not in their part (Dataset::partial). total_bytes is divided by the number of images. Thread-safe.
+// With a share of 0, both parts are the whole data set. Otherwise puts the share `validation_share` of the patients (at
+// least one, and all but one at most) with all their images into `validation`. The choice depends only on the patients'
+// numbers and the share, so it is the same for every format, rank, seed and pipeline. Shards stay whole: both parts
+// list all of them, and readers leave out the images that are not in their part (Dataset::partial). total_bytes is
+// divided by the number of images. Thread-safe.
 // @throws DataError if there are fewer than two patients
 PatientSplit split_by_patient(const Dataset& dataset, double validation_share);
 

@@ -20,12 +20,18 @@ std::int64_t outputs_in(const spec::Safetensors& file, const std::string& classi
 
 InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs) {
   model::WeightSource random = model::random_weights(spec.seed, model::weight_draws(spec.name));
-  if (spec.weights == "random") return {.source = random, .notes = {}};
-  const spec::Safetensors file(spec.weights);
   const std::string classifier = model::make_network(spec.name, spec.image_size, outputs).layers.back().name;
+  InitialWeights weights{.source = random, .notes = {}};
+  if (spec.freeze == spec::Freeze::base) {
+    weights.notes.push_back(
+        fmt::format("model.freeze base: only layer '{}' is trained; the layers before it keep their weights, and their "
+                    "batch norms the running statistics",
+                    classifier));
+  }
+  if (spec.weights == "random") return weights;
+  const spec::Safetensors file(spec.weights);
   const std::int64_t in_file = outputs_in(file, classifier);
   const bool anew = in_file != 0 && in_file != outputs;
-  InitialWeights weights;
   if (anew) {
     weights.notes.push_back(
         fmt::format("layer '{}' starts from random weights: {} has {} outputs for it, and the images have {} labels",

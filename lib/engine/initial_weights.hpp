@@ -18,6 +18,7 @@ struct InitialWeights {
 // Returns the weights that `spec.weights` names: "random" (seeded by spec.seed), or the path of a safetensors file. If
 // the file lacks running statistics, they start as those of a new network. If the file's last layer has another number
 // of outputs than `outputs`, that layer starts from random weights, with a note that is also logged.
+// A note says which layer is trained if the base is frozen.
 // @throws SpecError if the network is unknown
 // @throws DataError if the file cannot be read; the returned source throws DataError if a tensor is missing or has
 // another shape or type (Safetensors::read())

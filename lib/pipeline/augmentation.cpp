@@ -19,11 +19,20 @@ struct Corner {
   int y = 0;
 };
 
-image::GrayImage window(const image::GrayImage& image, double share, Corner corner) {
+struct Size {
+  int width = 0;
+  int height = 0;
+};
+
+image::GrayImage window(const image::GrayImage& image, Size size, Corner corner) {
   return {.pixels = image.pixels + static_cast<std::size_t>(corner.y) * image.stride + corner.x,
-          .width = part_of(image.width, share),
-          .height = part_of(image.height, share),
+          .width = size.width,
+          .height = size.height,
           .stride = image.stride};
+}
+
+Size size_of(const image::GrayImage& image, double share) {
+  return {part_of(image.width, share), part_of(image.height, share)};
 }
 
 // The largest coordinates that the upper left corner of a window can have.
@@ -42,12 +51,35 @@ image::GrayImage random_window(const image::GrayImage& image, double share, std:
     return static_cast<int>(random.below(static_cast<std::uint64_t>(last) + 1));
   };
   const int x = drawn(most.x);
-  return window(image, share, {x, drawn(most.y)});
+  return window(image, size_of(image, share), {x, drawn(most.y)});
+}
+
+image::GrayImage random_resized_window(const image::GrayImage& image, std::uint64_t seed, const ExampleId& id) {
+  constexpr double kLeastArea = 0.08, kNarrowest = 3.0 / 4.0, kWidest = 4.0 / 3.0;
+  constexpr int kDraws = 10;
+  RandomStream random = stream_of("resized_crop", seed, id);
+  const auto drawn = [&random](int last) {
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(last) + 1));
+  };
+  const double area = static_cast<double>(image.width) * image.height;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const double part = area * (kLeastArea + (1 - kLeastArea) * random.uniform());
+    const double shape = std::exp(std::log(kNarrowest) + (std::log(kWidest) - std::log(kNarrowest)) * random.uniform());
+    const Size size{static_cast<int>(std::lround(std::sqrt(part * shape))),
+                    static_cast<int>(std::lround(std::sqrt(part / shape)))};
+    if (size.width < 1 || size.height < 1 || size.width > image.width || size.height > image.height) continue;
+    const int y = drawn(image.height - size.height);
+    return window(image, size, {drawn(image.width - size.width), y});
+  }
+  const double shape = std::clamp(static_cast<double>(image.width) / image.height, kNarrowest, kWidest);
+  const Size size{std::min(image.width, static_cast<int>(std::lround(image.height * shape))),
+                  std::min(image.height, static_cast<int>(std::lround(image.width / shape)))};
+  return window(image, size, {(image.width - size.width) / 2, (image.height - size.height) / 2});
 }
 
 image::GrayImage middle_window(const image::GrayImage& image, double share) {
   const Corner most = room(image, share);
-  return window(image, share, {most.x / 2, most.y / 2});
+  return window(image, size_of(image, share), {most.x / 2, most.y / 2});
 }
 
 }  // namespace chexbench::pipeline

@@ -18,6 +18,8 @@ namespace chexbench::pipeline {
 namespace {
 
 image::LeastSize least_size(const PipelineContext& context) {
+  // A random window may be so small that only the image in full has enough pixels for it.
+  if (context.preprocess.resized_crop) return {};
   const bool scaled = context.data.jpeg == spec::JpegDecode::scaled && context.data.decoder == spec::DecoderKind::fast;
   if (!scaled) return {};
   // The crop is cut out of the shrunken image, so the whole image must stay larger by the factor 1 / crop.
@@ -52,7 +54,9 @@ void ImageLoader::preprocess(const image::GrayImage& image, const ExampleId& id,
   const double share = context.preprocess.crop;
   if (!context.augments) return preprocessor_->run(middle_window(image, share), false, destination);
   const bool flip = context.preprocess.flip && is_flipped(context.seed, id);
-  preprocessor_->run(random_window(image, share, context.seed, id), flip, destination);
+  const image::GrayImage seen = context.preprocess.resized_crop ? random_resized_window(image, context.seed, id)
+                                                                : random_window(image, share, context.seed, id);
+  preprocessor_->run(seen, flip, destination);
 }
 
 // Decodes the image. For a record of a shard, an error message also names the shard and the offset.

@@ -11,6 +11,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
+#include "analysis/published_aurocs.hpp"
 #include "report/ablation_json.hpp"
 #include "report/html_curves.hpp"
 #include "report/result_tables.hpp"
@@ -125,8 +126,14 @@ Json scores_of(const results::TrialResult& trial) {
   Json scores = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
   if (epoch == nullptr) return scores;
+  std::vector<std::string> labels;
   for (const results::LabelScore& score : epoch->scores) {
     results::visit_label_score(results::JsonWriter(scores.emplace_back(Json::object())), score);
+    labels.push_back(score.label);
+  }
+  if (!analysis::has_published_aurocs(labels)) return scores;
+  for (const analysis::PublishedAurocs& published : analysis::published_aurocs()) {
+    for (std::size_t f = 0; f < labels.size(); ++f) scores[f]["published"][published.name] = published.of[f];
   }
   return scores;
 }

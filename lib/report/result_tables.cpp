@@ -160,8 +160,8 @@ TextTable time_table(const results::Report& report, const std::vector<results::F
 
 TextTable learning_table(const results::Report& report, const std::vector<results::Figures>& all,
                          const results::Labels& labels) {
-  TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "at epoch", "time to target",
-                                   "training loss", "validation loss"),
+  TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "of repeats", "at epoch",
+                                   "time to target", "training loss", "validation loss"),
                   .rows = {},
                   .left_columns = labels.names.size(),
                   .expendable = columns_behind(labels, {kTrainingLoss, kValidationLoss, kEpochs})};
@@ -169,11 +169,14 @@ TextTable learning_table(const results::Report& report, const std::vector<result
     const results::EpochRecord* const epoch = analysis::representative_epoch(report.trials[i]);
     if (epoch == nullptr) continue;
     const auto& ci95 = all[i].mean_auroc_ci95;
-    table.rows.push_back(row_of(
-        labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs), number(all[i].mean_auroc, 3),
-        ci95 ? fmt::format("{:.3f} .. {:.3f}", ci95->low, ci95->high) : std::string(), fmt::to_string(epoch->epoch),
-        all[i].time_to_auroc_s ? fmt::format("{:.1f} s", *all[i].time_to_auroc_s) : std::string(),
-        number(epoch->training_loss, 4), number(epoch->validation_loss, 4)));
+    const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(report.trials[i]);
+    table.rows.push_back(
+        row_of(labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs), number(all[i].mean_auroc, 3),
+               ci95 ? fmt::format("{:.3f} .. {:.3f}", ci95->low, ci95->high) : std::string(),
+               spread ? fmt::format("{:.3f} .. {:.3f}", spread->worst, spread->best) : std::string(),
+               fmt::to_string(epoch->epoch),
+               all[i].time_to_auroc_s ? fmt::format("{:.1f} s", *all[i].time_to_auroc_s) : std::string(),
+               number(epoch->training_loss, 4), number(epoch->validation_loss, 4)));
   }
   return table;
 }

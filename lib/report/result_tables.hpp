@@ -33,7 +33,8 @@ struct ResultTables {
 inline constexpr const char* kAblationCaption =
     "each step against the one before it and against the first (95 % intervals)";
 inline constexpr const char* kLearningCaption =
-    "What was learned, by images that do not train (AUROC: mean over findings, at the best epoch):";
+    "What was learned, by images that validate (AUROC: mean over findings, at the best epoch; of repeats: worst and "
+    "best):";
 inline constexpr const char* kTwoJobsCaption =
     "Two jobs on one host: what is left of each beside the other (95 % intervals):";
 inline constexpr const char* kTimesCaption =

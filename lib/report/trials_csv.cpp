@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/epoch_waits.hpp"
+#include "analysis/learning.hpp"
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
 #include "report/shared_columns.hpp"
@@ -26,6 +28,7 @@ using results::Field;
 
 // Why a figure is empty.
 constexpr const char* kNotReached = "the run ended before the trial";
+constexpr const char* kNoRepeats = "fewer than two repeats trained over epochs";
 const char* no_interval() {
   static const std::string kClause = fmt::format("{} count", spec::kTooFewRepeats);
   return kClause.c_str();
@@ -250,6 +253,18 @@ void visit_learning(Visitor& visit, const TrialRow& row) {
   visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
               "it did not train over epochs"},
         figures.mean_auroc_ci95);
+  const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(row.trial);
+  const auto of_repeats = [&spread](auto member) {
+    return spread ? std::optional(std::invoke(member, *spread)) : std::nullopt;
+  };
+  visit(Field{"mean_auroc_best", "1", "mean AUROC of the best repeat, at its best epoch", kNoRepeats},
+        of_repeats(&analysis::AurocSpread::best));
+  visit(Field{"mean_auroc_worst", "1", "the same of the worst repeat", kNoRepeats},
+        of_repeats(&analysis::AurocSpread::worst));
+  visit(Field{"mean_auroc_deviation", "1", "standard deviation of the repeats' mean AUROCs", kNoRepeats},
+        of_repeats(&analysis::AurocSpread::deviation));
+  visit(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
+        of_repeats(&analysis::AurocSpread::best_repeat));
   visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC", "it did not train over epochs"},
         figures.best_epoch);
   visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",

@@ -34,6 +34,12 @@ void check_cached(const Experiment& experiment) {
         "data.format is cached, a file that is mapped: data.root must be a folder of this machine, without "
         "store.shape");
   }
+  if (experiment.preprocess.resized_crop) {
+    throw SpecError(
+        "preprocess.resized_crop is true, but data.format is cached, whose pixels were resized already: read the "
+        "images "
+        "themselves (data.format png)");
+  }
   if (experiment.preprocess.crop < 1) {
     throw SpecError(
         fmt::format("preprocess.crop is {}, but data.format is cached, whose pixels were resized already: leave "
@@ -48,6 +54,11 @@ void check_cached(const Experiment& experiment) {
 }
 
 void check_input(const Experiment& experiment) {
+  if (experiment.preprocess.resized_crop && experiment.preprocess.crop < 1) {
+    throw SpecError(
+        fmt::format("preprocess.resized_crop and preprocess.crop ({}) both say what is seen of an image: leave one out",
+                    experiment.preprocess.crop));
+  }
   if (experiment.data.format == DataFormat::cached) check_cached(experiment);
   if (uses_pipeline(experiment)) {
     if (experiment.data.root.empty()) {
@@ -152,6 +163,15 @@ void check_auto(const Experiment& experiment) {
   }
 }
 
+// A profile has the time of a step in which every layer learns.
+void check_freeze(const Experiment& experiment) {
+  if (experiment.model.freeze == Freeze::none || !is_emulated(experiment)) return;
+  throw SpecError(fmt::format(
+      "model.freeze is {}, but engine {} has the time of a step that trains every layer: take engine onednn "
+      "or cuda, or leave model.freeze at none",
+      to_string(experiment.model.freeze), experiment.engine));
+}
+
 void check_epochs(const Experiment& experiment) {
   if (experiment.training.epochs == 0) return;
   if (!has_engine(experiment) || is_emulated(experiment)) {
@@ -236,6 +256,7 @@ void check_trial(const Experiment& experiment) {
   check_engine(experiment);
   check_scale_model(experiment);
   check_auto(experiment);
+  check_freeze(experiment);
   check_epochs(experiment);
   check_second_job(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {

@@ -100,6 +100,11 @@ void add_preprocess_keys(std::vector<KeyRule>& rules) {
       0.1, at_most(1, key("preprocess.crop", preprocess, &PreprocessSpec::crop,
                           "Share of an image's width and height that is seen, somewhere in it; in a validation in its "
                           "middle.")))));
+  rules.push_back(
+      input_only(key("preprocess.resized_crop", preprocess, &PreprocessSpec::resized_crop,
+                     "In training, 8 to 100 % of an image's area is seen, as a window of 3:4 to 4:3, resized "
+                     "to the network's input; in a validation all of it. As torchvision's "
+                     "RandomResizedCrop.")));
 }
 
 // The limits keep every sleep short enough to be told from a run that hangs.

@@ -37,6 +37,7 @@ enum class CommBackend { automatic, nccl, mpi };  // for gradients in device mem
 enum class PageCache { as_is, warm, cold };
 enum class Schedule { constant, cosine, plateau };
 enum class BatchNormMode { train, frozen };
+enum class Freeze { none, base };
 enum class S3Addressing { automatic, path, virtual_host };
 enum class Redirects { same_host, any };
 enum class FileReading { map, copy };
@@ -103,8 +104,9 @@ struct DataSpec {
 // The group "preprocess".
 struct PreprocessSpec {
   ResizeMethod resize = ResizeMethod::bilinear;
-  bool flip = false;  // flips half of the images horizontally
-  double crop = 1;    // share of width and height that is kept: at a random place in training, the middle in validation
+  bool flip = false;          // flips half of the images horizontally
+  bool resized_crop = false;  // training sees a window of random place, size and shape (pipeline/augmentation.hpp)
+  double crop = 1;  // share of width and height that is kept: at a random place in training, the middle in validation
 
   friend bool operator==(const PreprocessSpec&, const PreprocessSpec&) = default;
 };
@@ -115,9 +117,12 @@ struct ModelSpec {
   int image_size = 224;            // height and width of the network's input, in pixels
   std::string weights = "random";  // or the path of a safetensors file
   BatchNormMode batch_norm = BatchNormMode::train;
-  bool dropout = true;     // false removes the network's dropout
-  std::uint64_t seed = 1;  // of random weights and of dropout
+  Freeze freeze = Freeze::none;  // base: only the last layer is trained
+  bool dropout = true;           // false removes the network's dropout
+  std::uint64_t seed = 1;        // of random weights and of dropout
 
+  // A frozen base is the network that its weights say, so its batch norms are frozen, too.
+  bool has_frozen_norms() const { return batch_norm == BatchNormMode::frozen || freeze == Freeze::base; }
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
@@ -137,7 +142,8 @@ struct TrainingSpec {
   bool scale_learning_rate = false;        // multiplies the learning rate by the number of ranks
   int plateau_patience = 1;                // epochs without a better validation loss that make a plateau
   double plateau_factor = 0.1;             // a plateau multiplies the learning rate by this
-  double validation_share = 0.1;           // share of the split's patients who validate and do not train
+  int stop_patience = 0;                   // epochs without a better validation that end the training; 0: none do
+  double validation_share = 0.1;           // of the split's patients, who do not train; 0: the training images validate
   std::string checkpoint;                  // path of the checkpoint to continue from; empty: a new training
   std::optional<double> target_auroc;      // the time to reach this mean AUROC is reported
   // Engine cuda only.
@@ -232,7 +238,7 @@ template <typename T>
 concept NamedEnum =
     OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod, Precision,
           OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
-          Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
+          Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -253,6 +259,7 @@ std::string to_string(CommBackend value);
 std::string to_string(PageCache value);
 std::string to_string(Schedule value);
 std::string to_string(BatchNormMode value);
+std::string to_string(Freeze value);
 std::string to_string(Deliver value);
 std::string to_string(S3Addressing value);
 std::string to_string(Redirects value);

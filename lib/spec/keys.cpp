@@ -99,8 +99,13 @@ void add_epoch_keys(std::vector<KeyRule>& rules) {
   rules.push_back(plateau_only(at_most(1, key("training.plateau_factor", training, &TrainingSpec::plateau_factor,
                                               "What a plateau multiplies the learning rate by."))));
   rules.push_back(
-      epochs_only(above(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
-                                            "Of the split's patients, who do not train and validate.")))));
+      epochs_only(at_most(100'000, at_least(0, key("training.stop_patience", training, &TrainingSpec::stop_patience,
+                                                   "Epochs without a better mean AUROC (or loss, where there is none) "
+                                                   "after which the training ends early; 0: none do.")))));
+  rules.push_back(
+      epochs_only(at_least(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
+                                               "Of the split's patients, who validate and do not train; 0: the images "
+                                               "that train validate, which shows what a network can memorize.")))));
   rules.push_back(
       epochs_only(key("training.checkpoint", training, &TrainingSpec::checkpoint,
                       "Path of a checkpoint to go on from, on any number of ranks; empty: a new training.")));
@@ -118,6 +123,9 @@ void add_training_keys(std::vector<KeyRule>& rules) {
                                    "random, or the path of a safetensors file with torchvision's names.")));
   rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
                                    "Batch statistics (train), or fixed running statistics (frozen).")));
+  rules.push_back(trained_only(key("model.freeze", model, &ModelSpec::freeze,
+                                   "base: only the last layer is trained, and batch norms use fixed running "
+                                   "statistics; none: all layers.")));
   rules.push_back(trained_only(key("model.dropout", model, &ModelSpec::dropout,
                                    "Whether training drops units where the network does (alexnet, googlenet, "
                                    "mobilenet_v2).")));

@@ -65,6 +65,7 @@ Names<Schedule> names_of(Schedule) {
 Names<BatchNormMode> names_of(BatchNormMode) {
   return {{BatchNormMode::train, "train"}, {BatchNormMode::frozen, "frozen"}};
 }
+Names<Freeze> names_of(Freeze) { return {{Freeze::none, "none"}, {Freeze::base, "base"}}; }
 Names<Deliver> names_of(Deliver) { return {{Deliver::f32, "f32"}, {Deliver::u8, "u8"}}; }
 Names<FileReading> names_of(FileReading) { return {{FileReading::map, "map"}, {FileReading::copy, "copy"}}; }
 Names<SecondJobKind> names_of(SecondJobKind) {
@@ -133,6 +134,8 @@ template std::span<const std::pair<Schedule, std::string>> named_values();
 std::string to_string(Schedule value) { return word_of(value); }
 template std::span<const std::pair<BatchNormMode, std::string>> named_values();
 std::string to_string(BatchNormMode value) { return word_of(value); }
+template std::span<const std::pair<Freeze, std::string>> named_values();
+std::string to_string(Freeze value) { return word_of(value); }
 template std::span<const std::pair<Deliver, std::string>> named_values();
 std::string to_string(Deliver value) { return word_of(value); }
 template std::span<const std::pair<SecondJobKind, std::string>> named_values();

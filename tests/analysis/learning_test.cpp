@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "core/errors.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
@@ -64,6 +66,35 @@ TEST(Learning, StandsForTheRepeatInTheMiddle) {
   EXPECT_EQ(*representative_epoch(trial)->mean_auroc, 0.82);
   EXPECT_FALSE(time_to_auroc_s(trial)) << "one repeat never got there";
   EXPECT_EQ(time_to_auroc_s(learned({{0.9, 0.7}, {0.5, 0.8}, {0.81, 0.82}})), 10);
+}
+
+TEST(Learning, TellsTheBestRepeatAndHowFarTheyLieApart) {
+  const results::TrialResult trial = learned({{0.9, 0.7}, {-1, -1}, {0.5, 0.6}, {0.81, 0.82}});
+  const std::optional<AurocSpread> spread = auroc_spread(trial);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->repeats, 3) << "one never had an AUROC";
+  EXPECT_EQ(spread->best_repeat, 0);
+  EXPECT_EQ(spread->best, 0.9);
+  EXPECT_EQ(spread->worst, 0.6);
+  EXPECT_NEAR(spread->deviation, 0.1562, 1e-4);
+  EXPECT_THAT(
+      learning_findings({&trial}).front().text,
+      HasSubstr("The best of 3 repeats is repeat 0 with 0.900; they lie from 0.600 to 0.900 (standard deviation "
+                "0.156)."));
+  EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("0.600 .. 0.900"));
+  EXPECT_FALSE(auroc_spread(learned({{0.9, 0.7}})));
+}
+
+TEST(Learning, TellsThatATrainingEndedEarlyAndByWhichImagesItWasJudged) {
+  results::TrialResult trial = learned({{0.85, 0.84, 0.83}});
+  trial.spec.training.epochs = 30;
+  EXPECT_THAT(learning_findings({&trial}).front().text, Not(HasSubstr("It ended"))) << "it may have been interrupted";
+  trial.spec.training.stop_patience = 2;
+  trial.spec.training.validation_share = 0;
+  EXPECT_THAT(
+      learning_findings({&trial}).front().text,
+      HasSubstr("after epoch 1 of 30, in 10 s; 0.8 took 10 s. It ended after 3 epochs, as 2 were not better. The "
+                "images that it trains on say so, and no others."));
 }
 
 TEST(Learning, OfNothingDefinedIsNothing) {

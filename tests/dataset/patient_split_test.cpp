@@ -42,6 +42,13 @@ TEST(PatientSplit, DividesPatientsAndLosesNoImage) {
               static_cast<double>(all.total_bytes), 2);
 }
 
+TEST(PatientSplit, OfNoShareIsAllImagesTwice) {
+  const PatientSplit split = split_by_patient(dataset(1), 0);
+  EXPECT_EQ(split.training.images.size(), dataset(1).images.size());
+  EXPECT_EQ(split.validation.images.size(), dataset(1).images.size());
+  EXPECT_FALSE(split.validation.partial);
+}
+
 TEST(PatientSplit, KeepsTheOrderOfNames) {
   for (const Dataset& part :
        {split_by_patient(dataset(50), 0.3).training, split_by_patient(dataset(50), 0.3).validation}) {

@@ -158,6 +158,55 @@ TEST_P(EngineContract, AveragesEachGradientOfTheNetworkOnceAStep) {
   EXPECT_EQ(reduced(), 2 * of_one_step);
 }
 
+bool is_head(const TensorInfo& info) { return info.name.find("classifier.1.") != std::string::npos; }
+
+std::vector<float> gradient(const Engine& engine, const char* name, std::size_t count) {
+  std::vector<float> values(count);
+  engine.read_gradient(name, values);
+  return values;
+}
+
+TEST_P(EngineContract, OfAFrozenBaseOnlyTheHeadIsTrainedSentAndKept) {
+  if (!GetParam().trains) GTEST_SKIP() << "it has no tensors";
+  EngineConfig config = config_of(2, 2);
+  config.model.freeze = spec::Freeze::base;
+  const auto engine = GetParam().make(config);
+  std::vector<std::vector<float>> before;
+  for (const TensorInfo& info : engine->parameters()) before.push_back(parameter(*engine, info));
+  RecordingReducer reducer(2);
+  losses_of(*engine, reducer, 4);
+  const std::vector<TensorInfo> infos = engine->parameters();
+  for (std::size_t i = 0; i < infos.size(); ++i)
+    EXPECT_EQ(parameter(*engine, infos[i]) != before[i], is_head(infos[i])) << infos[i].name;
+  for (const TensorInfo& info : engine->buffers()) {
+    std::vector<float> values(static_cast<std::size_t>(info.count()));
+    engine->read_buffer(info.name, values);
+    const float at_first = info.name.ends_with("running_var") ? 1.0f : 0.0f;
+    EXPECT_THAT(values, testing::Each(at_first)) << info.name;
+  }
+  constexpr std::size_t kHead = 14 * 1280 + 14;
+  const std::size_t sent = std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0});
+  EXPECT_GE(sent, 2 * kHead);
+  EXPECT_LT(sent, 2 * kHead * 3 / 2) << "padding is small";
+  EXPECT_EQ(engine->epoch_training()->moments().size(), 4u);
+  for (const TensorInfo& info : engine->epoch_training()->moments()) EXPECT_TRUE(is_head(info)) << info.name;
+  EXPECT_THAT(engine->traits().notes, testing::Contains(HasSubstr("only layer 'classifier.1' is trained")));
+}
+
+TEST_P(EngineContract, TheHeadOfAFrozenBaseHasTheGradientOfAWholeBackward) {
+  if (!GetParam().trains) GTEST_SKIP() << "it has no tensors";
+  EngineConfig config = config_of();
+  config.model.batch_norm = spec::BatchNormMode::frozen;
+  const auto whole = GetParam().make(config);
+  config.model.batch_norm = spec::BatchNormMode::train;  // a frozen base overrides it
+  config.model.freeze = spec::Freeze::base;
+  const auto frozen = GetParam().make(config);
+  RecordingReducer reducer(1);
+  EXPECT_EQ(losses_of(*frozen, reducer, 1), losses_of(*whole, reducer, 1));
+  EXPECT_EQ(gradient(*frozen, "classifier.1.weight", 14 * 1280), gradient(*whole, "classifier.1.weight", 14 * 1280));
+  EXPECT_EQ(gradient(*frozen, "classifier.1.bias", 14), gradient(*whole, "classifier.1.bias", 14));
+}
+
 TEST_P(EngineContract, RefusesABatchOfAnotherShapeAndGoesOn) {
   const auto engine = GetParam().make(config_of());
   RecordingReducer reducer(1);

@@ -61,6 +61,36 @@ TEST_F(WindowTest, LiesAnywhereButInsideOfTheImage) {
   EXPECT_EQ(rows, (std::set<std::ptrdiff_t>{0, 1, 2, 3}));
 }
 
+TEST_F(WindowTest, OfARandomSizeHasTheAreasAndShapesOfTorchvision) {
+  const std::vector<std::uint8_t> pixels(400 * 300);
+  const image::GrayImage large{.pixels = pixels.data(), .width = 400, .height = 300, .stride = 400};
+  double least = 1, most = 0, narrowest = 9, widest = 0, sum = 0;
+  for (std::uint32_t image = 0; image < 2000; ++image) {
+    const ExampleId id{.image = image, .epoch = 1};
+    const image::GrayImage window = random_resized_window(large, 7, id);
+    const auto begin = window.pixels - large.pixels;
+    EXPECT_LE(begin % 400 + window.width, 400);
+    EXPECT_LE(begin / 400 + window.height, 300);
+    EXPECT_EQ(window.pixels, random_resized_window(large, 7, id).pixels);
+    const double area = window.width * window.height / 120000.0, shape = 1.0 * window.width / window.height;
+    least = std::min(least, area), most = std::max(most, area), sum += area;
+    narrowest = std::min(narrowest, shape), widest = std::max(widest, shape);
+  }
+  EXPECT_NEAR(least, 0.08, 0.02);
+  EXPECT_GT(most, 0.9);
+  EXPECT_NEAR(narrowest, 3.0 / 4, 0.02);
+  EXPECT_NEAR(widest, 4.0 / 3, 0.02);
+  EXPECT_NEAR(sum / 2000, 0.5, 0.06) << "large windows of another shape do not fit";
+}
+
+TEST_F(WindowTest, OfAStripThatFitsNoShapeIsItsMiddle) {
+  const image::GrayImage strip{.pixels = pixels_.data(), .width = 16, .height = 2, .stride = 20};
+  std::set<int> widths;
+  for (std::uint32_t image = 0; image < 50; ++image) widths.insert(random_resized_window(strip, 1, {image, 0}).width);
+  EXPECT_TRUE(widths.contains(3));
+  EXPECT_LE(*widths.rbegin(), 3);
+}
+
 // Reads a part of the shipped X-rays and checks which images are delivered.
 class PartialTest : public testing::TestWithParam<std::string> {};
 

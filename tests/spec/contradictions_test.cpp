@@ -168,6 +168,19 @@ std::string sweep_of(const std::string& engine, const std::string& axis) {
   return R"({"training": {"optimizer": "sgd"}, "engine": ")" + engine + R"(", "sweep": {)" + axis + "}}";
 }
 
+TEST(Contradictions, AnEmulatedEngineTrainsEveryLayer) {
+  EXPECT_THAT(
+      contradiction(R"({"engine": "emulated:v100", "model": {"freeze": "base"}})"),
+      HasSubstr("model.freeze is base, but engine emulated:v100 has the time of a step that trains every layer"));
+}
+
+TEST(Contradictions, ARandomWindowIsOfAnImageAsItIsAndExcludesAnotherCrop) {
+  EXPECT_THAT(contradiction(R"({"preprocess": {"resized_crop": true, "crop": 0.9}})"),
+              HasSubstr("preprocess.resized_crop and preprocess.crop (0.9) both say"));
+  EXPECT_THAT(contradiction(R"({"preprocess": {"resized_crop": true}, "data": {"format": "cached", "deliver": "u8"}})"),
+              HasSubstr("preprocess.resized_crop is true, but data.format is cached"));
+}
+
 TEST(Contradictions, AnEngineThatComputesNothingHasNothingOfTrainingToSweep) {
   for (const std::string& axis : kTrainedOnly) {
     if (axis.find("weights") == std::string::npos) {  // engine none refuses the weights file earlier

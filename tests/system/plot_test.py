@@ -121,6 +121,18 @@ class Figures(Plot):
     def test_update_schemes_are_compared_by_ranks(self):
         self.holds(["ring", "parameter_server", "ideal"], self.run_with(UPDATES), figure="update")
 
+    def test_tradeoff_names_the_learning_rates_and_joins_the_best_of_each_batch_size(self):
+        rows = [trial("optimized", "png", 1, rate, "onednn", trial=f"{batch} {learning_rate}", batch_size=batch,
+                      mean_auroc=auroc, mean_auroc_ci95_low=auroc - 0.02, mean_auroc_ci95_high=auroc + 0.02,
+                      **{"training.learning_rate": learning_rate})
+                for batch, rate in ((16, 100), (64, 140))
+                for learning_rate, auroc in ((0.001, 0.9 - batch / 1000), (0.003, 0.88 - batch / 1000))]
+        run = self.run_with(rows)
+        self.holds(["batch 16", "batch 64", "0.003", "the best of each", "95 % intervals over patients"], run,
+                   figure="tradeoff")
+        untrained = self.run_with([{**row, "mean_auroc": ""} for row in rows], name="untrained")
+        self.refused(3, "fewer than two trials have a mean AUROC", untrained, figure="tradeoff")
+
     def test_learning_shows_medians_over_repeats_and_intervals_of_one(self):
         run = self.run_with([trial("optimized", "png", 1, 10)], name="two", epochs=EPOCHS)
         self.holds(["training", "validation", "medians over repeats"], run, figure="learning")

@@ -2,6 +2,8 @@
 
 usage: torchvision_peer.py load NETWORK FILE   loads FILE strictly into torchvision's network; exit status 0 if it fits
        torchvision_peer.py save NETWORK FILE     writes that network, freshly drawn
+       torchvision_peer.py pth NETWORK FILE      the same, by torch.save(), with a head of 1000 outputs
+       torchvision_peer.py old-pth NETWORK FILE  the same in PyTorch's older format
 """
 
 import json
@@ -18,10 +20,10 @@ DTYPES = {"F32": torch.float32, "I64": torch.int64}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
-def network(name):
+def network(name, outputs=14):
     torch.manual_seed(1)
     options = {"aux_logits": False, "init_weights": True} if name == "googlenet" else {}
-    return torchvision.models.get_model(name, weights=None, num_classes=14, **options)
+    return torchvision.models.get_model(name, weights=None, num_classes=outputs, **options)
 
 
 def read(path):
@@ -46,8 +48,10 @@ def main():
     verb, name, path = sys.argv[1:]
     if verb == "load":
         network(name).load_state_dict(read(path), strict=True)
-    else:
+    elif verb == "save":
         write(path, network(name).state_dict())
+    else:
+        torch.save(network(name, 1000).state_dict(), path, _use_new_zipfile_serialization=verb == "pth")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 """Weights between torchvision's networks and ours, by PyTorch itself."""
 
+import os
 import subprocess
 import unittest
 from array import array
 
 from epochs import EpochsTest, read_checkpoint
-from harness import HAS_ONEDNN, ROOT
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT
 
 PEER = ROOT / "tests/system/torchvision_peer.py"
 PYTHON = ROOT / "build/peers-venv/bin/python"
+XRAY = REAL_IMAGES / "images/00000001_000.png"
 
 
 @unittest.skipUnless(PYTHON.exists() and HAS_ONEDNN, "needs PyTorch: scripts/peers/setup brings it")
@@ -40,6 +42,17 @@ class Torchvision(EpochsTest):
         for name, values in theirs.items():
             if "running" not in name:
                 self.assertLess(max(abs(a - b) for a, b in zip(ours[name], values, strict=True)), 1e-20, name)
+
+    def test_weights_made_from_a_pth_compute_what_pytorch_does(self):
+        for name, verb in (("mobilenet_v2", "pth"), ("densenet121", "old-pth")):
+            with self.subTest(name):
+                saved, made = self.folder / f"{name}.pth", self.folder / f"{name}.safetensors"
+                self.peer(verb, name, saved)
+                done = subprocess.run(
+                    [PYTHON, "-B", ROOT / "scripts/weights", name, saved, made, "--check", XRAY],
+                    capture_output=True, text=True, timeout=120, env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("from those of PyTorch", done.stdout)
 
     def values(self, path):
         """The numbers of each tensor, where they are f32."""

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dataset/nih_labels.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {
@@ -54,6 +55,22 @@ TEST(EvaluationOutput, ATableOfALabelThatEveryImageHasSaysSo) {
   result.data_set->scores.labels[1].positives = 2;
   result.data_set->scores.labels[1].negatives = 0;
   EXPECT_THAT(evaluation_table(result, {}), HasSubstr("every image of the split has it"));
+}
+
+TEST(EvaluationOutput, PublishedAurocsStandBesideThoseOfTheFourteenFindingsMarkedAsOfOtherData) {
+  EvaluationResult result = judged();
+  EXPECT_THAT(evaluation_table(result, {}), Not(HasSubstr("CheXNet"))) << "other labels";
+  EXPECT_FALSE(nlohmann::json::parse(evaluation_json(result)).contains("published"));
+  result.labels.assign(dataset::kNihLabelNames.begin(), dataset::kNihLabelNames.end());
+  result.data_set->scores.labels.resize(kNihLabels);
+  const std::string table = evaluation_table(result, {});
+  EXPECT_THAT(table, HasSubstr("CheXNet*"));
+  EXPECT_THAT(table, testing::ContainsRegex("Hernia .* 0\\.916 +0\\.942\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("mean .* 0\\.841 +0\\.851\n"));
+  EXPECT_THAT(table, HasSubstr("* Published AUROCs are of other images: random splits of ChestX-ray14"));
+  const auto published = nlohmann::json::parse(evaluation_json(result)).at("published");
+  EXPECT_EQ(published.at(0).at("auroc").at("Cardiomegaly"), 0.9248);
+  EXPECT_EQ(published.at(0).at("same_images"), false);
 }
 
 TEST(EvaluationOutput, CsvHasARowForEachLabel) {

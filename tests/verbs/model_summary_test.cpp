@@ -30,7 +30,8 @@ ModelSummary tiny() {
                       .width = 1,
                       .parameters = 126,
                       .forward_flops = 1e3,
-                      .activation_bytes = 56}}};
+                      .activation_bytes = 56}},
+          .tensors = {{"conv1.weight", {8, 3, 7, 7}}, {"fc.bias", {14}}}};
 }
 
 TEST(ModelSummary, AddsUpItsLayers) {
@@ -60,6 +61,8 @@ TEST(NetworkJson, HoldsLayersInOrderAndTotals) {
   EXPECT_EQ(object.at("layers").at(0).at("kind"), "convolution");
   EXPECT_EQ(object.at("layers").at(0).at("width"), 16);
   EXPECT_EQ(object.at("layers").at(2).at("parameters"), 126);
+  EXPECT_EQ(object.at("tensors").at(0).at("name"), "conv1.weight");
+  EXPECT_EQ(object.at("tensors").at(0).at("shape"), nlohmann::json({8, 3, 7, 7}));
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ TEST(SummarizeNetwork, TellsWhatEachLayerHoldsAndComputes) {
   EXPECT_EQ(flatten->activation_bytes, 0) << "the same bytes seen otherwise";
 }
 
+TEST(SummarizeNetwork, NamesTheTensorsOfItsWeights) {
+  const ModelSummary network = summarize_model("mobilenet_v2", 224);
+  EXPECT_EQ(network.tensors.front().name, "features.0.0.weight");
+  EXPECT_EQ(network.tensors.front().shape, (std::vector<std::int64_t>{32, 3, 3, 3}));
+  EXPECT_EQ(network.tensors.back().name, "features.18.1.running_var");
+}
+
 TEST(SummarizeNetwork, OfALargerImageHasTheSameParametersAndMoreOfTheRest) {
   const auto small = summarize_model("mobilenet_v2", 128), large = summarize_model("mobilenet_v2", 256);
   EXPECT_EQ(small.parameters(), large.parameters());

@@ -67,6 +67,12 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
     rate_.resume(state_.rate);
     return;
   }
+  if (!checkpoint.same_training && static_cast<int>(done) < wanted) {
+    throw SpecError(fmt::format(
+        "{} ended after {} of {} epochs, as training.stop_patience is {}: raise it, or start again without that "
+        "checkpoint",
+        path, done, wanted, context_.spec.training.stop_patience));
+  }
   if (!checkpoint.same_training) {
     throw SpecError(fmt::format(
         "training.epochs is {}, and {} has already trained {}: raise it, or start again without that checkpoint",
@@ -76,6 +82,12 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
   log::warning("{} has already trained all {} epochs, but their measurements are lost: training again", path, done);
   state_ = {};
   context_.engine.restart();
+}
+
+bool Epochs::is_over() const {
+  const spec::TrainingSpec& training = context_.spec.training;
+  if (std::ssize(state_.epochs) >= training.epochs) return true;
+  return training.stop_patience > 0 && epochs_without_better(state_.epochs) >= training.stop_patience;
 }
 
 void Epochs::warn_of_other_cores(const std::string& path) const {
@@ -208,7 +220,11 @@ void Epochs::end_epoch(std::int64_t step) {
   state_.updates = epoch_training(context_.engine).updates();
   state_.rate = rate_.state();
   if (is_best) save_best();  // first: `last` stores the best score, so no later epoch would write `best` again
-  if (!is_over()) save_last();
+  if (!is_over()) return save_last();
+  if (std::ssize(state_.epochs) < context_.spec.training.epochs && context_.communicator.rank() == 0) {
+    log::info("the training ends after epoch {} of {}: the last {} were not better (training.stop_patience)",
+              state_.epochs.size(), context_.spec.training.epochs, context_.spec.training.stop_patience);
+  }
 }
 
 }  // namespace chexbench::bench

@@ -36,6 +36,9 @@ class Epochs final : public StepObserver {
   // Returns the step at which the training resumes; 0 if it begins.
   std::int64_t first_step() const { return plan_.steps_per_epoch * static_cast<std::int64_t>(state_.epochs.size()); }
 
+  // Returns whether the last epoch has ended, or training.stop_patience ends the training before it.
+  bool is_over() const;
+
   void begin_steps() override;  // time is counted from here
   void before_step(std::int64_t step) override;
   // Collective at an epoch's end, which it keeps out of the recorder's window.
@@ -47,7 +50,6 @@ class Epochs final : public StepObserver {
 
  private:
   EpochPlan plan() const;
-  bool is_over() const { return std::ssize(state_.epochs) >= context_.spec.training.epochs; }
   void resume(const CheckpointToResume& checkpoint);
   // Engines of CPUs divide sums among the cores of a rank, so that other cores give other roundings.
   void warn_of_other_cores(const std::string& path) const;

@@ -104,4 +104,9 @@ std::vector<results::LabelCurves> curves_of(const Validation& validation) {
 
 double validation_score(const results::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }
 
+int epochs_without_better(const std::vector<results::EpochRecord>& epochs) {
+  const auto best = std::ranges::max_element(epochs, {}, validation_score);
+  return best == epochs.end() ? 0 : static_cast<int>(epochs.end() - best) - 1;
+}
+
 }  // namespace chexbench::bench

@@ -32,4 +32,7 @@ std::vector<results::LabelCurves> curves_of(const Validation& validation);
 // AUROC is undefined.
 double validation_score(const results::EpochRecord& epoch);
 
+// Returns the number of epochs after the one with the highest validation_score(). 0 if there are none.
+int epochs_without_better(const std::vector<results::EpochRecord>& epochs);
+
 }  // namespace chexbench::bench

@@ -8,11 +8,11 @@
 
 namespace chexbench::engine::onednn {
 
-Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen,
-                 std::optional<std::uint64_t> dropout_seed)
+Network::Network(const Device& device, const model::Graph& graph, int images, bool norms_frozen,
+                 std::optional<std::uint64_t> dropout_seed, spec::Freeze freeze)
     : device_(fit_to_network(device, graph)),
       dropout_seed_(dropout_seed.value_or(0)),
-      mode_{.running_statistics = frozen},
+      mode_{.running_statistics = norms_frozen},
       planner_(device_),
       store_(device_),
       scratchpad_(planner_.bytes(0)) {
@@ -22,6 +22,7 @@ Network::Network(const Device& device, const model::Graph& graph, int images, bo
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;
   logits_ = lowered.logits;
+  if (freeze == spec::Freeze::base) first_trained_ = ops_.size() - 1;
   restart_times();
   plan();
 }
@@ -91,6 +92,10 @@ void Network::evaluate() {
 
 void Network::refresh_weights() {
   for (const auto& op : ops_) op->refresh_weights();
+}
+
+void Network::refresh_trained_weights() {
+  for (std::size_t i = first_trained_; i < ops_.size(); ++i) ops_[i]->refresh_weights();
 }
 
 std::size_t Network::held_bytes() const {

@@ -11,6 +11,7 @@
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 #include "engine/op_time.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::engine::onednn {
 
@@ -23,13 +24,13 @@ struct PassTimes {
 // thread-safe; all functions return when their results are in memory.
 class Network {
  public:
-  // If `frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its masks
-  // from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. Weights are zero until they are
-  // loaded into the store.
+  // If `norms_frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its
+  // masks from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. With Freeze::base only the last
+  // layer is trained, and backward ends behind it. Weights are zero until they are loaded into the store.
   // @throws DeviceError if this engine cannot compute a layer
   // @throws std::bad_alloc if there is not enough memory
-  Network(const Device& device, const model::Graph& graph, int images, bool frozen,
-          std::optional<std::uint64_t> dropout_seed = {});
+  Network(const Device& device, const model::Graph& graph, int images, bool norms_frozen,
+          std::optional<std::uint64_t> dropout_seed = {}, spec::Freeze freeze = spec::Freeze::none);
   // Selects the batch, counted from 0 since training began, whose dropout masks the following passes use.
   void begin_batch(std::int64_t batch) { mode_.batch_seed = dropout_batch_seed(dropout_seed_, batch); }
 
@@ -42,20 +43,24 @@ class Network {
   // Does a forward pass as the trained network is used: batch norms use their running statistics and do not update
   // them, and dropout drops nothing. backward() needs a forward() in between.
   void evaluate();
-  // Computes the gradients of all parameters, given the last forward() and logits_gradient(), which the caller fills.
-  // Calls after_op(ready) after each op, last op first: the first `ready` elements of store().gradients() are then
-  // complete. `ready` never decreases.
+  // Computes the gradients of all trained parameters, given the last forward() and logits_gradient(), which the caller
+  // fills. Calls after_op(ready) after each op, last op first: the first `ready` elements of store().gradients() are
+  // then complete. `ready` never decreases.
   template <typename AfterOp>
   void backward(const AfterOp& after_op) {
-    for (std::size_t i = ops_.size(); i-- > 0;) {
+    for (std::size_t i = ops_.size(); i-- > first_trained_;) {
       const double begin_s = now_s();
       ops_[i]->backward();
       times_[i].backward_s += now_s() - begin_s;
       after_op(ready_[i]);
     }
   }
+  // The number of elements, from the first on, of the store's flat arrays that are trained.
+  std::size_t trained() const { return ready_[first_trained_]; }
   // Must be called after the weights in the store have changed.
   void refresh_weights();
+  // The same if only trained weights have changed.
+  void refresh_trained_weights();
   // How long the ops of each kind took in the forward() and backward() passes since the last restart_times(), in the
   // order of forward. Reading the clock twice for an op of some 1e-3 s changes nothing.
   std::vector<OpTime> op_times() const;
@@ -80,6 +85,7 @@ class Network {
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks
   std::vector<std::unique_ptr<Op>> ops_;
   std::vector<PassTimes> times_;    // of each op
+  std::size_t first_trained_ = 0;   // index of an op: backward ends with it
   std::vector<std::size_t> ready_;  // the elements of the flat gradient that are complete after op i's backward
   std::vector<BufferSlot> buffers_;
   Tensor& scratchpad_;

@@ -41,9 +41,12 @@ model::Graph graph_of(const EngineConfig& config) {
   return config.class_maps ? model::class_map_network(std::move(graph)) : graph;
 }
 
-std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
+// Returns the counts of the trained parameters.
+std::vector<std::int64_t> parameter_counts(const Network& network) {
   std::vector<std::int64_t> counts;
-  for (const auto& slot : store.slots()) counts.push_back(static_cast<std::int64_t>(slot->count));
+  for (const auto& slot : network.store().slots()) {
+    if (slot->offset < network.trained()) counts.push_back(static_cast<std::int64_t>(slot->count));
+  }
   return counts;
 }
 
@@ -57,12 +60,12 @@ std::span<float> floats(const Tensor& tensor) {
 OnednnEngine::OnednnEngine(const EngineConfig& config)
     : TrainingEngine(config),
       device_(prepare_device(config)),
-      network_(device_, graph_of(config), config.training.batch_size,
-               config.model.batch_norm == spec::BatchNormMode::frozen, seed_of_dropout(config)),
-      optimizer_(config.training, device_.isa, network_.store().size()),
-      buckets_(network_.store().gradients(), parameter_counts(network_.store()),
+      network_(device_, graph_of(config), config.training.batch_size, config.model.has_frozen_norms(),
+               seed_of_dropout(config), config.model.freeze),
+      optimizer_(config.training, device_.isa, network_.trained()),
+      buckets_(network_.store().gradients().first(network_.trained()), parameter_counts(network_),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
-      accumulation_(network_.store().gradients(), config.training.accumulate_steps) {
+      accumulation_(network_.store().gradients().first(network_.trained()), config.training.accumulate_steps) {
   traits_.name = "onednn";
   traits_.device = device_text(network_.device());
   InitialWeights initial = initial_weights(config.model, config.outputs);
@@ -115,8 +118,9 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
     timings.exposed_communication_s = lap();
     timings.communication_busy_s = reducer.timings().busy_s;
 
-    optimizer_.update(network_.store().weights(), network_.store().gradients());
-    network_.refresh_weights();
+    optimizer_.update(network_.store().weights().first(network_.trained()),
+                      network_.store().gradients().first(network_.trained()));
+    network_.refresh_trained_weights();
     timings.update_s = lap();
   }
 
@@ -229,6 +233,7 @@ std::vector<OnednnEngine::MomentPlace> OnednnEngine::moment_places() const {
   std::vector<MomentPlace> places;
   for (const Optimizer::Moments& moments : optimizer_.moments()) {
     for (const auto& slot : network_.store().slots()) {
+      if (slot->offset >= network_.trained()) break;
       places.push_back({{fmt::format("{}.{}", moments.name, slot->info.name), slot->info.shape},
                         slot.get(),
                         moments.values.data() + slot->offset});

@@ -7,10 +7,19 @@ const learningColumns = [
   figure("AUROC", "mean over findings", "mean_auroc", fixed(3)),
   figure("95 % low", "AUROC", "mean_auroc_ci95_low", fixed(3), (trial) => trial.figures.mean_auroc_ci95 && trial.figures.mean_auroc_ci95[0]),
   figure("95 % high", "AUROC", "mean_auroc_ci95_high", fixed(3), (trial) => trial.figures.mean_auroc_ci95 && trial.figures.mean_auroc_ci95[1]),
+  figure("worst", "of repeats", "mean_auroc_worst", fixed(3), (trial) => repeatAurocs(trial)[0]),
+  figure("best", "of repeats", "mean_auroc_best", fixed(3), (trial) => repeatAurocs(trial).at(-1)),
   figure("at epoch", "the best", "best_epoch", words),
   figure("time to target", "s", "time_to_auroc_s", fixed(1)),
   figure("images/s", "of its steps", "images_per_s", rate),
 ];
+
+// Returns the best mean AUROC of each repeat in ascending order; nothing of a single one.
+function repeatAurocs(trial) {
+  const best = trial.repeats.map((repeat) => Math.max(...repeat.epochs.map((epoch) => epoch.mean_auroc ?? -1)))
+    .filter((auroc) => auroc >= 0).sort((a, b) => a - b);
+  return best.length > 1 ? best : [];
+}
 
 // Returns the points of one figure of the epochs over `along`: their number, or the time since the training began. Repeats
 // are drawn over each other.
@@ -57,23 +66,47 @@ function addCurves(place, learned) {
     curved.map((trial) => reliabilityLine(marked(trial), pooled(trial.curves))));
 }
 
+// Draws what trials reach against how fast they train, if they differ in what that depends on: a line for each number of
+// images in a step, through its learning rates.
+function drawTradeoff(place, learned) {
+  const lines = new Map();
+  for (const trial of learned) {
+    const { batch_size: batch, accumulate_steps: parts, learning_rate: rate } = trial.spec.training;
+    const images = batch * parts * trial.ranks;
+    if (!lines.has(images)) lines.set(images, { rates: new Set(), points: [] });
+    lines.get(images).rates.add(rate);
+    lines.get(images).points.push({ x: trial.figures.images_per_s, y: trial.figures.mean_auroc });
+  }
+  if (lines.size < 2 && [...lines.values()].every((line) => line.rates.size < 2)) return;
+  charts.curves(place, "AUROC by images/s, a line for each batch of all ranks, through its learning rates", "images/s", "AUROC", { max: 1 },
+    [...lines].map(([images, { points }]) => ({ name: `${images} images a step`, points: points.sort((a, b) => a.x - b.x) })));
+}
+
 // Adds a table with one row per label and one column per trial.
 function addScores(place, learned) {
   const findings = [...new Set(learned.flatMap((trial) => trial.learned.map((score) => score.finding)))];
   const scoreOf = (trial, finding) => trial.learned.find((score) => score.finding === finding) || {};
-  table(folded(place, "AUROC by finding"), "scores", "AUROC of each finding of the images", [
+  const published = Object.keys(learned[0].learned[0].published || {});
+  const scores = folded(place, "AUROC by finding");
+  if (published.length > 0) {
+    element(scores, "p", "Published AUROCs are of other images: random splits of ChestX-ray14 by patients, not its official test list.");
+  }
+  table(scores, "scores", "AUROC of each finding of the images", [
     { name: "finding", key: "finding", get: (row) => row.finding },
     { name: "with it", unit: "images", key: "positives", show: words, get: (row) => scoreOf(learned[0], row.finding).positives },
     ...learned.map((trial, index) => ({ name: marked(trial), unit: "AUROC", key: `auroc_${index}`, show: fixed(3),
                                         get: (row) => scoreOf(trial, row.finding).auroc })),
+    ...published.map((name) => ({ name, unit: "published, of other data", key: `published_${name}`, show: fixed(3),
+                                  get: (row) => scoreOf(learned[0], row.finding).published[name] })),
   ], findings.map((finding) => ({ finding, trial: learned[0] })));
 }
 
 function addLearning() {
   const learned = trials.filter((trial) => trial.learned.length > 0);
   if (learned.length === 0) return;
-  const place = section("learned", "What was learned", "By images of patients that do not train. Intervals: patients drawn with replacement.");
+  const place = section("learned", "What was learned", "By images of patients that do not train, unless training.validation_share is 0. Intervals: patients drawn with replacement.");
   if (charts.available) drawLearning(place, learned);
+  if (charts.available) drawTradeoff(place, learned);
   table(place, "learning", "What each trial learned", learningColumns, learned);
   addScores(place, learned);
   addCurves(place, learned);

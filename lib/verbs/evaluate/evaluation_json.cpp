@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/published_aurocs.hpp"
 #include "report/html.hpp"
 #include "results/curves_json.hpp"
 #include "verbs/evaluate/evaluation_fields.hpp"
@@ -40,6 +41,20 @@ void add_data_set(const EvaluationResult& result, Json& object) {
   }
 }
 
+void add_published(const EvaluationResult& result, Json& object) {
+  if (!analysis::has_published_aurocs(result.labels)) return;
+  object["published"] = Json::array();
+  for (const analysis::PublishedAurocs& published : analysis::published_aurocs()) {
+    Json& one = object["published"].emplace_back(Json{{"name", published.name},
+                                                      {"source", published.source},
+                                                      {"images", published.images},
+                                                      {"same_images", false},
+                                                      {"mean_auroc", published.mean},
+                                                      {"auroc", Json::object()}});
+    for (std::size_t f = 0; f < result.labels.size(); ++f) one["auroc"][result.labels[f]] = published.of[f];
+  }
+}
+
 void add_images(const EvaluationResult& result, Json& object) {
   object["images"] = Json::array();
   for (const ScoreRow& row : result.rows) {
@@ -69,6 +84,7 @@ Json to_json(const EvaluationResult& result) {
                  {"device", result.device}};
   if (result.data_set) {
     add_data_set(result, object);
+    add_published(result, object);
   } else {
     add_images(result, object);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/published_aurocs.hpp"
 #include "report/fitted_table.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
@@ -58,6 +59,18 @@ std::string label_table(const EvaluationResult& result, const report::LineWidth&
                           .rows = {},
                           .left_columns = 1,
                           .expendable = {8, 2, 6}};
+  const bool has_published = analysis::has_published_aurocs(result.labels);
+  const auto add_published = [&](const auto& figure_of) {
+    if (!has_published) return;
+    for (const analysis::PublishedAurocs& published : analysis::published_aurocs())
+      table.rows.back().push_back(fmt::format("{:.3f}", figure_of(published)));
+  };
+  if (has_published) {
+    for (const analysis::PublishedAurocs& published : analysis::published_aurocs()) {
+      table.header.push_back(fmt::format("{}*", published.name));
+      table.expendable.push_back(table.header.size() - 1);
+    }
+  }
   const auto add = [&table](std::vector<std::string> row, std::initializer_list<measure::Estimate> estimates) {
     for (const measure::Estimate& estimate : estimates) {
       row.push_back(number(estimate.value));
@@ -70,9 +83,20 @@ std::string label_table(const EvaluationResult& result, const report::LineWidth&
     const measure::LabelScores& label = scores.labels[f];
     add({result.labels[f], std::to_string(label.positives), std::to_string(label.negatives)},
         {label.auroc, label.average_precision, label.brier});
+    add_published([f](const analysis::PublishedAurocs& published) { return published.of[f]; });
   }
   add({"mean", "", ""}, {scores.mean_auroc, scores.mean_average_precision, scores.mean_brier});
+  add_published([](const analysis::PublishedAurocs& published) { return published.mean; });
   return report::fitted_text(table, width, "--format csv");
+}
+
+// Returns what the columns of published figures are of, or nothing.
+std::string published_sources(const EvaluationResult& result) {
+  if (!analysis::has_published_aurocs(result.labels)) return "";
+  std::string text = fmt::format("\n* {}:\n", analysis::kPublishedOfOtherData);
+  for (const analysis::PublishedAurocs& published : analysis::published_aurocs())
+    text += fmt::format("  {}: {} ({})\n", published.name, published.images, published.source);
+  return text;
 }
 
 std::string image_table(const EvaluationResult& result, const report::LineWidth& width) {
@@ -89,7 +113,7 @@ std::string image_table(const EvaluationResult& result, const report::LineWidth&
 std::string evaluation_table(const EvaluationResult& result, const report::LineWidth& width) {
   if (!result.data_set) return heading(result) + "\n" + image_table(result, width);
   const std::string unjudged = left_out(result);
-  return heading(result) + data_set_heading(result) + "\n" + label_table(result, width) +
+  return heading(result) + data_set_heading(result) + "\n" + label_table(result, width) + published_sources(result) +
          (unjudged.empty() ? "" : "\n" + unjudged);
 }
 

@@ -70,8 +70,11 @@ std::string model_json(const ModelSummary& network) {
                  {"forward_flops", network.forward_flops()},
                  {"training_flops", network.training_flops()},
                  {"activation_bytes", network.activation_bytes()},
-                 {"layers", Json::array()}};
+                 {"layers", Json::array()},
+                 {"tensors", Json::array()}};
   for (const ModelLayer& layer : network.layers) object["layers"].push_back(layer_to_json(layer));
+  for (const model::TensorInfo& tensor : network.tensors)
+    object["tensors"].push_back({{"name", tensor.name}, {"shape", tensor.shape}});
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/tensor_info.hpp"
 #include "report/fitted_table.hpp"
 
 namespace chexbench::verbs {
@@ -27,6 +28,7 @@ struct ModelSummary {
   std::string name;
   int image_size = 0;
   std::vector<ModelLayer> layers;
+  std::vector<model::TensorInfo> tensors;  // parameters, then running statistics; by torchvision's names
 
   std::int64_t parameters() const;
   double forward_flops() const;

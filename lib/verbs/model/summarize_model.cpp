@@ -1,5 +1,8 @@
 #include "verbs/model/summarize_model.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 
@@ -17,7 +20,7 @@ std::int64_t activation_bytes(const model::Layer& layer) {
 
 ModelSummary summarize_model(const std::string& name, int image_size) {
   const model::Graph graph = model::make_network(name, image_size);
-  ModelSummary summary{.chexbench_version = {}, .name = name, .image_size = image_size, .layers = {}};
+  ModelSummary summary{.chexbench_version = {}, .name = name, .image_size = image_size, .layers = {}, .tensors = {}};
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const model::Layer& layer = graph.layers[i];
     summary.layers.push_back({.name = layer.name,
@@ -30,7 +33,9 @@ ModelSummary summarize_model(const std::string& name, int image_size) {
   }
   for (const model::Parameter& parameter : model::parameters(graph)) {
     summary.layers[static_cast<std::size_t>(parameter.layer)].parameters += parameter.info.count();
+    summary.tensors.push_back(parameter.info);
   }
+  std::ranges::copy(model::buffers(graph), std::back_inserter(summary.tensors));
   return summary;
 }
 

@@ -24,14 +24,16 @@ class Builder {
   std::size_t bytes_ = 0;
 };
 
-ParameterRegions add_parameters(std::size_t count, bool matrices, const RegionRequest& request, Builder& builder) {
-  const std::size_t bytes = matrices ? bytes_of(element_type(request.precision)) : sizeof(float);
+ParameterRegions add_parameters(const ParameterLayout& parameters, ParameterKind kind, const RegionRequest& request,
+                                Builder& builder) {
+  const std::size_t count = parameters.size(kind), trained = parameters.trained(kind);
+  const std::size_t bytes = kind == ParameterKind::matrix ? bytes_of(element_type(request.precision)) : sizeof(float);
   ParameterRegions regions{.weights = builder.add_floats(count),
                            .gradients = builder.add(count * bytes),
-                           .first = builder.add_floats(count)};
-  if (request.optimizer == spec::OptimizerKind::adam) regions.second = builder.add_floats(count);
+                           .first = builder.add_floats(trained)};
+  if (request.optimizer == spec::OptimizerKind::adam) regions.second = builder.add_floats(trained);
   if (bytes < sizeof(float)) regions.copies = builder.add(count * bytes);
-  if (request.accumulates) regions.sums = builder.add_floats(count);
+  if (request.accumulates) regions.sums = builder.add_floats(trained);
   return regions;
 }
 
@@ -106,8 +108,7 @@ DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters,
   Builder builder;
   DeviceRegions regions;
   for (const auto kind : {ParameterKind::matrix, ParameterKind::vector}) {
-    regions.parameters[static_cast<std::size_t>(kind)] =
-        add_parameters(parameters.size(kind), kind == ParameterKind::matrix, request, builder);
+    regions.parameters[static_cast<std::size_t>(kind)] = add_parameters(parameters, kind, request, builder);
   }
   add_channels(program, request, regions, builder);
   add_batches(request, regions, builder);

@@ -271,7 +271,7 @@ class Lowering {
 }  // namespace
 
 LoweringOptions lowering_options(const spec::ModelSpec& model, bool fused) {
-  return {.frozen = model.batch_norm == spec::BatchNormMode::frozen, .dropout = model.dropout, .fuses_pools = fused};
+  return {.frozen = model.has_frozen_norms(), .dropout = model.dropout, .fuses_pools = fused};
 }
 
 Program lower(const model::Graph& graph, LoweringOptions options) { return Lowering(graph, options).run(); }

@@ -203,7 +203,7 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
   if (!request.forward_joins.empty()) plan.forward_joins = request.forward_joins;
   const Program evaluation = lower(graph, evaluation_options(request.fuses_pools));
   MemoryPlan of_evaluation = unplaced(evaluation);
-  plan.regions = lay_out(program, ParameterLayout(graph, program),
+  plan.regions = lay_out(program, ParameterLayout(graph, program, request.freeze),
                          {.images = request.images,
                           .image_size = graph.image_size,
                           .outputs = graph.layers.back().channels,

@@ -26,6 +26,7 @@ struct MemoryRequest {
   bool accumulates = false;                         // gradients are summed over several batches of a step
   bool concurrent_weight_gradients = false;         // they run beside the steps of backward that follow them
   std::size_t weight_gradient_workspace_bytes = 0;  // of their own, if they are concurrent
+  spec::Freeze freeze = spec::Freeze::none;         // a frozen base has no moments
   bool fuses_pools = true;                          // as the program was lowered; an evaluation is lowered likewise
   // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
   // no node does.

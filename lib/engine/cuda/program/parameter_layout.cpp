@@ -36,7 +36,8 @@ void for_elements(const ParameterPlace& place, const Move& move) {
 
 }  // namespace
 
-ParameterLayout::ParameterLayout(const model::Graph& graph, const Program& program) {
+ParameterLayout::ParameterLayout(const model::Graph& graph, const Program& program, spec::Freeze freeze)
+    : trains_base_(freeze == spec::Freeze::none) {
   const std::vector<model::Parameter> parameters = model::parameters(graph);
   for (auto node = program.nodes.rbegin(); node != program.nodes.rend(); ++node) {
     if (node->kind != NodeKind::convolution && node->kind != NodeKind::linear && node->kind != NodeKind::normalize)
@@ -46,6 +47,7 @@ ParameterLayout::ParameterLayout(const model::Graph& graph, const Program& progr
     for (const model::Parameter& parameter : parameters) {
       if (parameter.layer == node->layer) add(parameter, *node, window, layer.groups);
     }
+    if (trains_base_ || node->layer + 1 == static_cast<int>(graph.layers.size())) std::ranges::copy(sizes_, trained_);
   }
 }
 

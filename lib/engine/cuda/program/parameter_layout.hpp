@@ -8,6 +8,7 @@
 
 #include "engine/cuda/program/program.hpp"
 #include "model/parameters.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -34,8 +35,9 @@ inline constexpr std::size_t kParameterAlign = 64;  // in elements: 128 bytes of
 // The places of all parameters of a network. Immutable, so thread-safe.
 class ParameterLayout {
  public:
-  // Places the parameters in the order in which backward completes their gradients.
-  ParameterLayout(const model::Graph& graph, const Program& program);
+  // Places the parameters in the order in which backward completes their gradients. With Freeze::base only those of the
+  // last layer are trained.
+  ParameterLayout(const model::Graph& graph, const Program& program, spec::Freeze freeze = spec::Freeze::none);
 
   const std::vector<ParameterPlace>& places() const { return places_; }
   // @throws DeviceError if the layer has no such parameter
@@ -44,12 +46,18 @@ class ParameterLayout {
   const ParameterPlace& place(const std::string& name) const;
   // Returns the elements of each flat array of a kind.
   std::size_t size(ParameterKind kind) const { return sizes_[static_cast<std::size_t>(kind)]; }
+  // Returns how many of them, from the first on, are trained. All others have no gradients and no moments.
+  std::size_t trained(ParameterKind kind) const { return trained_[static_cast<std::size_t>(kind)]; }
+  bool is_trained(const ParameterPlace& place) const { return place.offset < trained(place.kind); }
+  // Returns whether backward goes on beyond the layer that comes last in the network.
+  bool trains_base() const { return trains_base_; }
 
  private:
   void add(const model::Parameter& parameter, const Node& node, int window, int groups);
 
   std::vector<ParameterPlace> places_;
-  std::size_t sizes_[kParameterKinds] = {0, 0};
+  std::size_t sizes_[kParameterKinds] = {0, 0}, trained_[kParameterKinds] = {0, 0};
+  bool trains_base_ = true;
 };
 
 // Convert between PyTorch's order (`values`, TensorInfo::count() elements) and the device's order (`device`,

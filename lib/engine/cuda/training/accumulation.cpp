@@ -18,7 +18,7 @@ kernels::AccumulateCall Accumulation::call(ParameterKind kind, std::size_t begin
 
 void Accumulation::add(bool begins, Stream stream) const {
   for (const ParameterKind kind : kKinds)
-    kernels::launch_accumulate(call(kind, 0, addresses_.config().parameters.size(kind)), begins, stream);
+    kernels::launch_accumulate(call(kind, 0, addresses_.config().parameters.trained(kind)), begins, stream);
 }
 
 void Accumulation::average(ParameterKind kind, std::size_t begin, std::size_t count, Stream stream) const {
@@ -26,7 +26,7 @@ void Accumulation::average(ParameterKind kind, std::size_t begin, std::size_t co
 }
 
 void Accumulation::average_all(Stream stream) const {
-  for (const ParameterKind kind : kKinds) average(kind, 0, addresses_.config().parameters.size(kind), stream);
+  for (const ParameterKind kind : kKinds) average(kind, 0, addresses_.config().parameters.trained(kind), stream);
 }
 
 }  // namespace chexbench::engine::cuda

@@ -31,7 +31,8 @@ DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& acc
   const ParameterRegions* const regions = addresses.config().plan.regions.parameters;
   std::vector<std::int64_t> counts;
   for (const ParameterPlace& place : parameters.places()) {
-    if (place.kind == ParameterKind::matrix) counts.push_back(static_cast<std::int64_t>(place.count));
+    if (place.kind == ParameterKind::matrix && parameters.is_trained(place))
+      counts.push_back(static_cast<std::int64_t>(place.count));
   }
   const std::size_t element_bytes = bytes_of(addresses.type());
   std::size_t begin = 0;
@@ -41,7 +42,7 @@ DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& acc
                           gradient_type(addresses.type())};
     matrices_.push_back({ParameterKind::matrix, span, begin += count});
   }
-  const std::size_t vectors = parameters.size(ParameterKind::vector);
+  const std::size_t vectors = parameters.trained(ParameterKind::vector);
   vectors_ = {ParameterKind::vector, {addresses.at(regions[1].gradients), vectors, GradientType::f32}, vectors};
   ready_.resize(matrices_.size() + 1);
 }

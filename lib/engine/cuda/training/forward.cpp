@@ -12,13 +12,30 @@ namespace chexbench::engine::cuda {
 
 using model::ParameterRole;
 
+namespace {
+
+// Returns the steps of backward up to the last one that a trained parameter needs.
+std::vector<BackwardStep> trained_steps(const Addresses& addresses) {
+  const Addresses::Config& config = addresses.config();
+  std::vector<BackwardStep> steps = backward_order(config.program, config.plan.joins);
+  if (config.parameters.trains_base()) return steps;
+  const int last = static_cast<int>(config.graph.layers.size()) - 1;
+  const auto base = std::ranges::find_if(steps, [&](const BackwardStep& step) {
+    return config.program.nodes[static_cast<std::size_t>(step.node)].layer != last;
+  });
+  steps.erase(base, steps.end());
+  return steps;
+}
+
+}  // namespace
+
 Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear,
                  bool concurrent_weight_gradients)
     : addresses_(addresses),
       convolutions_(convolutions),
       linear_(linear),
       weight_gradients_(concurrent_weight_gradients),
-      order_(backward_order(addresses.config().program, addresses.config().plan.joins)),
+      order_(trained_steps(addresses)),
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
     if (norms_before_[i] < 0) continue;

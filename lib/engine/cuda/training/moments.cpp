@@ -18,6 +18,7 @@ Moments::Moments(const Addresses& addresses, const spec::TrainingSpec& training)
   const bool is_adam = training.optimizer == spec::OptimizerKind::adam;
   const auto add = [&](const std::string& name, Region ParameterRegions::*region) {
     for (const ParameterPlace& place : addresses.config().parameters.places()) {
+      if (!addresses.config().parameters.is_trained(place)) continue;
       const ParameterRegions& regions =
           addresses.config().plan.regions.parameters[static_cast<std::size_t>(place.kind)];
       const model::TensorInfo& of = place.parameter.info;

@@ -33,8 +33,6 @@ constexpr double kCheckRanksEvery_s = 0.01;
 // What libraries allocate later: loaded kernels, graphs, and NCCL's buffers.
 constexpr std::size_t kReserveBytes = 512 << 20, kReserveOfRanksBytes = 1536 << 20;
 
-bool is_frozen(const EngineConfig& config) { return config.model.batch_norm == spec::BatchNormMode::frozen; }
-
 DeviceIdentity take_device(const EngineConfig& config) {
   DeviceIdentity device = select_device(config.gpu);
   check_precision(config.training.precision, device.compute_capability, device.name);
@@ -63,6 +61,7 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .multiprocessors = device.multiprocessors,
           .accumulates = config.training.accumulate_steps > 1,
           .concurrent_weight_gradients = config.training.concurrent_weight_gradients,
+          .freeze = config.model.freeze,
           .fuses_pools = config.training.fused};
 }
 
@@ -82,7 +81,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       request_(memory_request(config, device_)),
       convolutions_(planned_convolutions(config)),
       program_(chosen_program(config)),
-      parameters_(graph_, program_),
+      parameters_(graph_, program_, config.model.freeze),
       linear_(linear_shapes(program_, shape_.images), config.training.precision),
       plan_(plan()),
       memory_(plan_.total_bytes()),
@@ -93,7 +92,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
                   .memory = static_cast<std::byte*>(memory_.data()),
                   .images = shape_.images,
                   .precision = config.training.precision,
-                  .frozen = is_frozen(config),
+                  .frozen = config.model.has_frozen_norms(),
                   .dropout_seed = dropout_seed(config.model.seed, config.rank),
                   .batches_of_step = config.training.accumulate_steps}),
       network_(addresses_, *convolutions_, linear_, config.training.concurrent_weight_gradients),

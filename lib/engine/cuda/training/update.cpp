@@ -24,7 +24,7 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
   const bool is_matrix = kind == ParameterKind::matrix;
   kernels::UpdateCall call{.gradient_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
                            .copy_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
-                           .count = static_cast<std::int64_t>(addresses_.config().parameters.size(kind)),
+                           .count = static_cast<std::int64_t>(addresses_.config().parameters.trained(kind)),
                            .gradient = addresses_.at(regions.gradients),
                            .weight = addresses_.at<float>(regions.weights),
                            .first = addresses_.at<float>(regions.first),
@@ -77,7 +77,8 @@ void Update::run(Stream stream) {
 }
 
 void Update::refresh_copies(Stream stream) {
-  const kernels::UpdateCall matrices = call(ParameterKind::matrix);
+  kernels::UpdateCall matrices = call(ParameterKind::matrix);
+  matrices.count = static_cast<std::int64_t>(addresses_.config().parameters.size(ParameterKind::matrix));
   if (matrices.copy != nullptr) kernels::launch_copy_weights(matrices, stream);
 }
 

@@ -51,6 +51,17 @@ TEST_P(CudaParameterLayout, HoldsEachParameterOfTheNetworkOnce) {
   EXPECT_EQ(sorted(names), sorted(expected));
 }
 
+TEST_P(CudaParameterLayout, OfAFrozenBaseOnlyTheLastLayerIsTrained) {
+  const ParameterLayout frozen(graph_, program_, spec::Freeze::base);
+  const int last = static_cast<int>(graph_.layers.size()) - 1;
+  for (const ParameterPlace& place : frozen.places())
+    EXPECT_EQ(frozen.is_trained(place), place.parameter.layer == last) << place.parameter.info.name;
+  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector}) {
+    EXPECT_EQ(frozen.size(kind), layout_.size(kind));
+    EXPECT_EQ(layout_.trained(kind), layout_.size(kind));
+  }
+}
+
 // There must be no gap, or a count of complete elements would be wrong.
 TEST_P(CudaParameterLayout, PlacesOfAKindFollowEachOtherAligned) {
   std::size_t ends[kParameterKinds] = {0, 0};
