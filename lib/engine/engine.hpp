@@ -83,7 +83,7 @@ class Engine {
   // Copies one tensor into `values`, TensorInfo::count() floats in PyTorch's order.
   // @throws SpecError if no tensor has that name (the message names the nearest), or if `values` has another size
   virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
-  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // Of the last step.
+  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // Of the last step, not clipped.
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
   virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch.
 
@@ -105,10 +105,12 @@ struct EngineConfig {
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
   int outputs = kNihLabels;  // Outputs of the network: the number of labels of an image.
-  std::vector<int> cores;    // CPU cores to compute on; if empty, one thread without binding.
-  int world = 1;             // Number of ranks.
-  int rank = 0;              // Rank of this process; dropout differs between ranks.
-  int gpu = 0;               // CUDA device index within this process; used by cuda/ only.
+  // What each output counts in the loss (loss_rule.hpp); empty: all alike. `training` has the rest of the loss.
+  std::vector<float> class_weights;
+  std::vector<int> cores;  // CPU cores to compute on; if empty, one thread without binding.
+  int world = 1;           // Number of ranks.
+  int rank = 0;            // Rank of this process; dropout differs between ranks.
+  int gpu = 0;             // CUDA device index within this process; used by cuda/ only.
   PlanChoice plan_choice;
   double slowdown = 1;  // emulated/ only: how many times slower the device, and the links of `comm`, become.
 };

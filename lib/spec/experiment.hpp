@@ -19,14 +19,18 @@ enum class DataFormat { png, tfrecord, webdataset, cached, synthetic };
 constexpr bool reads_shards(DataFormat format) {
   return format == DataFormat::tfrecord || format == DataFormat::webdataset;
 }
-enum class DataLayout { automatic, nih, csv, folders };
+enum class DataLayout { automatic, nih, csv, folders, imagenet };
 enum class Split { train, val, test, all };
 enum class DecoderKind { fast, opencv };
 enum class JpegDecode { full, scaled };
 enum class OnBadRecord { stop, skip };
 enum class ResizeMethod { bilinear, area };
 enum class Precision { f32, tf32, fp16, bf16 };
-enum class OptimizerKind { adam, sgd };
+enum class OptimizerKind { adam, adamw, sgd };
+// Returns whether the optimizer keeps the mean of squared gradients, too.
+constexpr bool is_adam(OptimizerKind kind) { return kind != OptimizerKind::sgd; }
+// What an image's labels are: any number of them, each by itself (sigmoid), or exactly one class (softmax).
+enum class Task { multi_label, classes };
 enum class UpdateScheme { all_reduce, ring, tree, hierarchical, parameter_server };
 enum class CommModel { real, shaped, alpha_beta, none };
 enum class GradientDtype { f32, fp16, bf16 };
@@ -65,7 +69,7 @@ struct StoreSpec {
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
 };
 
-// How the user's own CSV table assigns labels to images. Only for data.layout csv.
+// How the user's own CSV table assigns labels to images. Only for data.layout csv, but for `classes`.
 struct LabelsSpec {
   std::string csv;             // path of the table in the root; empty: the only *.csv there
   std::string image_column;    // column of the images' file names; empty: the first column
@@ -74,6 +78,7 @@ struct LabelsSpec {
   std::string none;            // with a separator: the name that means "no label"
   std::string split_column;    // column that holds train, val or test; empty: the set has no splits
   std::string patient_column;  // column that identifies patients; empty: each image is a patient of its own
+  int classes = 0;  // of layout imagenet and of ready-made batches; 0: the highest class in the shards, or 14 labels
 
   friend bool operator==(const LabelsSpec&, const LabelsSpec&) = default;
 };
@@ -123,8 +128,14 @@ struct TrainingSpec {
   Precision precision = Precision::f32;
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0.9;  // sgd only
-  int epochs = 0;         // epochs over the training images, a validation after each; 0: run measure.steps instead
+  double momentum = 0.9;                     // sgd only
+  double weight_decay = 0;                   // of all parameters; adamw: of the weights themselves, else L2
+  std::optional<double> clip_gradient_norm;  // the most that the norm of all gradients may be; empty: no limit
+  double ema_decay = 0;                      // of the moving average of the weights that is validated; 0: none
+  Task task = Task::multi_label;
+  double label_smoothing = 0;          // share of each target that is spread evenly over what it could be
+  std::string class_weights = "none";  // none | balanced (by the images that train) | numbers joined by commas
+  int epochs = 0;  // epochs over the training images, a validation after each; 0: run measure.steps instead
   // From here to target_auroc: only if epochs > 0.
   Schedule schedule = Schedule::constant;  // of the learning rate
   double warmup_epochs = 0;                // epochs in which the learning rate rises from 0
@@ -223,9 +234,10 @@ concept OneOf = (std::same_as<T, Types> || ...);
 
 // The enums that a spec names by words; names.hpp lists the words of each.
 template <typename T>
-concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
-                          Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
+concept NamedEnum =
+    OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod, Precision,
+          OptimizerKind, Task, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
+          Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -238,6 +250,7 @@ std::string to_string(OnBadRecord value);
 std::string to_string(ResizeMethod value);
 std::string to_string(Precision value);
 std::string to_string(OptimizerKind value);
+std::string to_string(Task value);
 std::string to_string(UpdateScheme value);
 std::string to_string(CommModel value);
 std::string to_string(GradientDtype value);

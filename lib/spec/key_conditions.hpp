@@ -27,6 +27,7 @@ KeyRule distant_only(KeyRule rule);
 KeyRule mapped_only(KeyRule rule);
 KeyRule own_table_only(KeyRule rule);
 KeyRule joined_labels_only(KeyRule rule);
+KeyRule numbered_classes_only(KeyRule rule);
 KeyRule fast_decoder_only(KeyRule rule);
 KeyRule s3_only(KeyRule rule);
 KeyRule web_only(KeyRule rule);

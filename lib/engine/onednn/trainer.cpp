@@ -51,6 +51,7 @@ std::span<float> floats(const Tensor& tensor) {
 OnednnEngine::OnednnEngine(const EngineConfig& config)
     : TrainingEngine(config),
       device_(prepare_device(config)),
+      loss_(loss_rule(config.training, config.class_weights)),
       network_(device_, model::make_network(config.model.name, config.model.image_size, config.outputs),
                config.training.batch_size, config.model.batch_norm == spec::BatchNormMode::frozen,
                seed_of_dropout(config)),
@@ -66,7 +67,8 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
 }
 
 double OnednnEngine::compute_loss(std::span<const float> labels) {
-  return binary_cross_entropy(floats(network_.logits()), labels, floats(network_.logits_gradient()));
+  return loss_of(loss_, static_cast<std::size_t>(shape_.labels), floats(network_.logits()), labels,
+                 floats(network_.logits_gradient()));
 }
 
 void OnednnEngine::backward(Reducer& reducer) {
@@ -210,6 +212,11 @@ void OnednnEngine::evaluate(BatchLease batch, std::span<float> logits) {
   network_.evaluate();
   std::copy_n(floats(network_.logits()).begin(), wanted, logits.begin());
   leave_out_time();
+}
+
+void OnednnEngine::swap_average() {
+  optimizer_.swap_average(network_.store().weights());
+  network_.refresh_weights();
 }
 
 void OnednnEngine::leave_out_time() { last_end_s_ = now_s(); }
