@@ -83,7 +83,8 @@ class Engine {
   // Copies one tensor into `values`, TensorInfo::count() floats in PyTorch's order.
   // @throws SpecError if no tensor has that name (the message names the nearest), or if `values` has another size
   virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
-  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // Of the last step.
+  virtual void read_gradient(const std::string& name,
+                             std::span<float> values) const = 0;  // Of the last step, not clipped.
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
   virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch.
 
@@ -108,6 +109,8 @@ struct EngineConfig {
   // Evaluation gives class activation maps, [outputs, rows, columns], in the place of logits (model/class_maps.hpp).
   // onednn/ only, which then takes no steps.
   bool class_maps = false;
+  // What each output counts in the loss (loss_rule.hpp); empty: all alike. `training` has the rest of the loss.
+  std::vector<float> class_weights;
   std::vector<int> cores;  // CPU cores to compute on; if empty, one thread without binding.
   int world = 1;           // Number of ranks.
   int rank = 0;            // Rank of this process; dropout differs between ranks.

@@ -30,6 +30,11 @@ class EpochTraining {
   // @throws SpecError if the batch has another shape than the engine was built for
   virtual void evaluate(BatchLease batch, std::span<float> logits) = 0;
 
+  // Exchanges the weights with their moving average (training.ema_decay), so that evaluate() and
+  // Engine::read_parameter() use that; a second call, which must come before the next step, exchanges them back. Does
+  // nothing if there is no average, or before the first update.
+  virtual void swap_average() = 0;
+
   // Excludes the time since the last step from the next step's timings; all steps must be finished. For averaging,
   // writing checkpoints and waiting between steps.
   virtual void leave_out_time() = 0;
@@ -39,8 +44,9 @@ class EpochTraining {
   virtual void set_buffers(const WeightSource& source) = 0;
 
   // The optimizer's state of each parameter, with PyTorch's names and in PyTorch's order: "exp_avg.NAME" and
-  // "exp_avg_sq.NAME" for Adam, "momentum_buffer.NAME" for SGD. In half precision with loss scaling there is also
-  // "grad_scaler", the state of the loss scale.
+  // "exp_avg_sq.NAME" for Adam and AdamW, "momentum_buffer.NAME" for SGD; then "ema.NAME", the moving average of the
+  // weights, if there is one. In half precision with loss scaling there is also "grad_scaler", the state of the loss
+  // scale.
   virtual std::vector<TensorInfo> moments() const = 0;
   // Copies one moment into `values`, TensorInfo::count() floats.
   // @throws SpecError if no moment has that name, or if `values` has another size

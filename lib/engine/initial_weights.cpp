@@ -18,6 +18,11 @@ std::int64_t outputs_in(const spec::Safetensors& file, const std::string& classi
 
 }  // namespace
 
+std::string name_in(const spec::Safetensors& file, const std::string& parameter) {
+  const std::string average = "ema." + parameter;
+  return file.contains(average) ? average : parameter;
+}
+
 InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs) {
   model::WeightSource random = model::random_weights(spec.seed, model::weight_draws(spec.name));
   const std::string classifier = model::make_network(spec.name, spec.image_size, outputs).layers.back().name;
@@ -41,7 +46,7 @@ InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs) {
   weights.source = [random, file, classifier, anew](const model::TensorInfo& info, std::span<float> values) {
     if (anew && info.name.starts_with(classifier + ".")) return random(info, values);
     if (info.name.find(".running_") != std::string::npos && !file.contains(info.name)) return random(info, values);
-    file.read(info.name, info.shape, values);
+    file.read(name_in(file, info.name), info.shape, values);
   };
   return weights;
 }

@@ -6,6 +6,7 @@
 
 #include "model/tensor_info.hpp"
 #include "spec/experiment.hpp"
+#include "spec/safetensors.hpp"
 
 namespace chexbench::engine {
 
@@ -14,6 +15,10 @@ struct InitialWeights {
   model::WeightSource source;
   std::vector<std::string> notes;  // Remarks for every report.
 };
+
+// Returns under which name the file has a parameter of the network that validated: "ema.NAME" in a checkpoint of a
+// training with a moving average of the weights (training.ema_decay), else the parameter's own.
+std::string name_in(const spec::Safetensors& file, const std::string& parameter);
 
 // Returns the weights that `spec.weights` names: "random" (seeded by spec.seed), or the path of a safetensors file. If
 // the file lacks running statistics, they start as those of a new network. If the file's last layer has another number

@@ -6,6 +6,7 @@
 
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "spec/class_weights.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"
 #include "spec/second_job_cpus.hpp"
@@ -190,6 +191,25 @@ void check_epochs(const Experiment& experiment) {
   }
 }
 
+void check_learning(const Experiment& experiment) {
+  const TrainingSpec& training = experiment.training;
+  stated_class_weights(training);
+  if (training.label_smoothing >= 1) {
+    throw SpecError("training.label_smoothing is 1, which leaves nothing of the labels: it must be below 1, as 0.1");
+  }
+  if (training.ema_decay >= 1) {
+    throw SpecError("training.ema_decay is 1, an average that no weight ever changes: it must be below 1, as 0.999");
+  }
+  if (balances_classes(training) && !uses_pipeline(experiment)) {
+    throw SpecError(
+        "training.class_weights is balanced, but data.format synthetic has no images to count: give numbers");
+  }
+  if (training.task == Task::classes && training.target_auroc) {
+    throw SpecError(
+        "training.target_auroc is given, but training.task is classes, which is judged by top-1 and top-5: remove it");
+  }
+}
+
 void check_second_job(const Experiment& experiment) {
   if (!has_second_job(experiment)) return;
   const SecondJobSpec& job = experiment.second_job;
@@ -258,6 +278,7 @@ void check_trial(const Experiment& experiment) {
   check_auto(experiment);
   check_freeze(experiment);
   check_epochs(experiment);
+  check_learning(experiment);
   check_second_job(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {
     throw SpecError("measure.trace needs the times of ops: leave measure.attribution at true");

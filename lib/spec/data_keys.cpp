@@ -66,7 +66,8 @@ void add_layout_keys(std::vector<KeyRule>& rules) {
   rules.push_back(input_only(key("data.layout", &Experiment::data, &DataSpec::layout,
                                  "How the root holds its labels: ChestX-ray14's table (nih), a table of one's own "
                                  "(csv), a folder for each class (folders), CheXpert's tables (chexpert), those of "
-                                 "MIMIC-CXR-JPG (mimic), or what is found (auto).")));
+                                 "MIMIC-CXR-JPG (mimic), TensorFlow's shards of ImageNet (imagenet), or what is found "
+                                 "(auto).")));
   rules.push_back(label_key("data.labels.csv", &LabelsSpec::csv,
                             "The table's path in the root; empty: the only *.csv that lies there."));
   rules.push_back(label_key("data.labels.image_column", &LabelsSpec::image_column,
@@ -89,6 +90,12 @@ void add_layout_keys(std::vector<KeyRule>& rules) {
   rules.push_back(table_key("data.labels.blank", &LabelsSpec::blank,
                             "What an empty field means in a label column, in the same words; auto: U-Zeros, but an "
                             "error where data.layout is csv."));
+  rules.push_back(numbered_classes_only(at_most(
+      100'000, key_at(
+                   "data.labels.classes",
+                   "How many classes there are; 0: as many as the highest in the shards, or ChestX-ray14's labels in "
+                   "ready-made batches.",
+                   [](auto& experiment) -> auto& { return experiment.data.labels.classes; }))));
 }
 
 void add_preprocess_keys(std::vector<KeyRule>& rules) {

@@ -19,7 +19,7 @@ enum class DataFormat { png, tfrecord, webdataset, cached, synthetic };
 constexpr bool reads_shards(DataFormat format) {
   return format == DataFormat::tfrecord || format == DataFormat::webdataset;
 }
-enum class DataLayout { automatic, nih, csv, folders, chexpert, mimic };
+enum class DataLayout { automatic, nih, csv, folders, chexpert, mimic, imagenet };
 // What a value of a label table means that is neither 0 nor 1, named as in Irvin et al., "CheXpert", AAAI 2019: the
 // label is left out of loss and scores, is 0, or is 1. Automatic: as the layout's publishers suggest, or an error.
 enum class UnclearLabel { automatic, ignore, zeros, ones };
@@ -29,7 +29,11 @@ enum class JpegDecode { full, scaled };
 enum class OnBadRecord { stop, skip };
 enum class ResizeMethod { bilinear, area };
 enum class Precision { f32, tf32, fp16, bf16 };
-enum class OptimizerKind { adam, sgd };
+enum class OptimizerKind { adam, adamw, sgd };
+// Returns whether the optimizer keeps the mean of squared gradients, too.
+constexpr bool is_adam(OptimizerKind kind) { return kind != OptimizerKind::sgd; }
+// What an image's labels are: any number of them, each by itself (sigmoid), or exactly one class (softmax).
+enum class Task { multi_label, classes };
 enum class UpdateScheme { all_reduce, ring, tree, hierarchical, parameter_server };
 enum class CommModel { real, shaped, alpha_beta, none };
 enum class GradientDtype { f32, fp16, bf16 };
@@ -70,7 +74,7 @@ struct StoreSpec {
 };
 
 // How a table assigns labels to images. Only for data.layout csv but for `columns`, `uncertain` and `blank`, which the
-// tables of CheXpert and MIMIC-CXR have, too.
+// tables of CheXpert and MIMIC-CXR have, too, and `classes`.
 struct LabelsSpec {
   std::string csv;             // path of the table in the root; empty: the only *.csv there
   std::string image_column;    // column of the images' file names; empty: the first column
@@ -81,6 +85,7 @@ struct LabelsSpec {
   std::string patient_column;  // column that identifies patients; empty: each image is a patient of its own
   UnclearLabel uncertain = UnclearLabel::automatic;  // what -1 means in a label column
   UnclearLabel blank = UnclearLabel::automatic;      // what an empty field means in a label column
+  int classes = 0;  // of layout imagenet and of ready-made batches; 0: the highest class in the shards, or 14 labels
 
   friend bool operator==(const LabelsSpec&, const LabelsSpec&) = default;
 };
@@ -134,8 +139,14 @@ struct TrainingSpec {
   Precision precision = Precision::f32;
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0.9;  // sgd only
-  int epochs = 0;         // epochs over the training images, a validation after each; 0: run measure.steps instead
+  double momentum = 0.9;                     // sgd only
+  double weight_decay = 0;                   // of all parameters; adamw: of the weights themselves, else L2
+  std::optional<double> clip_gradient_norm;  // the most that the norm of all gradients may be; empty: no limit
+  double ema_decay = 0;                      // of the moving average of the weights that is validated; 0: none
+  Task task = Task::multi_label;
+  double label_smoothing = 0;          // share of each target that is spread evenly over what it could be
+  std::string class_weights = "none";  // none | balanced (by the images that train) | numbers joined by commas
+  int epochs = 0;  // epochs over the training images, a validation after each; 0: run measure.steps instead
   // From here to target_auroc: only if epochs > 0.
   Schedule schedule = Schedule::constant;  // of the learning rate
   double warmup_epochs = 0;                // epochs in which the learning rate rises from 0
@@ -237,7 +248,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum =
     OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod, Precision,
-          OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
+          OptimizerKind, Task, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
           Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
@@ -252,6 +263,7 @@ std::string to_string(OnBadRecord value);
 std::string to_string(ResizeMethod value);
 std::string to_string(Precision value);
 std::string to_string(OptimizerKind value);
+std::string to_string(Task value);
 std::string to_string(UpdateScheme value);
 std::string to_string(CommModel value);
 std::string to_string(GradientDtype value);

@@ -155,6 +155,14 @@ KeyRule joined_labels_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule numbered_classes_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return !uses_pipeline(experiment) || experiment.data.layout == DataLayout::imagenet;
+                       },
+                       "data.layout is imagenet or data.format is synthetic"};
+  return rule;
+}
+
 KeyRule fast_decoder_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) { return experiment.data.decoder == DecoderKind::fast; },
                        "data.decoder is fast"};

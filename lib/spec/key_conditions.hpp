@@ -28,6 +28,7 @@ KeyRule mapped_only(KeyRule rule);
 KeyRule own_table_only(KeyRule rule);
 KeyRule labelled_table_only(KeyRule rule);
 KeyRule joined_labels_only(KeyRule rule);
+KeyRule numbered_classes_only(KeyRule rule);
 KeyRule fast_decoder_only(KeyRule rule);
 KeyRule s3_only(KeyRule rule);
 KeyRule web_only(KeyRule rule);

@@ -6,6 +6,7 @@
 #include "spec/data_keys.hpp"
 #include "spec/key_conditions.hpp"
 #include "spec/key_making.hpp"
+#include "spec/learning_keys.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -143,11 +144,13 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(engine_only(
       key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(
-      trained_only(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum.")));
+      trained_only(key("training.optimizer", training, &TrainingSpec::optimizer,
+                       "Adam, AdamW (which takes weight decay off the weights themselves), or SGD with momentum.")));
   rules.push_back(at_most(
       1e15, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
   rules.push_back(at_most(
       1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
+  add_learning_keys(rules);
   add_epoch_keys(rules);
   rules.push_back(cuda_only(key("training.deterministic", training, &TrainingSpec::deterministic,
                                 "The same bits on the same device, each time: slower convolutions.")));

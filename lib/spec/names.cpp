@@ -15,8 +15,9 @@ Names<DataFormat> names_of(DataFormat) {
           {DataFormat::synthetic, "synthetic"}};
 }
 Names<DataLayout> names_of(DataLayout) {
-  return {{DataLayout::automatic, "auto"},  {DataLayout::nih, "nih"},           {DataLayout::csv, "csv"},
-          {DataLayout::folders, "folders"}, {DataLayout::chexpert, "chexpert"}, {DataLayout::mimic, "mimic"}};
+  return {{DataLayout::automatic, "auto"},   {DataLayout::nih, "nih"},           {DataLayout::csv, "csv"},
+          {DataLayout::folders, "folders"},  {DataLayout::chexpert, "chexpert"}, {DataLayout::mimic, "mimic"},
+          {DataLayout::imagenet, "imagenet"}};
 }
 Names<UnclearLabel> names_of(UnclearLabel) {
   return {{UnclearLabel::automatic, "auto"},
@@ -36,7 +37,10 @@ Names<ResizeMethod> names_of(ResizeMethod) {
 Names<Precision> names_of(Precision) {
   return {{Precision::f32, "f32"}, {Precision::tf32, "tf32"}, {Precision::fp16, "fp16"}, {Precision::bf16, "bf16"}};
 }
-Names<OptimizerKind> names_of(OptimizerKind) { return {{OptimizerKind::adam, "adam"}, {OptimizerKind::sgd, "sgd"}}; }
+Names<OptimizerKind> names_of(OptimizerKind) {
+  return {{OptimizerKind::adam, "adam"}, {OptimizerKind::adamw, "adamw"}, {OptimizerKind::sgd, "sgd"}};
+}
+Names<Task> names_of(Task) { return {{Task::multi_label, "multi_label"}, {Task::classes, "classes"}}; }
 Names<UpdateScheme> names_of(UpdateScheme) {
   return {{UpdateScheme::all_reduce, "all_reduce"},
           {UpdateScheme::ring, "ring"},
@@ -120,6 +124,8 @@ template std::span<const std::pair<Precision, std::string>> named_values();
 std::string to_string(Precision value) { return word_of(value); }
 template std::span<const std::pair<OptimizerKind, std::string>> named_values();
 std::string to_string(OptimizerKind value) { return word_of(value); }
+template std::span<const std::pair<Task, std::string>> named_values();
+std::string to_string(Task value) { return word_of(value); }
 template std::span<const std::pair<UpdateScheme, std::string>> named_values();
 std::string to_string(UpdateScheme value) { return word_of(value); }
 template std::span<const std::pair<CommModel, std::string>> named_values();

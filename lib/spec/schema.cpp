@@ -67,7 +67,9 @@ List alternatives(const ValueRule& rule) {
   }
   if (rule.names) {
     const Node name{Object{{"type", text("string")}, {"pattern", text("^[^,]*[^,\\s][^,]*$")}}};
-    result.push_back(list_of(name));
+    const Node plain_number{Object{{"type", text("number")}}};
+    result.push_back(list_of(rule.numbers ? Node{Object{{"anyOf", Node{List{name, plain_number}}}}} : name));
+    if (rule.numbers) result.push_back(plain_number);
   }
   if (!rule.words.empty()) result.push_back(Node{Object{{"enum", words(rule.words)}}});
   if (!rule.prefix.empty()) {

@@ -89,11 +89,22 @@ std::vector<std::string> names_in(std::string_view text) {
   }
 }
 
+// Returns a JSON number as the shortest text that gives it back, or an empty value if the node is none.
+Value number_text(const Node& node) {
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&node.value)) return fmt::to_string(*integer);
+  if (const double* number = std::get_if<double>(&node.value)) return fmt::to_string(*number);
+  return {};
+}
+
 // Returns the names of a list. `path` is its place in messages.
 // @throws SpecError if one is no name, or has a comma
-std::vector<std::string> names_in(const List& list, const std::string& path) {
+std::vector<std::string> names_in(const ValueRule& rule, const List& list, const std::string& path) {
   std::vector<std::string> names;
   for (const Node& node : list) {
+    if (const Value number = number_text(node); rule.numbers && std::holds_alternative<std::string>(number)) {
+      names.push_back(std::get<std::string>(number));
+      continue;
+    }
     const std::string place = fmt::format("{}[{}]", path, names.size());
     const std::string* text = node.text();
     if (text == nullptr || trimmed(*text).empty()) {
@@ -113,10 +124,11 @@ std::vector<std::string> names_in(const List& list, const std::string& path) {
 }
 
 // Returns the names of `node` joined by commas, or an empty value if there are none.
-Value names_of(const Node& node, const std::string& path) {
+Value names_of(const ValueRule& rule, const Node& node, const std::string& path) {
+  if (rule.numbers && !std::holds_alternative<std::monostate>(number_text(node))) return number_text(node);
   std::vector<std::string> names;
   if (const std::string* text = node.text()) names = names_in(*text);
-  if (const List* list = node.list()) names = names_in(*list, path);
+  if (const List* list = node.list()) names = names_in(rule, *list, path);
   if (names.empty()) return {};
   return fmt::format("{}", fmt::join(names, ","));
 }
@@ -148,7 +160,8 @@ std::string expectation(const ValueRule& rule) {
       result = "a number" + range_in_words(rule);
       break;
     case ValueType::text:
-      result = rule.names      ? "names: a list of texts, or one text with commas between them"
+      result = rule.numbers    ? "words or numbers: a list, or one text with commas between them"
+               : rule.names    ? "names: a list of texts, or one text with commas between them"
                : words.empty() ? "text"
                                : (rule.words.size() == 1 && rule.prefix.empty() ? words : "one of " + words);
       break;
@@ -160,7 +173,7 @@ std::string expectation(const ValueRule& rule) {
 Value check_value(const ValueRule& rule, const Node& node, const std::string& path) {
   if (node.is_null() && rule.optional) return {};
   if (rule.names) {
-    Value names = names_of(node, path);
+    Value names = names_of(rule, node, path);
     if (!std::holds_alternative<std::monostate>(names)) return names;
   } else if (const std::string* text = node.text()) {
     if (is_allowed_text(rule, *text)) return *text;

@@ -24,7 +24,8 @@ struct ValueRule {
   double maximum = std::numeric_limits<double>::max();     // of numbers, inclusive
   bool above_minimum = false;                              // the minimum itself is not allowed
   bool optional = false;                                   // null is allowed
-  bool names = false;  // of type text: names, which JSON has as a list or joined by commas; the value has them joined
+  bool names = false;    // of type text: names, which JSON has as a list or joined by commas; the value has them joined
+  bool numbers = false;  // with names: JSON may have numbers in their place
 };
 
 // Returns the rule of an op's parameter in this form.

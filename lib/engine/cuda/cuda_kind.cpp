@@ -27,6 +27,7 @@ std::vector<DeviceMemoryLine> forecast_memory(const EngineConfig& config) {
                                        .optimizer = config.training.optimizer,
                                        .deliver = config.deliver,
                                        .accumulates = config.training.accumulate_steps > 1,
+                                       .learning = learning_request(config.training, !config.class_weights.empty()),
                                        .concurrent_weight_gradients = config.training.concurrent_weight_gradients,
                                        .fuses_pools = config.training.fused});
   const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();

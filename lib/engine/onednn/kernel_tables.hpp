@@ -32,7 +32,7 @@ constexpr Kernels table(ElementType type) {
 constexpr KernelTables all_tables() {
   return {{{table<float, 8>(ElementType::f32), table<float, 16>(ElementType::f32)},
            {table<BFloat16, 8>(ElementType::bf16), table<BFloat16, 16>(ElementType::bf16)}},
-          {.adam = adam, .sgd = sgd}};
+          {.adam = adam, .sgd = sgd, .average = average}};
 }
 
 }  // namespace

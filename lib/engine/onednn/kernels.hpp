@@ -134,6 +134,14 @@ struct Kernels {
   void (*global_average_backward)(const float* dmean, int channels, const View& dx, int pixels, Work work);
 };
 
+// What every update does to a gradient and a weight first: g = scale * gradient + l2 * weight; weight *= keep. As they
+// are here, they change neither.
+struct Regularization {
+  float scale = 1;  // of clipped gradients
+  float l2 = 0;     // weight decay as a part of the gradient
+  float keep = 1;   // decoupled weight decay: 1 - learning rate * decay
+};
+
 // The factors of one Adam step, with the bias corrections folded in: rate = learning rate / (1 - beta1^t) and
 // root = 1 / sqrt(1 - beta2^t). The update is
 //   first = beta1 first + (1 - beta1) g;  second = beta2 second + (1 - beta2) g^2;
@@ -142,12 +150,19 @@ struct AdamFactors {
   float beta1 = 0, beta2 = 0, rate = 0, root = 0, epsilon = 0;
 };
 
+struct SgdFactors {
+  float rate = 0, momentum = 0;
+};
+
 // Updates `count` weights, and their moments, in place. All arrays are f32 and must not overlap.
 struct UpdateKernels {
-  void (*adam)(const AdamFactors& factors, const float* gradient, float* first, float* second, float* weights,
-               std::size_t count);
+  void (*adam)(const Regularization& regularization, const AdamFactors& factors, const float* gradient, float* first,
+               float* second, float* weights, std::size_t count);
   // velocity = momentum * velocity + g; weight -= rate * velocity.
-  void (*sgd)(float rate, float momentum, const float* gradient, float* velocity, float* weights, std::size_t count);
+  void (*sgd)(const Regularization& regularization, const SgdFactors& factors, const float* gradient, float* velocity,
+              float* weights, std::size_t count);
+  // average += share * (weight - average).
+  void (*average)(float share, const float* weights, float* average, std::size_t count);
 };
 
 // Returns the kernels for blocks of 8 or 16 channels. The CPU must have `isa`. The result is in static storage: the

@@ -1,14 +1,20 @@
-// The loss of multi-label classification: binary cross-entropy on logits, averaged over batch and outputs.
+// The loss of a batch, and its gradient with respect to the logits.
 #pragma once
 
 #include <span>
 
+#include "engine/loss_rule.hpp"
+
 namespace chexbench::engine::onednn {
 
-// Returns the loss and writes its gradient with respect to the logits. All spans hold [batch, outputs] values. For
-// logit z and target t the loss is max(z, 0) - z t + log(1 + exp(-|z|)), which cannot overflow, and its gradient is
-// sigmoid(z) - t. Both are 0 where the target is kIgnoredLabel, and are divided by the number of all values, so that
-// the mean over ranks is that of the whole batch. The sum is computed in f64.
+// Returns the loss by `rule` and writes its gradient. All spans hold [batch, outputs] values; a target is 0, 1 or
+// kIgnoredLabel, which has no loss and no gradient; of task classes exactly one target of an image is 1. Sums are
+// computed in f64, and no logit that is finite overflows: the binary cross-entropy of logit z and target t is max(z, 0)
+// - z t + log(1 + exp(-|z|)), its gradient sigmoid(z) - t.
+double loss_of(const LossRule& rule, std::size_t outputs, std::span<const float> logits, std::span<const float> targets,
+               std::span<float> gradient);
+
+// The same by the rule as it is without an option: binary cross-entropy of multi-label classification.
 double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient);
 
 }  // namespace chexbench::engine::onednn

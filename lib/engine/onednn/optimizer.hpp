@@ -10,15 +10,18 @@
 
 namespace chexbench::engine::onednn {
 
-// Adam (Kingma and Ba, ICLR 2015; betas 0.9 and 0.999, epsilon 1e-8) or SGD with momentum, as the spec says. Not
-// thread-safe; update() computes on the threads of parallel.hpp.
+// Adam (Kingma and Ba, ICLR 2015; betas 0.9 and 0.999, epsilon 1e-8), AdamW (Loshchilov and Hutter, ICLR 2019) or SGD
+// with momentum, as the spec says; with weight decay, clipping (torch.nn.utils.clip_grad_norm_) and a moving average of
+// the weights (torch.optim.swa_utils.get_ema_multi_avg_fn) if it asks for them. Not thread-safe; update() computes on
+// the threads of parallel.hpp, and its results do not depend on their number.
 class Optimizer {
  public:
   // For `parameters` weights, padding included (ParameterStore::size()). Moments are zero.
   // @throws std::bad_alloc if there is no memory for them
   Optimizer(const spec::TrainingSpec& training, Isa isa, std::size_t parameters);
 
-  // Applies one step. Both spans hold as many elements as the optimizer was constructed for.
+  // Applies one step. Both spans hold as many elements as the optimizer was constructed for. `gradients` are read
+  // only: where they are clipped, it is their use here that is scaled.
   void update(std::span<float> weights, std::span<const float> gradients);
   // Starts over: sets the moments to zero, the step count to 0, and the learning rate to the spec's.
   void restart();
@@ -35,17 +38,23 @@ class Optimizer {
     const char* name;
     std::span<float> values;
   };
-  // Adam has exp_avg and exp_avg_sq, SGD has momentum_buffer.
+  // Adam has exp_avg and exp_avg_sq, SGD has momentum_buffer; with a moving average of the weights, it is "ema".
   std::vector<Moments> moments() const;
-  std::size_t held_bytes() const { return (first_.size() + second_.size()) * sizeof(float); }
+  // Exchanges `weights` with their moving average; a second call exchanges them back. Does nothing if there is none, or
+  // before the first step.
+  void swap_average(std::span<float> weights);
+  std::size_t held_bytes() const { return (first_.size() + second_.size() + average_.size()) * sizeof(float); }
 
  private:
   const spec::TrainingSpec training_;
   const UpdateKernels kernels_;
+  float clipping(std::span<const float> gradients) const;
+
   double rate_;
   std::int64_t step_ = 0;
-  FloatArray first_;   // Adam: mean of gradients; SGD: velocity
-  FloatArray second_;  // Adam: mean of squared gradients
+  FloatArray first_;    // Adam: mean of gradients; SGD: velocity
+  FloatArray second_;   // Adam: mean of squared gradients
+  FloatArray average_;  // moving average of the weights; empty without one
 };
 
 }  // namespace chexbench::engine::onednn

@@ -60,6 +60,7 @@ std::span<float> floats(const Tensor& tensor) {
 OnednnEngine::OnednnEngine(const EngineConfig& config)
     : TrainingEngine(config),
       device_(prepare_device(config)),
+      loss_(loss_rule(config.training, config.class_weights)),
       network_(device_, graph_of(config), config.training.batch_size, config.model.has_frozen_norms(),
                seed_of_dropout(config), config.model.freeze),
       optimizer_(config.training, device_.isa, network_.trained()),
@@ -74,7 +75,8 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
 }
 
 double OnednnEngine::compute_loss(std::span<const float> labels) {
-  return binary_cross_entropy(floats(network_.logits()), labels, floats(network_.logits_gradient()));
+  return loss_of(loss_, static_cast<std::size_t>(shape_.labels), floats(network_.logits()), labels,
+                 floats(network_.logits_gradient()));
 }
 
 void OnednnEngine::backward(Reducer& reducer) {
@@ -219,6 +221,11 @@ void OnednnEngine::evaluate(BatchLease batch, std::span<float> logits) {
   network_.evaluate();
   std::copy_n(floats(network_.logits()).begin(), wanted, logits.begin());
   leave_out_time();
+}
+
+void OnednnEngine::swap_average() {
+  optimizer_.swap_average(network_.store().weights().first(network_.trained()));
+  network_.refresh_weights();
 }
 
 void OnednnEngine::leave_out_time() { last_end_s_ = now_s(); }

@@ -1,6 +1,7 @@
 // The engine itself. A step is upload, forward, backward, waiting for the reducer, and update.
 #pragma once
 
+#include "engine/loss_rule.hpp"
 #include "engine/onednn/accumulation.hpp"
 #include "engine/onednn/buckets.hpp"
 #include "engine/onednn/network.hpp"
@@ -36,6 +37,7 @@ class OnednnEngine final : public TrainingEngine {
  private:
   void set_learning_rate(double rate) override { optimizer_.set_learning_rate(rate); }
   void evaluate(BatchLease batch, std::span<float> logits) override;
+  void swap_average() override;
   void leave_out_time() override;
   void set_buffers(const WeightSource& source) override;
   std::vector<TensorInfo> moments() const override;
@@ -56,6 +58,7 @@ class OnednnEngine final : public TrainingEngine {
   void remember_weights();
 
   const Device device_;
+  const LossRule loss_;
   Network network_;
   Optimizer optimizer_;
   Buckets buckets_;

@@ -35,6 +35,7 @@ class ResumingEngine final : public engine::Engine, public engine::EpochTraining
 
   void set_learning_rate(double) override {}
   void evaluate(BatchLease, std::span<float>) override {}
+  void swap_average() override {}
   void leave_out_time() override {}
   void set_buffers(const engine::WeightSource&) override {}
   std::vector<TensorInfo> moments() const override { return {}; }

@@ -9,16 +9,19 @@
 namespace chexbench::engine::cuda::kernels {
 
 // Returns max(z, 0) - z t + log(1 + exp(-|z|)), a form that stays exact when exp(z) would overflow, or 0 if the target
-// is kIgnoredLabel, which alone is negative.
-CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target) {
+// is kIgnoredLabel, which alone is negative. `extra` is (weight - 1) t, of an output whose positives count `weight`
+// times.
+CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target, float extra = 0) {
   if (target < 0) return 0;
-  return (logit > 0 ? logit : 0.0f) - logit * target + log1pf(expf(-fabsf(logit)));
+  const float tail = log1pf(expf(-fabsf(logit)));
+  return (logit > 0 ? logit : 0.0f) - logit * target + tail + extra * ((logit < 0 ? -logit : 0.0f) + tail);
 }
 
 // Returns d cross_entropy / d logit = sigmoid(z) - t, or 0 as above.
-CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float target) {
+CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float target, float extra = 0) {
   if (target < 0) return 0;
-  return 1.0f / (1.0f + expf(-logit)) - target;
+  const float probability = 1.0f / (1.0f + expf(-logit));
+  return probability - target + extra * (probability - 1.0f);
 }
 
 // A reduction (reduction.hpp) of one block, since a batch has only a few thousand logits. Rows of logits and gradients
@@ -39,6 +42,8 @@ struct Loss {
   const float* scale = nullptr;
   float* loss = nullptr;
   int batch = 0, outputs = 0, ld = 0;
+  float smoothing = 0;             // As in engine/loss_rule.hpp.
+  const float* weights = nullptr;  // [outputs]; null: all are 1.
 
   CHEXBENCH_HOST_DEVICE int lanes() const { return kThreads; }
 
@@ -49,10 +54,12 @@ struct Loss {
       const int image = i / ld, output = i % ld;
       float slope = 0;
       if (output < outputs) {
-        const float logit = Element<T>::widen(logits[i]) + bias[output], target = targets[image * outputs + output];
+        const float logit = Element<T>::widen(logits[i]) + bias[output];
+        const float target = targets[image * outputs + output] * (1.0f - smoothing) + smoothing / 2;
+        const float extra = weights == nullptr ? 0.0f : (weights[output] - 1.0f) * target;
         biased[image * outputs + output] = logit;
-        sum += static_cast<double>(cross_entropy(logit, target));
-        slope = cross_entropy_gradient(logit, target) * factor;
+        sum += static_cast<double>(cross_entropy(logit, target, extra));
+        slope = cross_entropy_gradient(logit, target, extra) * factor;
       }
       gradient[i] = Element<T>::narrow(slope);
     }

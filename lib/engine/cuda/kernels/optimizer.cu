@@ -1,5 +1,6 @@
 #include "engine/cuda/kernels/optimizer.hpp"
 
+#include "engine/cuda/kernels/gradient_norm.hpp"
 #include "engine/cuda/kernels/launch.cuh"
 #include "engine/cuda/kernels/overflow.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
@@ -30,6 +31,8 @@ Update<G, C> update_of(const UpdateCall& call) {
   update.second = call.second;
   update.weight = call.weight;
   update.copy = static_cast<C*>(call.copy);
+  update.l2 = call.l2;
+  update.decay = call.decay;
   update.count = call.count;
   return update;
 }
@@ -42,6 +45,17 @@ void launch_overflow_check(ElementType type, const void* gradient, std::int64_t 
     using Check = OverflowCheck<G>;
     launch_calls(Check{static_cast<const G*>(gradient), count, &scalars->overflow}, Check::calls(count), stream);
   });
+}
+
+void launch_gradient_squares(ElementType type, const void* gradient, std::int64_t count, double* partials,
+                             Stream stream) {
+  with_type(type, [&]<typename G>() {
+    launch_blocks(GradientSquares<G>{static_cast<const G*>(gradient), count, partials}, kNormBlocks, stream);
+  });
+}
+
+void launch_gradient_norm(const double* partials, int count, StepScalars* scalars, Stream stream) {
+  launch_blocks(GradientNorm{partials, count, scalars}, 1, stream);
 }
 
 void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream) {
@@ -71,6 +85,14 @@ void launch_sgd(const UpdateCall& call, float momentum, Stream stream) {
     update.momentum = momentum;
     launch_calls(update, Update<G, C>::calls(call.count), stream);
   });
+}
+
+void launch_moving_average(const UpdateCall& call, float decay, Stream stream) {
+  launch_calls(MovingAverage{call.scalars, call.weight, call.average, 1.0f - decay}, call.count, stream);
+}
+
+void launch_swap_average(const UpdateCall& call, Stream stream) {
+  launch_calls(SwapAverage{call.weight, call.average}, call.count, stream);
 }
 
 void launch_copy_weights(const UpdateCall& call, Stream stream) {

@@ -47,6 +47,8 @@ struct Update {
   C* copy = nullptr;                        // Null if forward and backward read the master weights.
   float beta1 = 0, beta2 = 0, epsilon = 0;  // Adam.
   float momentum = 0;                       // SGD.
+  float l2 = 0;                             // Weight decay that is added to the gradient.
+  float decay = 0;                          // Weight decay of the weights themselves.
   bool is_adam = true;
   std::int64_t count = 0;
 
@@ -71,8 +73,10 @@ struct Update {
     Pack<float, V> weights = load<V>(weight + i), firsts = load<V>(first + i), seconds{};
     if (is_adam) seconds = load<V>(second + i);
     const AdamFactors factors{beta1, beta2, scalars->adam_rate, scalars->adam_root, epsilon};
+    const float keep = 1.0f - scalars->learning_rate * decay;
     for (int k = 0; k < V; ++k) {
-      const float g = widened(gradients, k) * scalars->unscale;
+      const float g = widened(gradients, k) * scalars->unscale + l2 * weights.at[k];
+      weights.at[k] *= keep;
       if (is_adam) {
         adam(factors, g, firsts.at[k], seconds.at[k], weights.at[k]);
       } else {
@@ -83,6 +87,31 @@ struct Update {
     store(first + i, firsts);
     if (is_adam) store(second + i, seconds);
     if (copy != nullptr) store(copy + i, narrowed<C>(weights));
+  }
+};
+
+// Moves the average of the weights towards them. Called once per element.
+struct MovingAverage {
+  const StepScalars* scalars = nullptr;
+  const float* weight = nullptr;
+  float* average = nullptr;
+  float share = 0;  // Of their difference.
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    if (scalars->skip != 0) return;
+    average[i] += (scalars->step == 1 ? 1.0f : share) * (weight[i] - average[i]);
+  }
+};
+
+// Called once per element.
+struct SwapAverage {
+  float* weight = nullptr;
+  float* average = nullptr;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const float kept = weight[i];
+    weight[i] = average[i];
+    average[i] = kept;
   }
 };
 

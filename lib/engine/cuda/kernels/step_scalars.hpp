@@ -21,9 +21,10 @@ struct StepScalars {
   float learning_rate = 0;      // Of the next update. It is here because a graph's arguments are fixed.
   double beta1_power = 1;       // beta1^step.
   double beta2_power = 1;
-  float unscale = 1;    // Factor for gradients.
-  float adam_rate = 0;  // Learning rate / (1 - beta1^step).
-  float adam_root = 0;  // 1 / sqrt(1 - beta2^step).
+  double gradient_squares = 0;  // Sum of the squares of this step's gradients, if they are clipped.
+  float unscale = 1;            // Factor for gradients.
+  float adam_rate = 0;          // Learning rate / (1 - beta1^step).
+  float adam_root = 0;          // 1 / sqrt(1 - beta2^step).
 };
 
 // Returns the number of the current batch, counted from 0 since the start of training, if each step has
@@ -37,7 +38,15 @@ struct StepRules {
   bool dynamic_scale = false;
   float gradient_factor = 1;  // 1 / world if gradients are sums over ranks, 1 if they are means.
   float beta1 = 0.9f, beta2 = 0.999f;
+  float clip_norm = 0;  // The most that the norm of all gradients may be; 0: no limit.
 };
+
+// Returns the factor that brings gradients whose sum of squares is `squares` down to the limit, once they have been
+// multiplied by `unscale`, as torch.nn.utils.clip_grad_norm_ does.
+CHEXBENCH_HOST_DEVICE inline float clipping(double squares, float unscale, float clip_norm) {
+  const double factor = static_cast<double>(clip_norm) / (sqrt(squares) * static_cast<double>(unscale) + 1e-6);
+  return factor < 1 ? static_cast<float>(factor) : 1.0f;
+}
 
 // Dynamic loss scaling: Micikevicius et al., "Mixed precision training", ICLR 2018, with the constants of PyTorch's
 // GradScaler.
@@ -71,6 +80,7 @@ CHEXBENCH_HOST_DEVICE inline void advance_optimizer(StepScalars& scalars, const 
 CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& rules) {
   scalars.batches = 0;
   scalars.unscale = rules.gradient_factor / scalars.loss_scale;  // With the scale that this step's loss had.
+  if (rules.clip_norm > 0) scalars.unscale *= clipping(scalars.gradient_squares, scalars.unscale, rules.clip_norm);
   scalars.skip = scalars.overflow != 0 ? 1 : 0;  // Also without loss scaling: NaN must not reach the weights.
   if (rules.dynamic_scale) update_scale(scalars);
   if (scalars.skip != 0) {

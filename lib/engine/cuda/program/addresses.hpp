@@ -40,6 +40,12 @@ class Addresses {
     return reinterpret_cast<T*>(config_.memory + region.offset) + index;
   }
 
+  // The same of element 0, or null if the region is empty.
+  template <typename T>
+  T* at_or_null(const Region& region) const {
+    return region.bytes > 0 ? at<T>(region) : nullptr;
+  }
+
   int rows(const Slice& slice) const;  // rows of the slice as a matrix: the pixels of all images
   // The slice as a matrix [rows(slice)][slice.channels], whose ld is the number of channels of the whole buffer.
   kernels::Matrix activation(const Slice& slice) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/channel_sums.hpp"
+#include "engine/cuda/kernels/gradient_norm.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/element_type.hpp"
 
@@ -31,9 +33,10 @@ ParameterRegions add_parameters(const ParameterLayout& parameters, ParameterKind
   ParameterRegions regions{.weights = builder.add_floats(count),
                            .gradients = builder.add(count * bytes),
                            .first = builder.add_floats(trained)};
-  if (request.optimizer == spec::OptimizerKind::adam) regions.second = builder.add_floats(trained);
+  if (spec::is_adam(request.optimizer)) regions.second = builder.add_floats(trained);
   if (bytes < sizeof(float)) regions.copies = builder.add(count * bytes);
   if (request.accumulates) regions.sums = builder.add_floats(trained);
+  if (request.learning.averages) regions.average = builder.add_floats(trained);
   return regions;
 }
 
@@ -74,15 +77,28 @@ void add_batches(const RegionRequest& request, DeviceRegions& regions, Builder& 
     regions.losses[slot] = builder.add_floats(1);
   }
   regions.logits = builder.add_floats(outputs);
+  if (request.learning.has_classes)
+    regions.softmax_rows = builder.add_floats(static_cast<std::size_t>(kernels::softmax_floats(request.images)));
+  if (request.learning.weighs_classes)
+    regions.class_weights = builder.add_floats(static_cast<std::size_t>(request.outputs));
+  if (request.learning.clips)
+    regions.norm_partials = builder.add(kParameterKinds * kernels::kNormBlocks * sizeof(double));
 }
 
 }  // namespace
+
+LearningRequest learning_request(const spec::TrainingSpec& training, bool weighs_classes) {
+  return {.averages = training.ema_decay > 0,
+          .clips = training.clip_gradient_norm.has_value(),
+          .has_classes = training.task == spec::Task::classes,
+          .weighs_classes = weighs_classes};
+}
 
 std::size_t DeviceRegions::parameter_bytes() const {
   std::size_t sum = 0;
   for (const ParameterRegions& kind : parameters) {
     sum += kind.weights.bytes + kind.gradients.bytes + kind.first.bytes + kind.second.bytes + kind.copies.bytes +
-           kind.sums.bytes;
+           kind.sums.bytes + kind.average.bytes;
   }
   return sum;
 }

@@ -24,6 +24,16 @@ inline constexpr std::size_t kRegionAlignBytes = 256;  // as cudaMalloc's; 16-by
 // one while the device uses the other.
 inline constexpr int kSlots = 2;
 
+// What the options of a training (TrainingSpec) need in addition.
+struct LearningRequest {
+  bool averages = false;     // a moving average of the weights
+  bool clips = false;        // the norm of all gradients
+  bool has_classes = false;  // sums of each image of a softmax
+  bool weighs_classes = false;
+};
+
+LearningRequest learning_request(const spec::TrainingSpec& training, bool weighs_classes);
+
 // What the sizes of the regions depend on, besides the program and its parameters.
 struct RegionRequest {
   int images = 0;
@@ -38,6 +48,7 @@ struct RegionRequest {
   int multiprocessors = 132;                        // of an H100 or H200; only the size of partial sums depends on it
   bool has_prologues = false;                       // whether convolutions compute the norm before them
   bool accumulates = false;                         // gradients are summed over several batches of a step
+  LearningRequest learning;
 };
 
 // The flat arrays of all parameters of one kind (parameter_layout.hpp).
@@ -48,6 +59,7 @@ struct ParameterRegions {
   Region second;     // f32: Adam's mean of squared gradients; empty for SGD
   Region copies;     // matrices in the type of the activations; empty if that is f32, and for vectors
   Region sums;       // f32: sums of gradients over a step's batches so far; empty if a step has one batch
+  Region average;    // f32: moving average of the weights; empty without one
 };
 
 // All regions of the allocation, by purpose.
@@ -66,7 +78,10 @@ struct DeviceRegions {
   // One value for each channel of each norm, in the type of the activations; empty without prologues.
   Region prologue_scale, prologue_shift;
   Region images[kSlots], labels[kSlots], losses[kSlots];
-  Region logits;  // f32[images][outputs]
+  Region logits;         // f32[images][outputs]
+  Region softmax_rows;   // sums of each image of a softmax (kernels/step_launch.hpp); empty without one
+  Region class_weights;  // f32[outputs]; empty if all count alike
+  Region norm_partials;  // f64, of each kind of parameters: sums of squares (kernels/gradient_norm.hpp); may be empty
   Region scalars, reductions, workspace, weight_gradient_workspace, arena;
   std::size_t bytes = 0;
 

@@ -216,7 +216,8 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                           .weight_gradient_workspace_bytes = request.weight_gradient_workspace_bytes,
                           .multiprocessors = request.multiprocessors,
                           .has_prologues = !request.prologues.empty() || !request.forward_joins.empty(),
-                          .accumulates = request.accumulates});
+                          .accumulates = request.accumulates,
+                          .learning = request.learning});
   return plan;
 }
 

@@ -23,7 +23,8 @@ struct MemoryRequest {
   std::size_t workspace_bytes = 0;  // the largest that a plan of a convolution or a linear layer needs
   std::size_t reserve_bytes = 0;    // left free for what libraries allocate for themselves
   int multiprocessors = 132;
-  bool accumulates = false;                         // gradients are summed over several batches of a step
+  bool accumulates = false;  // gradients are summed over several batches of a step
+  LearningRequest learning;
   bool concurrent_weight_gradients = false;         // they run beside the steps of backward that follow them
   std::size_t weight_gradient_workspace_bytes = 0;  // of their own, if they are concurrent
   spec::Freeze freeze = spec::Freeze::none;         // a frozen base has no moments

@@ -15,7 +15,7 @@ const model::TensorInfo kScaler{"grad_scaler", {3}};
 
 Moments::Moments(const Addresses& addresses, const spec::TrainingSpec& training)
     : addresses_(addresses), scales_loss_(training.precision == spec::Precision::fp16) {
-  const bool is_adam = training.optimizer == spec::OptimizerKind::adam;
+  const bool is_adam = spec::is_adam(training.optimizer);
   const auto add = [&](const std::string& name, Region ParameterRegions::*region) {
     for (const ParameterPlace& place : addresses.config().parameters.places()) {
       if (!addresses.config().parameters.is_trained(place)) continue;
@@ -27,6 +27,7 @@ Moments::Moments(const Addresses& addresses, const spec::TrainingSpec& training)
   };
   add(is_adam ? "exp_avg" : "momentum_buffer", &ParameterRegions::first);
   if (is_adam) add("exp_avg_sq", &ParameterRegions::second);
+  if (training.ema_decay > 0) add("ema", &ParameterRegions::average);
 }
 
 std::vector<model::TensorInfo> Moments::infos() const {

@@ -19,7 +19,8 @@ class Moments {
  public:
   Moments(const Addresses& addresses, const spec::TrainingSpec& training);
 
-  // Returns names and shapes of all tensors, those of Adam's first moment before those of its second.
+  // Returns names and shapes of all tensors: those of Adam's first moment before those of its second, and those of the
+  // moving average of the weights after both.
   std::vector<model::TensorInfo> infos() const;
   // Reads one tensor in PyTorch's order. @throws SpecError if no moment has that name (with the nearest), or `values`
   // has another size

@@ -135,7 +135,10 @@ void StepQueue::queue_loss(std::int64_t pass) {
                         .targets = addresses.at<float>(regions.labels[index(pass)]),
                         .scalars = addresses.at<kernels::StepScalars>(regions.scalars),
                         .loss = addresses.at<float>(regions.losses[index(pass)]),
-                        .biased = addresses.at<float>(regions.logits)},
+                        .biased = addresses.at<float>(regions.logits),
+                        .smoothing = parts_.label_smoothing,
+                        .weights = addresses.at_or_null<float>(regions.class_weights),
+                        .rows = addresses.at_or_null<float>(regions.softmax_rows)},
                        stream_.get());
 }
 

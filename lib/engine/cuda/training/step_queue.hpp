@@ -29,6 +29,7 @@ class StepQueue {
     const Accumulation& accumulation;
     DeviceBuckets& buckets;
     Deliver deliver;
+    float label_smoothing;
     bool use_graphs;
   };
   explicit StepQueue(const Parts& parts);

@@ -60,6 +60,7 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
           .multiprocessors = device.multiprocessors,
           .accumulates = config.training.accumulate_steps > 1,
+          .learning = learning_request(config.training, !config.class_weights.empty()),
           .concurrent_weight_gradients = config.training.concurrent_weight_gradients,
           .freeze = config.model.freeze,
           .fuses_pools = config.training.fused};
@@ -112,6 +113,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
               .accumulation = accumulation_,
               .buckets = buckets_,
               .deliver = config.deliver,
+              .label_smoothing = static_cast<float>(config.training.label_smoothing),
               .use_graphs = config.training.cuda_graph}),
       stall_limit_(config.comm.stall_limit_s) {
   traits_.name = "cuda";
@@ -121,6 +123,8 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   // The update also runs over the padding between parameters, whose gradients nobody writes.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
+  copy_to_device(addresses_.at(plan_.regions.class_weights), config.class_weights.data(),
+                 plan_.regions.class_weights.bytes, queue_.stream());
   clear(addresses_.at(plan_.regions.reductions), kernels::kTicketBytes, queue_.stream());
   network_.prepare_running(queue_.stream());
   InitialWeights initial = initial_weights(config.model, config.outputs);
@@ -312,6 +316,12 @@ void CudaEngine::evaluate(BatchLease batch, std::span<float> logits) {
   batch.release();
   evaluation_.read(logits.first(std::min(logits.size(), images * outputs)), queue_.stream());
   leave_out_time();
+}
+
+void CudaEngine::swap_average() {
+  if (updates() == 0) return;
+  update_.swap_average(queue_.stream());
+  update_.refresh_copies(queue_.stream());
 }
 
 void CudaEngine::set_buffers(const WeightSource& source) { weights_.load_buffers(source, queue_.stream()); }

@@ -42,6 +42,7 @@ class CudaEngine final : public TrainingEngine {
  private:
   void set_learning_rate(double rate) override;
   void evaluate(BatchLease batch, std::span<float> logits) override;
+  void swap_average() override;
   void leave_out_time() override;
   void set_buffers(const WeightSource& source) override;
   std::vector<TensorInfo> moments() const override { return moments_.infos(); }

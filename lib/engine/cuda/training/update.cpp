@@ -1,5 +1,7 @@
 #include "engine/cuda/training/update.hpp"
 
+#include "engine/cuda/kernels/gradient_norm.hpp"
+
 namespace chexbench::engine::cuda {
 namespace {
 
@@ -9,7 +11,10 @@ constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
 }  // namespace
 
 Update::Update(const Addresses& addresses, const spec::TrainingSpec& training)
-    : addresses_(addresses), training_(training), rules_{.dynamic_scale = training.precision == spec::Precision::fp16} {
+    : addresses_(addresses),
+      training_(training),
+      rules_{.dynamic_scale = training.precision == spec::Precision::fp16,
+             .clip_norm = static_cast<float>(training.clip_gradient_norm.value_or(0))} {
   if (!scales_loss()) initial_.loss_scale = 1;
   initial_.learning_rate = static_cast<float>(training.learning_rate);
 }
@@ -29,8 +34,11 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
                            .weight = addresses_.at<float>(regions.weights),
                            .first = addresses_.at<float>(regions.first),
                            .scalars = scalars()};
-  if (regions.second.bytes > 0) call.second = addresses_.at<float>(regions.second);
-  if (regions.copies.bytes > 0) call.copy = addresses_.at(regions.copies);
+  call.second = addresses_.at_or_null<float>(regions.second);
+  call.copy = addresses_.at_or_null<std::byte>(regions.copies);
+  call.average = addresses_.at_or_null<float>(regions.average);
+  const auto decay = static_cast<float>(training_.weight_decay);
+  (training_.optimizer == spec::OptimizerKind::adamw ? call.decay : call.l2) = decay;
   return call;
 }
 
@@ -39,6 +47,7 @@ void Update::restart(Stream stream) {
   for (const ParameterRegions& kind : regions.parameters) {
     clear(addresses_.at(kind.first), kind.first.bytes, stream);
     clear(addresses_.at(kind.second), kind.second.bytes, stream);
+    clear(addresses_.at(kind.average), kind.average.bytes, stream);
   }
   copy_to_device(scalars(), &initial_, sizeof initial_, stream);
 }
@@ -59,6 +68,24 @@ void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream)
   copy_to_device(scalars(), &resumed, sizeof resumed, stream);
 }
 
+// The norm is that of all gradients, so it is known only after the last bucket was averaged.
+void Update::queue_norm(Stream stream) const {
+  auto* const partials = addresses_.at<double>(addresses_.config().plan.regions.norm_partials);
+  int place = 0;
+  for (const ParameterKind kind : kKinds) {
+    const kernels::UpdateCall of = call(kind);
+    kernels::launch_gradient_squares(of.gradient_type, of.gradient, of.count, partials + place, stream);
+    place += kernels::kNormBlocks;
+  }
+  kernels::launch_gradient_norm(partials, place, scalars(), stream);
+}
+
+void Update::swap_average(Stream stream) {
+  for (const ParameterKind kind : kKinds) {
+    if (const kernels::UpdateCall of = call(kind); of.average != nullptr) kernels::launch_swap_average(of, stream);
+  }
+}
+
 void Update::run(Stream stream) {
   // The check runs in every precision, and after the reduction: values that are not finite must not reach the weights
   // of any rank.
@@ -66,13 +93,16 @@ void Update::run(Stream stream) {
     const kernels::UpdateCall of = call(kind);
     kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars(), stream);
   }
+  if (training_.clip_gradient_norm) queue_norm(stream);
   kernels::launch_decide(scalars(), rules_, stream);
   for (const ParameterKind kind : kKinds) {
-    if (training_.optimizer == spec::OptimizerKind::adam) {
-      kernels::launch_adam(call(kind), rules_, kEpsilon, stream);
+    const kernels::UpdateCall of = call(kind);
+    if (spec::is_adam(training_.optimizer)) {
+      kernels::launch_adam(of, rules_, kEpsilon, stream);
     } else {
-      kernels::launch_sgd(call(kind), static_cast<float>(training_.momentum), stream);
+      kernels::launch_sgd(of, static_cast<float>(training_.momentum), stream);
     }
+    if (of.average != nullptr) kernels::launch_moving_average(of, static_cast<float>(training_.ema_decay), stream);
   }
 }
 

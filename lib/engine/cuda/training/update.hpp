@@ -14,9 +14,10 @@ struct LossScale {
   std::int32_t good_steps = 0, skipped = 0;
 };
 
-// Updates by Adam with betas 0.9 and 0.999 and epsilon 1e-8, or by SGD with momentum; with dynamic loss scaling in
-// fp16. Calls queue work and wait for nothing, and run() may be captured into a CUDA graph. `addresses` must outlive
-// this object. Not thread-safe. All functions that take a stream @throws DeviceError if CUDA reports an error
+// Updates by Adam or AdamW with betas 0.9 and 0.999 and epsilon 1e-8, or by SGD with momentum; with weight decay,
+// clipping and a moving average of the weights if the spec asks for them, and with dynamic loss scaling in fp16. Calls
+// queue work and wait for nothing, and run() may be captured into a CUDA graph. `addresses` must outlive this object.
+// Not thread-safe. All functions that take a stream @throws DeviceError if CUDA reports an error
 class Update {
  public:
   Update(const Addresses& addresses, const spec::TrainingSpec& training);
@@ -28,6 +29,8 @@ class Update {
   // Sets the step's scalars to their values after `updates` updates. Everything but the loss scale follows from that
   // number; `scale` is used only if the loss is scaled. The moments are not touched.
   void resume(std::int64_t updates, const LossScale& scale, Stream stream);
+  // Exchanges the weights with their moving average; refresh_copies() must follow. Does nothing if there is none.
+  void swap_average(Stream stream);
   // Queues one update. It is left out, on the device, if a gradient is infinite or NaN.
   void run(Stream stream);
   // Copies the f32 weights to the copies that forward and backward read. Call it after weights were loaded.
@@ -40,6 +43,7 @@ class Update {
  private:
   kernels::UpdateCall call(ParameterKind kind) const;
   kernels::StepScalars* scalars() const;
+  void queue_norm(Stream stream) const;
 
   const Addresses& addresses_;
   const spec::TrainingSpec training_;

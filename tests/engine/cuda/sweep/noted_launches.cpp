@@ -263,6 +263,13 @@ void launch_set_learning_rate(StepScalars*, float, Stream) { note({.kernel = Ker
 void launch_decide(StepScalars*, const StepRules&, Stream) { note({.kernel = Kernel::decide}); }
 void launch_adam(const UpdateCall& call, const StepRules&, float, Stream) { note_update(Kernel::adam, call); }
 void launch_sgd(const UpdateCall& call, float, Stream) { note_update(Kernel::sgd, call); }
+// Only options that no sweep has launch these.
+void launch_gradient_squares(ElementType, const void*, std::int64_t, double*, Stream) {
+  throw std::logic_error("not swept");
+}
+void launch_gradient_norm(const double*, int, StepScalars*, Stream) { throw std::logic_error("not swept"); }
+void launch_moving_average(const UpdateCall&, float, Stream) { throw std::logic_error("not swept"); }
+void launch_swap_average(const UpdateCall&, Stream) { throw std::logic_error("not swept"); }
 void launch_copy_weights(const UpdateCall& call, Stream) { note_update(Kernel::copy_weights, call); }
 
 }  // namespace kernels
