@@ -11,6 +11,7 @@
 #include "core/output_file.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "verbs/evaluate/class_activation.hpp"
 #include "verbs/evaluate/evaluate.hpp"
 
 namespace chexbench::app {
@@ -19,6 +20,7 @@ namespace {
 struct EvaluateArguments {
   verbs::EvaluateOptions options;
   std::string output;
+  std::string cam;  // a folder, or empty
   std::string format = "table";
 };
 
@@ -53,11 +55,13 @@ verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Sess
 void run(const EvaluateArguments& arguments, bench::Session& session) {
   comm::Communicator& ranks = session.world().communicator();
   log::configure(log::Level::info, ranks.world() > 1 ? ranks.rank() : -1);
+  if (!arguments.cam.empty()) make_folder(arguments.cam);
   if (ranks.rank() == 0 && !arguments.output.empty()) make_folder(arguments.output);  // before minutes of work
   verbs::EvaluationResult result = evaluate(arguments, session);
   if (ranks.rank() != 0) return;
   result.chexbench_version = CHEXBENCH_VERSION;
   write_files(result, arguments.output);
+  if (!arguments.cam.empty()) verbs::write_activation_maps(result, arguments.cam);
   print(text_of(result, arguments.format), arguments.format);
 }
 
@@ -85,6 +89,12 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->allow_extra_args(false);
   verb->add_flag("--ten-crop", options.ten_crop,
                  "Average the probabilities of ten crops of each image: corners and middle, and their mirror images.");
+  verb->add_option(
+          "--cam", arguments->cam,
+          "Write class activation maps of single images into this folder: a gray PNG for each image and label, "
+          "white where the network finds most that speaks for the label.")
+      ->type_name("DIR")
+      ->each([arguments](const std::string&) { arguments->options.cam = true; });
   verb->add_option("--output", arguments->output,
                    "Write scores.csv, with a row for each image, and evaluation.json into this folder.")
       ->type_name("DIR");

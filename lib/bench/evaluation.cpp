@@ -67,7 +67,8 @@ Evaluation evaluate(comm::World& world, const EvaluationRequest& request) {
                                       .engine = *engine,
                                       .communicator = ranks,
                                       .cores = cores,
-                                      .views = request.views})};
+                                      .views = request.views,
+                                      .keeps_features = request.keeps_features})};
 }
 
 }  // namespace chexbench::bench

@@ -19,6 +19,7 @@ struct EvaluationRequest {
   const spec::Safetensors& weights;  // parameters and running statistics
   const dataset::Dataset& images;
   Views views = Views::whole;
+  bool keeps_features = false;    // as ScoringContext::keeps_features
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
 };
 

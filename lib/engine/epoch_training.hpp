@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,14 @@ namespace chexbench::engine {
 
 using model::TensorInfo;
 using model::WeightSource;
+
+// What a network averages over all pixels before its last layer, [images, channels, height, width].
+struct FeatureMaps {
+  int channels = 0;
+  int height = 0;
+  int width = 0;
+  std::vector<float> values;
+};
 
 // A view of an engine; the thread that drives the engine calls it, between steps. Not thread-safe.
 // @throws DeviceError from any function if the device fails
@@ -29,6 +38,10 @@ class EpochTraining {
   // counted in any step.
   // @throws SpecError if the batch has another shape than the engine was built for
   virtual void evaluate(BatchLease batch, std::span<float> logits) = 0;
+
+  // Returns the maps of the first `images` images of the last evaluate(), or std::nullopt if the network averages none,
+  // or the engine gives none out.
+  virtual std::optional<FeatureMaps> features(int /*images*/) const { return std::nullopt; }
 
   // Excludes the time since the last step from the next step's timings; all steps must be finished. For averaging,
   // writing checkpoints and waiting between steps.

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import struct
 import tempfile
 import unittest
 from pathlib import Path
@@ -65,6 +66,22 @@ class Evaluate(Trained):
                 self.evaluate(self.folder / str(ranks), "--data", self.set, "--split", "all", *crops, ranks=ranks)
             first, second = ((self.folder / ranks / "scores.csv").read_bytes() for ranks in "12")
             self.assertEqual(first, second)
+
+    def test_class_activation_maps_are_pngs_of_single_images(self):
+        images = sorted((self.set / "images").glob("*.png"))[:2]
+        maps = self.folder / "maps"
+        done = self.succeed("evaluate", "--checkpoint", self.checkpoint, *images, "--cam", maps)
+        self.assertIn("28 class activation maps", done.stderr)
+        names = sorted(path.name for path in maps.iterdir())
+        self.assertEqual(len(names), 28)
+        self.assertIn(f"{images[0].name}.Pleural_Thickening.png", names)
+        for path in maps.iterdir():
+            header = path.read_bytes()[:26]
+            self.assertEqual(header[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertEqual(struct.unpack(">II", header[16:24]), (32, 32), "the size of the network's input")
+        self.refuse(2, "--data", self.set, "--cam", maps, says="--cam: class activation maps are of single images")
+        self.refuse(2, images[0], "--ten-crop", "--cam", maps, says="leave --data and --ten-crop out")
+        self.refuse(2, images[0], "--set", "engine=none", "--cam", maps, says="computes no probabilities")
 
     def test_shards_have_the_scores_of_their_images(self):
         self.evaluate(self.folder / "png", "--data", self.set)

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -73,6 +75,37 @@ TEST_P(Evaluate, GivesTheProbabilitiesOfTorchvision) { compare(GetParam(), golde
 INSTANTIATE_TEST_SUITE_P(Golden, Evaluate, testing::Values("densenet121", "mobilenet_v2"), ParamName());
 
 TEST_F(Evaluate, AveragesTheCropsOfTorchvision) { compare("mobilenet_v2", golden_.at("ten_crop"), true); }
+
+class ClassActivation : public Evaluate {};
+
+TEST_P(ClassActivation, IsThatOfTorchvision) {
+  write_weights(GetParam());
+  const auto golden = nlohmann::json::parse(std::ifstream(std::string(CHEXBENCH_GOLDEN) + "/class_activation.json"));
+  ASSERT_EQ(golden.at("salt"), golden_.at("salt"));
+  const std::string image = golden.at("image");
+  const auto world = comm::join_world();
+  const EvaluationResult result = evaluate(*world, {.checkpoint = path_,
+                                                    .images = {std::string(CHEXBENCH_TEST_DATA) + "/images/" + image},
+                                                    .overrides = {"model.name=" + GetParam(), "engine=onednn"},
+                                                    .cam = true});
+  const int step = golden.at("step"), size = result.image_size;
+  for (std::size_t which = 0; which < golden.at("labels").size(); ++which) {
+    const std::vector<float> expected = golden.at("maps").at(GetParam()).at(which);
+    const std::vector<float>& map = result.rows.at(0).activations.at(golden.at("labels").at(which));
+    ASSERT_EQ(map.size(), static_cast<std::size_t>(size * size));
+    const float tolerance =
+        1e-4f * std::abs(*std::ranges::max_element(expected, {}, [](float v) { return std::abs(v); }));
+    std::size_t at = 0;
+    for (int y = 0; y < size; y += step) {
+      for (int x = 0; x < size; x += step, ++at)
+        EXPECT_NEAR(map[static_cast<std::size_t>(y * size + x)], expected.at(at), tolerance) << y << ' ' << x;
+    }
+    EXPECT_EQ(at, expected.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, ClassActivation, testing::Values("densenet121", "resnet50", "mobilenet_v2"),
+                         ParamName());
 
 }  // namespace
 }  // namespace chexbench::verbs

@@ -1,7 +1,10 @@
 #include "bench/training/scoring.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +13,7 @@
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
 #include "bench/training/ten_crop.hpp"
+#include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "engine/epoch_training.hpp"
 #include "pipeline/pipeline.hpp"
@@ -98,8 +102,26 @@ class ViewScorer {
   std::shared_ptr<BatchPool> crops_;  // only for crops
 };
 
+using FeaturesOfImages = std::map<std::uint32_t, engine::FeatureMaps>;  // by the image's number
+
+// Keeps the features of the images of the last evaluation.
+void keep_features(const ScoringContext& context, std::span<const std::uint32_t> numbers, FeaturesOfImages& kept) {
+  const auto all = context.engine.epoch_training()->features(static_cast<int>(numbers.size()));
+  if (!all) {
+    throw SpecError(
+        fmt::format("engine {} gives no feature maps of {}: use engine onednn, and a network that averages "
+                    "maps before its last layer",
+                    context.spec.engine, context.spec.model.name));
+  }
+  const std::size_t values = all->values.size() / numbers.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto of_image = std::span(all->values).subspan(i * values, values);
+    kept[numbers[i]] = {all->channels, all->height, all->width, {of_image.begin(), of_image.end()}};
+  }
+}
+
 // Scores this rank's images and returns their bytes: for each image its number (u32), its logits and its labels (f32).
-std::string score_share(const ScoringContext& context, const Share& share) {
+std::string score_share(const ScoringContext& context, const Share& share, FeaturesOfImages& features) {
   spec::Experiment spec = context.views == Views::whole ? context.spec : ten_crop_input(context.spec);
   spec.pipeline = pass_over();
   spec.measure.attribution = false;
@@ -116,8 +138,11 @@ std::string score_share(const ScoringContext& context, const Share& share) {
     const std::vector<ExampleId> ids = batch->ids;
     const std::vector<float> labels = batch->labels;
     const std::vector<std::vector<float>> logits = scorer.score(std::move(batch));
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t i = 0; i < logits.size(); ++i) numbers.push_back(share.numbers.at(ids[i].image));
+    if (context.keeps_features) keep_features(context, numbers, features);
     for (std::size_t i = 0; i < logits.size(); ++i) {
-      append(bytes, &share.numbers.at(ids[i].image), 1);
+      append(bytes, &numbers[i], 1);
       append(bytes, logits[i].data(), logits[i].size());
       append(bytes, labels.data() + i * outputs, outputs);
     }
@@ -132,8 +157,10 @@ std::vector<ScoredExample> unpack(const std::vector<std::string>& of_ranks, std:
   std::vector<ScoredExample> scored;
   for (const std::string& bytes : of_ranks) {
     for (const char* at = bytes.data(); at != bytes.data() + bytes.size(); at += image_bytes) {
-      ScoredExample example{
-          .image = 0, .logits = std::vector<float>(views * outputs), .labels = std::vector<float>(outputs)};
+      ScoredExample example{.image = 0,
+                            .logits = std::vector<float>(views * outputs),
+                            .labels = std::vector<float>(outputs),
+                            .features = {}};
       std::memcpy(&example.image, at, sizeof(example.image));
       std::memcpy(example.logits.data(), at + sizeof(example.image), logits_bytes);
       std::memcpy(example.labels.data(), at + sizeof(example.image) + logits_bytes, labels_bytes);
@@ -148,9 +175,16 @@ std::vector<ScoredExample> unpack(const std::vector<std::string>& of_ranks, std:
 
 std::vector<ScoredExample> score_images(const ScoringContext& context) {
   const Share share = share_of(context);
-  const std::string mine = share.numbers.empty() ? "" : score_share(context, share);
-  return unpack(context.communicator.gather(mine, 0), context.views == Views::whole ? 1 : kCrops,
-                static_cast<std::size_t>(context.images.labels()));
+  FeaturesOfImages features;
+  const std::string mine = share.numbers.empty() ? "" : score_share(context, share, features);
+  std::vector<ScoredExample> scored =
+      unpack(context.communicator.gather(mine, 0), context.views == Views::whole ? 1 : kCrops,
+             static_cast<std::size_t>(context.images.labels()));
+  for (ScoredExample& example : scored) {
+    if (const auto found = features.find(example.image); found != features.end())
+      example.features = std::move(found->second);
+  }
+  return scored;
 }
 
 }  // namespace chexbench::bench

@@ -156,6 +156,7 @@ class Lowering {
         return;
       case LayerKind::global_average_pool:
         if (layer(i).channels % device_.block != 0) refuse(i, "channels that don't fill a vector");
+        result_.features = &input_tensor(i);
         add<GlobalAverageOp>(input_tensor(i), new_flat(i));
         return;
       case LayerKind::adaptive_average_pool:

@@ -18,6 +18,7 @@ struct Lowered {
   std::vector<std::shared_ptr<void>> shared;  // owns what several ops refer to; must outlive them
   Tensor* input = nullptr;                    // Layout::nchw, or channels_last if the device is
   Tensor* logits = nullptr;                   // Layout::flat, f32
+  Tensor* features = nullptr;                 // what is averaged over all pixels, or null
 };
 
 struct LoweringOptions {

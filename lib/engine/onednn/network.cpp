@@ -22,6 +22,7 @@ Network::Network(const Device& device, const model::Graph& graph, int images, bo
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;
   logits_ = lowered.logits;
+  features_ = lowered.features;
   restart_times();
   plan();
 }
@@ -36,6 +37,7 @@ void Network::plan() {
     op->plan_forward(planner_);
     planner_.advance();
   }
+  if (features_ != nullptr) planner_.use(*features_);  // callers read them after an evaluation
   logits_gradient_ = &planner_.tensor(logits_->shape, Layout::flat, ElementType::f32);
   planner_.use(*logits_);
   planner_.use(*logits_gradient_);

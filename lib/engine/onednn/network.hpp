@@ -35,6 +35,7 @@ class Network {
 
   Tensor& input() const { return *input_; }                      // [images, 3, height, width]
   Tensor& logits() const { return *logits_; }                    // [images, outputs], f32
+  const Tensor* features() const { return features_; }           // what is averaged over all pixels, or null
   Tensor& logits_gradient() const { return *logits_gradient_; }  // like logits
 
   // Reads input() and writes logits().
@@ -85,6 +86,7 @@ class Network {
   Tensor& scratchpad_;
   Tensor* input_ = nullptr;
   Tensor* logits_ = nullptr;
+  Tensor* features_ = nullptr;
   Tensor* logits_gradient_ = nullptr;
 };
 

@@ -11,6 +11,7 @@
 #include "engine/checks.hpp"
 #include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
+#include "engine/onednn/feature_maps.hpp"
 #include "engine/onednn/headroom.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
@@ -210,6 +211,15 @@ void OnednnEngine::evaluate(BatchLease batch, std::span<float> logits) {
   network_.evaluate();
   std::copy_n(floats(network_.logits()).begin(), wanted, logits.begin());
   leave_out_time();
+}
+
+std::optional<FeatureMaps> OnednnEngine::features(int images) const {
+  const Tensor* const maps = network_.features();
+  if (maps == nullptr) return std::nullopt;
+  return FeatureMaps{.channels = maps->shape.channels,
+                     .height = maps->shape.height,
+                     .width = maps->shape.width,
+                     .values = read_maps(*maps, images)};
 }
 
 void OnednnEngine::leave_out_time() { last_end_s_ = now_s(); }

@@ -36,6 +36,7 @@ class OnednnEngine final : public TrainingEngine {
  private:
   void set_learning_rate(double rate) override { optimizer_.set_learning_rate(rate); }
   void evaluate(BatchLease batch, std::span<float> logits) override;
+  std::optional<FeatureMaps> features(int images) const override;
   void leave_out_time() override;
   void set_buffers(const WeightSource& source) override;
   std::vector<TensorInfo> moments() const override;

@@ -20,6 +20,7 @@
 #include "core/log.hpp"
 #include "dataset/dataset.hpp"
 #include "measure/machine.hpp"
+#include "verbs/evaluate/class_activation.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -88,9 +89,24 @@ std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, c
     rows.push_back({.file = entry.name,
                     .patient = images.has_patients ? std::optional(entry.patient) : std::nullopt,
                     .labels = entry.labels,
-                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name)});
+                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name),
+                    .activations = {}});
   }
   return rows;
+}
+
+// Adds the class activation maps of all labels to each row.
+void add_activations(const EvaluatedNetwork& network, const std::vector<bench::ScoredExample>& scored,
+                     std::vector<ScoreRow>& rows) {
+  const std::vector<float> weights = head_weights(network);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const engine::FeatureMaps& features = scored[row].features.value();
+    const auto channels = static_cast<std::size_t>(features.channels);
+    for (std::size_t label = 0; label < rows[row].probabilities.size(); ++label) {
+      rows[row].activations.push_back(class_activation(features, std::span(weights).subspan(label * channels, channels),
+                                                       network.spec.model.image_size));
+    }
+  }
 }
 
 measure::ScoreSummary summary_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
@@ -152,12 +168,16 @@ EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
     const auto most = static_cast<std::int64_t>(network.spec.training.batch_size);
     network.spec.training.batch_size = static_cast<int>(std::min(most, std::ssize(options.images)));
   }
+  if (options.cam && world.communicator().world() > 1) {
+    throw SpecError("--cam: class activation maps are made by one process: leave mpirun out");
+  }
   const dataset::Dataset& images = singles ? *singles : open_images(world, network, options, opened);
   const bench::Evaluation evaluation =
       bench::evaluate(world, {.spec = network.spec,
                               .weights = network.weights,
                               .images = images,
                               .views = options.ten_crop ? bench::Views::ten_crop : bench::Views::whole,
+                              .keeps_features = options.cam,
                               .allow_shared_gpu = options.allow_shared_gpu});
   EvaluationResult result{.date_utc = measure::utc_now(),
                           .checkpoint = options.checkpoint,
@@ -173,6 +193,7 @@ EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
                           .data_set = {}};
   if (world.communicator().rank() != 0) return result;
   result.rows = rows_of(evaluation.scored, images);
+  if (options.cam) add_activations(network, evaluation.scored, result.rows);
   if (!options.root.empty()) result.data_set = judge(options, result.rows, images);
   return result;
 }

@@ -18,6 +18,7 @@ struct EvaluateOptions {
   std::vector<std::string> images;     // paths of single images; empty: a data set
   std::vector<std::string> overrides;  // keys of the spec
   bool ten_crop = false;
+  bool cam = false;  // class activation maps of single images
   bool allow_shared_gpu = false;
 };
 

@@ -18,6 +18,8 @@ struct ScoreRow {
   std::optional<std::uint32_t> patient;  // empty: nothing says whose image it is
   LabelBits labels;                      // that the data set says it has
   std::vector<float> probabilities;      // in the order of EvaluationResult::labels
+  // Class activation maps in the same order, of image_size x image_size pixels; empty unless they were asked for.
+  std::vector<std::vector<float>> activations;
 };
 
 // What a data set says beyond the images: how good the probabilities are.

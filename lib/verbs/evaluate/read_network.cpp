@@ -31,6 +31,10 @@ void check_options(const EvaluateOptions& options) {
   if (!options.images.empty() && !options.root.empty()) {
     throw SpecError("--data and single images exclude each other: the split of --data says which images it has");
   }
+  if (options.cam && (options.images.empty() || options.ten_crop)) {
+    throw SpecError(
+        "--cam: class activation maps are of single images, and of whole ones: leave --data and --ten-crop out");
+  }
   for (const char* key : {"data.root", "data.split", "model.weights", "training.checkpoint"}) {
     if (!sets(options.overrides, key)) continue;
     throw SpecError(fmt::format("--set {}: --data, --split and --checkpoint say this", key));
