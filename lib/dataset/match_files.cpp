@@ -53,7 +53,7 @@ class NameTable {
   const std::vector<ImageFile>& files_;
   std::string_view (*const form_)(std::string_view);
   const std::vector<std::uint32_t> order_;
-  std::size_t next_ = 0;  // the first place whose name is not before the last one that was asked for
+  std::size_t next_ = 0;            // the first place whose name is not before the last one that was asked for
   std::string_view here_, behind_;  // the names at it and at the next place: each is made once, as there are millions
 };
 

@@ -13,17 +13,24 @@
 
 namespace chexbench::pipeline {
 
+// When a producer that found the queue full goes on.
+enum class Refill {
+  at_once,  // as soon as there is room
+  at_half   // when no more than half of the capacity is taken, so that it is woken less often
+};
+
 // Holds at most capacity() elements, if the producer calls wait_for_room() before each push(). The consumer gets all of
 // them before it sees the end or the error that follows them.
 template <typename T>
 class BoundedQueue {
  public:
-  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
+  explicit BoundedQueue(std::size_t capacity, Refill refill = Refill::at_once) : capacity_(capacity), refill_(refill) {}
 
   // For the producer. Waits for room; returns false once stopped.
   bool wait_for_room(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    return changed_.wait(lock, stop, [this] { return elements_.size() < capacity_; }) && !stop.stop_requested();
+    if (elements_.size() < capacity_) return !stop.stop_requested();
+    return changed_.wait(lock, stop, [this] { return may_refill(); }) && !stop.stop_requested();
   }
   // For the producer. Appends an element without waiting, even beyond the capacity.
   void push(T element) {
@@ -47,6 +54,7 @@ class BoundedQueue {
   // @throws the error that was passed to close(), once
   std::optional<T> pop(const std::stop_token& stop) {
     std::optional<T> element;
+    bool wakes_producer = false;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, stop, [this] { return !elements_.empty() || closed_; });
@@ -57,8 +65,9 @@ class BoundedQueue {
       }
       element.emplace(std::move(elements_.front()));
       elements_.pop_front();
+      wakes_producer = may_refill();
     }
-    changed_.notify_one();
+    if (wakes_producer) changed_.notify_one();
     return element;
   }
 
@@ -94,12 +103,18 @@ class BoundedQueue {
   }
 
  private:
+  // Whether a producer that waits may go on; the mutex is locked.
+  bool may_refill() const {
+    return elements_.size() < capacity_ && (refill_ == Refill::at_once || elements_.size() <= capacity_ / 2);
+  }
+
   mutable std::mutex mutex_;
-  // One condition variable serves both sides: with one thread on each, at most one of them waits at a time, because the
-  // queue is never both empty and full.
+  // One condition variable serves both sides: with one thread on each, at most one of them waits unnotified at a time,
+  // because the queue is never both empty and too full to be refilled.
   std::condition_variable_any changed_;
   std::deque<T> elements_;
   std::size_t capacity_;
+  const Refill refill_;
   bool closed_ = false;
   std::exception_ptr error_;
 };

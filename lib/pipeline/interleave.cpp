@@ -40,7 +40,7 @@ class ReadAhead {
   static constexpr bool kReadsAhead = true;
 
   ReadAhead(Op& op, FileRef file, const Cycle& cycle, const std::stop_token& stop)
-      : op_(op), file_(file), chain_(stop), queue_(kBlocksAhead * cycle.block) {
+      : op_(op), file_(file), chain_(stop), queue_(kBlocksAhead * cycle.block, Refill::at_half) {
     reader_.emplace(*cycle.readers, 1, [this](std::size_t) { run(); });
   }
   ~ReadAhead() {

@@ -23,8 +23,8 @@ class RecordStream {
 
   // Returns the next record, or std::nullopt at the end and once stopped. The pages of a mapped shard are in memory
   // then; the checksum of its data is left to whoever decodes or keeps it.
-  // @throws DataError if a shard is damaged where a record begins or ends, or a local shard has another size than when the data set was opened, and
-  // BadStreak::bad() does not allow skipping it
+  // @throws DataError if a shard is damaged where a record begins or ends, or a local shard has another size than when
+  // the data set was opened, and BadStreak::bad() does not allow skipping it
   std::optional<Record> next();
 
  private:

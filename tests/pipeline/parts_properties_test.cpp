@@ -74,8 +74,8 @@ RC_GTEST_PROP(BoundedQueueProperty, IsADequeWithAnEndAndAnErrorBehindIt, ()) {
 
 RC_GTEST_PROP(BoundedQueueProperty, PassesEverythingOnInOrderBetweenTwoThreads, ()) {
   const auto count = *rc::gen::inRange(0, 500);
-  const auto capacity = *rc::gen::inRange<std::size_t>(1, 4);
-  BoundedQueue<int> queue(capacity);
+  const auto capacity = *rc::gen::inRange<std::size_t>(1, 6);
+  BoundedQueue<int> queue(capacity, *rc::gen::element(Refill::at_once, Refill::at_half));
   const std::stop_token never;
   std::size_t most = 0;
   std::jthread producer([&] {
