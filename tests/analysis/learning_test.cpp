@@ -76,11 +76,11 @@ TEST(Learning, TellsTheBestRepeatAndHowFarTheyLieApart) {
   EXPECT_EQ(spread->best_repeat, 0);
   EXPECT_EQ(spread->best, 0.9);
   EXPECT_EQ(spread->worst, 0.6);
-  EXPECT_NEAR(spread->deviation, 0.1562, 1e-4);
+  EXPECT_NEAR(spread->deviation, 0.15535, 1e-5);
   EXPECT_THAT(
       learning_findings({&trial}).front().text,
       HasSubstr("The best of 3 repeats is repeat 0 with 0.900; they lie from 0.600 to 0.900 (standard deviation "
-                "0.156)."));
+                "0.155)."));
   EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("0.600 .. 0.900"));
   EXPECT_FALSE(auroc_spread(learned({{0.9, 0.7}})));
 }

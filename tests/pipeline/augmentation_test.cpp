@@ -80,7 +80,7 @@ TEST_F(WindowTest, OfARandomSizeHasTheAreasAndShapesOfTorchvision) {
   EXPECT_GT(most, 0.9);
   EXPECT_NEAR(narrowest, 3.0 / 4, 0.02);
   EXPECT_NEAR(widest, 4.0 / 3, 0.02);
-  EXPECT_NEAR(sum / 2000, 0.5, 0.06) << "large windows of another shape do not fit";
+  EXPECT_NEAR(sum / 2000, 0.435, 0.02) << "the mean of 20,000 draws of torchvision 0.29; not all shapes fit";
 }
 
 TEST_F(WindowTest, OfAStripThatFitsNoShapeIsItsMiddle) {

@@ -38,7 +38,7 @@ const BadSpec kBadSpecs[] = {
     {"KeyInTheWrongGroup", R"({"model": {"precision": "f32"}})",
      "x.json: no key is called 'model.precision' (did you mean 'training.precision'?)"},
     {"NothingNear", R"({"preprocess": {"zzzzzzzz": 1}})",
-     "x.json: no key is called 'preprocess.zzzzzzzz' (known: resize, flip, crop)"},
+     "x.json: no key is called 'preprocess.zzzzzzzz' (known: resize, flip, crop, resized_crop)"},
     {"GroupIsNoObject", R"({"data": "d"})",
      "x.json: data must be an object with keys such as 'root', not the text \"d\""},
     {"TextForANumber", R"({"training": {"batch_size": "16"}})",

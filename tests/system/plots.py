@@ -14,7 +14,8 @@ COLUMNS = ["trial", "pipeline", "format", "model", "engine", "ranks", "batch_siz
            "images_per_s_ci95_low", "images_per_s_ci95_high", "scaling_efficiency", "scaling_efficiency_ci95_low",
            "scaling_efficiency_ci95_high", "wait_share", "busy_share", "upload_share", "compute_share",
            "exposed_communication_share", "update_share", "other_share", "au_share", "gpu_utilization", "emulated",
-           "data_root", "store_bandwidth_mb_per_s", "scale_factor", "peak_rss_bytes"]
+           "data_root", "store_bandwidth_mb_per_s", "scale_factor", "peak_rss_bytes", "mean_auroc",
+           "mean_auroc_ci95_low", "mean_auroc_ci95_high"]
 ENDS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 # Draws what it is asked to, line by line: starting Python and matplotlib takes longer than a figure.
 SERVER = """
