@@ -9,6 +9,7 @@
 #include "bench/gpu_layout.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
+#include "engine/initial_weights.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -25,6 +26,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
                                                   .comm = spec.comm,
                                                   .deliver = spec.data.deliver,
                                                   .outputs = request.images.labels(),
+                                                  .class_weights = {},
                                                   .cores = cores,
                                                   .world = ranks.world(),
                                                   .rank = ranks.rank(),
@@ -34,7 +36,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
     throw SpecError(fmt::format("engine {} computes no probabilities: use auto, onednn or cuda", spec.engine));
   }
   engine->load_weights([&request](const model::TensorInfo& info, std::span<float> values) {
-    request.weights.read(info.name, info.shape, values);
+    request.weights.read(engine::name_in(request.weights, info.name), info.shape, values);
   });
   return engine;
 }

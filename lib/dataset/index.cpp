@@ -247,6 +247,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
   if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
   if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
     throw DataError(
         fmt::format("'{}' holds no table, but '{}' in it is a data set: set data.root to {}/{}, or "
@@ -318,6 +319,8 @@ Index read_index(const storage::DataRoot& root) {
       return read_csv_layout(root);
     case spec::DataLayout::folders:
       return read_folder_layout(root);
+    case spec::DataLayout::imagenet:
+      return read_imagenet_layout(root);
     default:
       return read_nih_layout(root);
   }
@@ -329,6 +332,8 @@ std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& in
       return match_files(index, list_images(*root.store, root.path, names));
     case spec::DataLayout::folders:
       return index.files;
+    case spec::DataLayout::imagenet:
+      return {};
     default:
       return find_image_files(root, names);
   }

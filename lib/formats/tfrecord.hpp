@@ -37,6 +37,9 @@ bool is_compressed_tfrecord(std::span<const std::byte> head);
 class TfRecordReader final : public ShardReader {
  public:
   explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream) : stream_(std::move(stream)) {}
+  // Leaves the CRCs of records' data unchecked from now on, so that a mapped shard is not read as a whole by whoever
+  // wants names and labels alone.
+  void leave_data_unchecked() { checks_data_ = false; }
   explicit TfRecordReader(std::shared_ptr<const storage::MappedFile> file);
 
   // After damage to a record's data, the next call returns the next record. After damage to its length, or to a
@@ -59,6 +62,7 @@ class TfRecordReader final : public ShardReader {
   std::uint64_t record_ = 0;                  // offset of the record that is being read
   std::uint64_t packed_ = 0;                  // compressed bytes that were read for the records so far
   bool ended_ = false;
+  bool checks_data_ = true;
 };
 
 // What a writer puts before and after a record's data.
