@@ -21,6 +21,7 @@
 #include "dataset/make/convert.hpp"
 #include "dataset/make/stage.hpp"
 #include "dataset/make/synth.hpp"
+#include "dataset/make/synth_classes.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "spec/folder_file.hpp"
@@ -142,12 +143,24 @@ void add_synth(CLI::App& data) {
       ->type_name("DIR");
   verb->add_option("--images", options->images, "Make this many images.")->required();
   verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
+  auto classes = std::make_shared<int>(0);
+  verb->add_option("--classes", *classes,
+                   "Make colour JPEGs of so many exclusive classes in place of X-rays, in TFRecords like those of "
+                   "ImageNet; 0: X-rays.")
+      ->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
-  verb->callback([options] {
-    const dataset::SynthResult result = dataset::write_synthetic_set(*options);
+  verb->callback([options, classes] {
+    const dataset::SynthResult result = *classes == 0
+                                            ? dataset::write_synthetic_set(*options)
+                                            : dataset::write_synthetic_classes({.directory = options->directory,
+                                                                                .images = options->images,
+                                                                                .classes = *classes,
+                                                                                .size = options->size,
+                                                                                .seed = options->seed,
+                                                                                .threads = options->threads});
     print(fmt::format("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
                       options->directory, result.images, result.written, result.patients, result.bytes,
                       result.seconds));

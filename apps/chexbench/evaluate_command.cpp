@@ -55,7 +55,7 @@ void write_files(const verbs::EvaluationResult& result, const std::string& folde
   write("scores.csv", verbs::scores_csv(result));
   write("evaluation.json", verbs::evaluation_json(result));
   write_class_maps(result, folder);
-  if (!result.data_set) return;
+  if (!result.data_set || result.data_set->classes) return;
   write("roc.csv", verbs::evaluation_roc_csv(result));
   write("reliability.csv", verbs::evaluation_reliability_csv(result));
   write("evaluation.html", verbs::evaluation_html(result));

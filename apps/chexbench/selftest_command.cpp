@@ -8,6 +8,7 @@
 #include "verbs/selftest/precision_gate.hpp"
 #include "verbs/selftest/selftest_data.hpp"
 #include "verbs/selftest/selftest_engine.hpp"
+#include "verbs/selftest/selftest_updates.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -69,6 +70,11 @@ void add_selftest_commands(CLI::App& app) {
   selftest->require_subcommand(1);
 
   add_engine_test(*selftest, arguments);
+
+  CLI::App* const updates = selftest->add_subcommand(
+      "updates", "Compare losses and updates, with all options of a training, with the formulas of torch.optim.");
+  updates->add_option("--engine", arguments->engine.name, "Test this engine.")->capture_default_str();
+  updates->callback([arguments] { print(verbs::selftest_updates(arguments->engine.name)); });
 
   CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Compare decoded and resized pixels.");
   add_golden(*preprocess, *arguments);

@@ -115,6 +115,9 @@ void derive_learning(const results::TrialResult& trial, results::Figures& figure
   if (epoch == nullptr) return;
   figures.mean_auroc = epoch->mean_auroc;
   figures.mean_auroc_ci95 = epoch->mean_auroc_ci95;
+  figures.top1 = epoch->top1;
+  figures.top1_ci95 = epoch->top1_ci95;
+  figures.top5 = epoch->top5;
   figures.best_epoch = epoch->epoch;
   figures.time_to_auroc_s = time_to_auroc_s(trial);
 }

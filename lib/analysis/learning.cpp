@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "measure/mean.hpp"
 #include "measure/statistics.hpp"
@@ -18,9 +19,13 @@ std::string duration(double seconds) {
   return seconds < 120 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.1f} min", seconds / 60);
 }
 
-std::string interval(const results::EpochRecord& epoch) {
-  if (!epoch.mean_auroc_ci95) return "";
-  return fmt::format(" (95 % interval {:.3f} to {:.3f})", epoch.mean_auroc_ci95->low, epoch.mean_auroc_ci95->high);
+// Returns "mean AUROC of 0.812 (95 % interval 0.801 to 0.823)", or "top-1 accuracy of ... and top-5 of 0.921".
+std::string quality_text(const results::EpochRecord& epoch) {
+  const Quality quality = quality_of(epoch).value_or(Quality{});
+  std::string text = fmt::format("{} of {:.3f}", quality.name, quality.value);
+  if (quality.ci95) text += fmt::format(" (95 % interval {:.3f} to {:.3f})", quality.ci95->low, quality.ci95->high);
+  if (epoch.top5) text += fmt::format(" and top-5 of {:.3f}", *epoch.top5);
+  return text;
 }
 
 std::string when_target(const results::TrialResult& trial) {
@@ -53,9 +58,8 @@ std::string caveats(const results::TrialResult& trial) {
 }
 
 std::string reached(const results::TrialResult& trial, const results::EpochRecord& epoch) {
-  return fmt::format("{} reaches a mean AUROC of {:.3f}{} after epoch {} of {}, in {}{}.{}", trial.trial,
-                     *epoch.mean_auroc, interval(epoch), epoch.epoch, trial.spec.training.epochs,
-                     duration(epoch.elapsed_s), when_target(trial), caveats(trial));
+  return fmt::format("{} reaches a {} after epoch {} of {}, in {}{}.{}", trial.trial, quality_text(epoch), epoch.epoch,
+                     trial.spec.training.epochs, duration(epoch.elapsed_s), when_target(trial), caveats(trial));
 }
 
 // Returns whether everything that may change what is learned is equal. How images are read, how many ranks share the
@@ -77,25 +81,33 @@ bool should_learn_alike(const results::TrialResult& a, const results::TrialResul
   return like_b == b.spec && a.spec.data.split == b.spec.data.split;
 }
 
-bool intervals_overlap(const results::EpochRecord& a, const results::EpochRecord& b) {
-  return a.mean_auroc_ci95->low <= b.mean_auroc_ci95->high && b.mean_auroc_ci95->low <= a.mean_auroc_ci95->high;
+// Both have an interval.
+bool intervals_overlap(const Quality& a, const Quality& b) {
+  return a.ci95->low <= b.ci95->high && b.ci95->low <= a.ci95->high;
 }
 
-std::string compared(const results::TrialResult& trial, const results::EpochRecord& a, const results::TrialResult& base,
-                     const results::EpochRecord& b) {
+std::string compared(const results::TrialResult& trial, const Quality& a, const results::TrialResult& base,
+                     const Quality& b) {
   const bool overlap = intervals_overlap(a, b);
-  return fmt::format("{} and {} {}: mean AUROC {:.3f} against {:.3f}, intervals {}.", trial.trial, base.trial,
-                     overlap ? "learn the same as far as can be told" : "do not learn the same", *a.mean_auroc,
-                     *b.mean_auroc,
+  return fmt::format("{} and {} {}: {} {:.3f} against {:.3f}, intervals {}.", trial.trial, base.trial,
+                     overlap ? "learn the same as far as can be told" : "do not learn the same", a.name, a.value,
+                     b.value,
                      overlap ? "overlap" : "lie apart (they cover who validates; repeats cover the order of images)");
 }
 
 }  // namespace
 
+std::optional<Quality> quality_of(const results::EpochRecord& epoch) {
+  if (epoch.top1) return Quality{"top-1 accuracy", *epoch.top1, epoch.top1_ci95};
+  if (epoch.mean_auroc) return Quality{"mean AUROC", *epoch.mean_auroc, epoch.mean_auroc_ci95};
+  return std::nullopt;
+}
+
 const results::EpochRecord* best_epoch(const results::RepeatResult& repeat) {
   const results::EpochRecord* best = nullptr;
   for (const results::EpochRecord& epoch : repeat.epochs) {
-    if (epoch.mean_auroc && (best == nullptr || *epoch.mean_auroc > *best->mean_auroc)) best = &epoch;
+    const std::optional<Quality> quality = quality_of(epoch);
+    if (quality && (best == nullptr || quality->value > quality_of(*best)->value)) best = &epoch;
   }
   return best;
 }
@@ -106,7 +118,7 @@ const results::EpochRecord* representative_epoch(const results::TrialResult& tri
     if (const results::EpochRecord* const epoch = best_epoch(repeat)) best.push_back(epoch);
   }
   if (best.empty()) return nullptr;
-  std::ranges::stable_sort(best, {}, [](const results::EpochRecord* epoch) { return *epoch->mean_auroc; });
+  std::ranges::stable_sort(best, {}, [](const results::EpochRecord* epoch) { return quality_of(*epoch)->value; });
   return best[(best.size() - 1) / 2];
 }
 
@@ -152,7 +164,7 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
         {.kind = "accuracy",
          .text = reached(*trial, *epoch),
          .trial = trial->trial,
-         .headline = fmt::format("reaches a mean AUROC of {:.3f}{}", *epoch->mean_auroc, interval(*epoch)),
+         .headline = "reaches a " + quality_text(*epoch),
          .reason = fmt::format("That was after epoch {} of {}, in {}{}.{}", epoch->epoch, trial->spec.training.epochs,
                                duration(epoch->elapsed_s), when_target(*trial), caveats(*trial))});
     learned.emplace_back(trial, epoch);
@@ -160,15 +172,18 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
   for (auto arm = learned.begin(); arm != learned.end(); ++arm) {
     const auto base = std::find_if(learned.begin(), arm,
                                    [&](const auto& other) { return should_learn_alike(*arm->first, *other.first); });
-    if (base == arm || !arm->second->mean_auroc_ci95 || !base->second->mean_auroc_ci95) continue;
-    const bool alike = intervals_overlap(*arm->second, *base->second);
+    if (base == arm) continue;
+    const Quality quality = quality_of(*arm->second).value_or(Quality{});
+    const Quality of_base = quality_of(*base->second).value_or(Quality{});
+    if (!quality.ci95 || !of_base.ci95) continue;
+    const bool alike = intervals_overlap(quality, of_base);
     findings.push_back(
         {.kind = "accuracy_ratio",
-         .text = compared(*arm->first, *arm->second, *base->first, *base->second),
+         .text = compared(*arm->first, quality, *base->first, of_base),
          .trial = arm->first->trial,
-         .headline = fmt::format("learns {}: AUROC {:.3f} against {:.3f}",
-                                 alike ? "the same as far as can be told" : "something else", *arm->second->mean_auroc,
-                                 *base->second->mean_auroc),
+         .headline = fmt::format(
+             "learns {}: {} {:.3f} against {:.3f}", alike ? "the same as far as can be told" : "something else",
+             quality.name == std::string_view("mean AUROC") ? "AUROC" : quality.name, quality.value, of_base.value),
          .reason = fmt::format("Its interval and that of {} {}.", base->first->trial, alike ? "overlap" : "lie apart"),
          .advice = alike ? "" : "Find out why before comparing how fast the two train.",
          .worth_share = alike ? 0.0 : 1.0});

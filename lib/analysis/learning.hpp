@@ -8,13 +8,22 @@
 
 namespace chexbench::analysis {
 
-// Returns the epoch with the highest mean AUROC, or the first of several such epochs. Returns null if no epoch has a
-// mean AUROC. The result points into `repeat`.
+// What tells how well an epoch's network predicts: the mean AUROC or, of exclusive classes, the top-1 accuracy.
+struct Quality {
+  const char* name = "";  // "mean AUROC"
+  double value = 0;
+  std::optional<measure::Interval> ci95;
+};
+// Returns std::nullopt if the epoch has neither.
+std::optional<Quality> quality_of(const results::EpochRecord& epoch);
+
+// Returns the epoch of the highest quality, or the first of several such epochs. Returns null if no epoch has one. The
+// result points into `repeat`.
 const results::EpochRecord* best_epoch(const results::RepeatResult& repeat);
 
-// Returns the best epoch of the repeat that represents the trial, which is the one whose best mean AUROC is the median
+// Returns the best epoch of the repeat that represents the trial, which is the one whose best quality is the median
 // (of an even number, the lower of the middle two). Picking one repeat instead of averaging keeps the interval and the
-// scores of one network together. Returns null if no repeat has a mean AUROC. The result points into `trial`.
+// scores of one network together. Returns null if no repeat has one. The result points into `trial`.
 const results::EpochRecord* representative_epoch(const results::TrialResult& trial);
 
 // How the best mean AUROCs of a trial's repeats differ: what another order of images, and other flips, make of the same
@@ -36,7 +45,7 @@ std::optional<double> time_to_auroc_s(const results::TrialResult& trial);
 
 // Returns a sentence of the kind "accuracy" for each trial that learned. Adds one of the kind "accuracy_ratio" for each
 // that should learn the same as an earlier trial, because they differ only in how images are read, how many ranks share
-// the images of a step, and how the ranks communicate. It says whether the intervals of their mean AUROC overlap.
+// the images of a step, and how the ranks communicate. It says whether the intervals of their quality overlap.
 std::vector<results::Finding> learning_findings(const std::vector<const results::TrialResult*>& trials);
 
 }  // namespace chexbench::analysis

@@ -11,6 +11,7 @@
 #include "bench/gpu_layout.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
+#include "engine/initial_weights.hpp"
 #include "model/class_maps.hpp"
 #include "model/networks.hpp"
 
@@ -18,8 +19,9 @@ namespace chexbench::bench {
 namespace {
 
 // Returns the shape of a tensor in the file, which has the head of class activation maps in the form of a linear layer.
-std::vector<std::int64_t> shape_in_file(const EvaluationRequest& request, const model::TensorInfo& info) {
-  const bool is_linear_there = request.class_maps && request.weights.shape(info.name).size() == 2;
+std::vector<std::int64_t> shape_in_file(const EvaluationRequest& request, const std::string& name,
+                                        const model::TensorInfo& info) {
+  const bool is_linear_there = request.class_maps && request.weights.shape(name).size() == 2;
   return is_linear_there && info.shape.size() == 4 ? std::vector{info.shape[0], info.shape[1]} : info.shape;
 }
 
@@ -44,6 +46,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
                                                   .deliver = spec.data.deliver,
                                                   .outputs = request.images.labels(),
                                                   .class_maps = request.class_maps,
+                                                  .class_weights = {},
                                                   .cores = cores,
                                                   .world = ranks.world(),
                                                   .rank = ranks.rank(),
@@ -53,7 +56,8 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
     throw SpecError(fmt::format("engine {} computes no probabilities: use auto, onednn or cuda", spec.engine));
   }
   engine->load_weights([&request](const model::TensorInfo& info, std::span<float> values) {
-    request.weights.read(info.name, shape_in_file(request, info), values);
+    const std::string name = engine::name_in(request.weights, info.name);
+    request.weights.read(name, shape_in_file(request, name, info), values);
   });
   return engine;
 }

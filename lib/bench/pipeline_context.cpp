@@ -24,6 +24,7 @@ pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, co
           .world = place.world,
           .seed = derive_seed(spec.measure.seed, static_cast<std::uint64_t>(place.repeat)),
           .timed = spec.measure.attribution,
+          .exclusive_labels = spec.training.task == spec::Task::classes,
           .cores = place.cores,
           .tuned = place.tuned};
 }

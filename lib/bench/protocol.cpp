@@ -1,4 +1,5 @@
 #include "bench/protocol.hpp"
+#include "bench/training/labels.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -165,7 +166,9 @@ void Runner::sit_out(const ArmGroup& group) {
 }
 
 int Runner::outputs_of(const ArmGroup& group) {
-  const int outputs = datasets_.of(spec_of(group)).labels();
+  const dataset::Dataset& images = datasets_.of(spec_of(group));
+  if (!engine::drops_batches(spec_of(group).engine)) check_task(spec_of(group), images);
+  const int outputs = images.labels();
   for (const std::size_t index : group.arms) {
     const spec::Experiment& other = report_.trials[index].spec;
     if (datasets_.of(other).labels() == outputs || engine::drops_batches(spec_of(group).engine)) continue;
@@ -193,6 +196,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                  .comm = spec.comm,
                                                  .deliver = spec.data.deliver,
                                                  .outputs = outputs_of(group),
+                                                 .class_weights = class_weights(spec, datasets_.of(spec)),
                                                  .cores = share.cores,
                                                  .world = group.ranks,
                                                  .rank = members.rank(),

@@ -52,6 +52,10 @@ std::string missing_list(spec::DataLayout layout, spec::Split split) {
     return fmt::format("{}; add it", table);
   }
   if (layout == spec::DataLayout::mimic) return "image of this split in the table of splits";
+  if (layout == spec::DataLayout::imagenet) {
+    return fmt::format("shard of split '{}' ({}-00000-of-...)", spec::to_string(split),
+                       split == spec::Split::val ? "validation" : spec::to_string(split));
+  }
   if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
   if (split == spec::Split::val) return "list of this split in ChestX-ray14; use train or test";
   return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
@@ -136,9 +140,28 @@ void check_labels(const storage::DataRoot& root, const spec::DataSpec& spec,
                               formats::convert_command(root.path, spec.split, spec.format)));
 }
 
+// Returns the shards of the split: those that are the index, or those that a conversion made.
+std::vector<std::string> shards_of(const Index& index, const storage::DataRoot& root, const spec::DataSpec& spec) {
+  if (index.layout != spec::DataLayout::imagenet) return formats::find_shards(root, spec.split, spec.format);
+  if (spec.format != spec::DataFormat::tfrecord) {
+    throw DataError(
+        fmt::format("'{}' holds TFRecords alone (data.layout imagenet), but data.format is {}: set it to "
+                    "tfrecord",
+                    root.path, spec::to_string(spec.format)));
+  }
+  IndexRow of_split;
+  std::vector<std::string> shards;
+  for (const IndexShard& shard : index.shards) {
+    of_split.in_train = of_split.in_val = of_split.in_test = false;
+    of_split.*shard.split = true;
+    if (of_split.in(spec.split)) shards.push_back(shard.path);
+  }
+  return shards;
+}
+
 void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
-                Dataset& dataset) {
-  dataset.shards = formats::find_shards(root, spec.split, spec.format);
+                const Index& index, Dataset& dataset) {
+  dataset.shards = shards_of(index, root, spec);
   for (const std::string& shard : dataset.shards) {
     const std::optional<std::uint64_t> bytes = root.store->size(shard);
     if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
@@ -229,6 +252,13 @@ std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t imag
   return dataset.store->read(entry.path, buffer);
 }
 
+std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count) {
+  known.resize(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (known[i].empty()) known[i] = fmt::format("class {}", i + 1);
+  return known;
+}
+
 std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name) {
   const auto found =
       std::lower_bound(dataset.images.begin(), dataset.images.end(), name,
@@ -240,7 +270,10 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
   Dataset dataset;
   dataset.format = spec.format;
-  if (spec.format == spec::DataFormat::synthetic) return dataset;
+  if (spec.format == spec::DataFormat::synthetic) {
+    if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
+    return dataset;
+  }
   const storage::DataRoot root(spec);
   dataset.store = root.store;
   const Index index = read_index(root);
@@ -253,8 +286,10 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels)
   }
   const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
   if (spec::reads_shards(spec.format)) {
-    add_shards(rows, root, spec, dataset);
+    add_shards(rows, root, spec, index, dataset);
     if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
+  } else if (index.layout == spec::DataLayout::imagenet) {
+    shards_of(index, root, spec);  // says which format there is
   } else if (spec.format == spec::DataFormat::cached) {
     add_cached(rows, root, spec, pixels, index, dataset);
   } else {

@@ -33,6 +33,8 @@ struct ImageEntry {
 
 // Returns the 14 labels of ChestX-ray14, which synthetic batches have, too (nih_labels.hpp).
 std::vector<std::string> finding_names();
+// Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
+std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);
 
 // What a trial reads. `images` lists the split in the order of file names for all formats, and an ExampleId::image is
 // an index into it. For png it holds the images that have a file, for cached those that the cached pixels hold. For a

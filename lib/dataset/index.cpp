@@ -254,6 +254,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   };
   if (any(is_chexpert)) return spec::DataLayout::chexpert;
   if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
     throw DataError(
         fmt::format("'{}' holds no table, but '{}' in it is a data set: set data.root to {}/{}, or "
@@ -330,6 +331,8 @@ Index read_index(const storage::DataRoot& root) {
       return read_chexpert_layout(root);
     case spec::DataLayout::mimic:
       return read_mimic_layout(root);
+    case spec::DataLayout::imagenet:
+      return read_imagenet_layout(root);
     default:
       return read_nih_layout(root);
   }
@@ -345,6 +348,8 @@ std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& in
       return find_chexpert_files(root, names);
     case spec::DataLayout::mimic:
       return find_mimic_files(root, names);
+    case spec::DataLayout::imagenet:
+      return {};
     default:
       return find_image_files(root, names);
   }

@@ -33,6 +33,12 @@ struct IndexRow {
   bool in(spec::Split split) const;  // true for every row if `split` is all
 };
 
+// A TFRecord shard, and the split whose images it holds.
+struct IndexShard {
+  bool IndexRow::*split = nullptr;
+  std::string path;
+};
+
 // All rows of a root. It can be moved, but not copied, as its rows point into `names`.
 struct Index {
   NameArena names;  // of the rows and files
@@ -55,6 +61,7 @@ struct Index {
   bool has_unclear_labels = false;
   std::vector<std::string> listed_without_row;  // names in a split list that the table lacks
   std::vector<ImageFile> files;                 // only for layout folders, whose image files are the index
+  std::vector<IndexShard> shards;               // only for layout imagenet, whose shards are the index
 };
 
 // Reads the table and lists, or the folders, in which the root's layout keeps its labels. Thread-safe.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "dataset/dicom.hpp"
@@ -118,6 +119,17 @@ void find_conversions(const storage::DataRoot& root, IndexReport& report) {
   std::ranges::sort(report.cached_files);
 }
 
+// Notes the shards that are the index themselves.
+void add_own_shards(const Index& index, IndexReport& report) {
+  const std::pair<spec::Split, bool IndexRow::*> splits[] = {{spec::Split::train, &IndexRow::in_train},
+                                                             {spec::Split::val, &IndexRow::in_val},
+                                                             {spec::Split::test, &IndexRow::in_test}};
+  for (const auto& [split, member] : splits) {
+    const auto count = static_cast<std::size_t>(std::ranges::count(index.shards, member, &IndexShard::split));
+    if (count > 0) report.shards.push_back({.format = spec::DataFormat::tfrecord, .split = split, .count = count});
+  }
+}
+
 }  // namespace
 
 std::optional<std::vector<std::string>> patients_in_both_splits(const Index& index) {
@@ -140,6 +152,7 @@ IndexReport report_index(const storage::DataRoot& root) {
   count_patients(index, report);
   match_files(root, index, report);
   find_conversions(root, report);
+  add_own_shards(index, report);
   if (report.files == 0 && report.shards.empty() && report.cached_files.empty()) {
     report.dicom_file = find_dicom_file(root);
   }

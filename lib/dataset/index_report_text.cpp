@@ -25,6 +25,8 @@ std::string counted(const std::vector<T>& items, std::size_t shown) {
 // Returns why the number of patients is unknown, with the key that would tell it.
 std::string unknown_patients(const IndexReport& report) {
   if (report.layout == spec::DataLayout::folders) return "unknown (folders do not say whose images they hold)";
+  if (report.layout == spec::DataLayout::imagenet)
+    return "unknown (shards of ImageNet do not say whose images they hold)";
   if (report.likely_patient_column.empty()) return "unknown (data.labels.patient_column is not set)";
   return fmt::format("unknown (data.labels.patient_column is not set; it may be '{}')",
                      printable(report.likely_patient_column));

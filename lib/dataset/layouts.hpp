@@ -58,6 +58,17 @@ Index read_mimic_layout(const storage::DataRoot& root);
 bool is_mimic_table(std::string_view name);
 std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names);
 
+// Returns whether the folder holds TensorFlow's shards of ImageNet: train-00000-of-01024, validation-00000-of-00128.
+// They lie in it, or in folders train and validation in it.
+bool has_imagenet_shards(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries);
+
+// Reads such shards: each record's image/filename, image/class/label (from 1) and, as the name of the class,
+// image/class/synset. There are root.labels.classes of them or, if that is 0, as many as the highest label. Each image
+// is a patient of its own. Walks through all records, of mapped shards without the images in them. Thread-safe.
+// @throws DataError if there are no shards, one is missing or damaged, a record lacks a key, or its class is out of
+// range (the message has file and offset)
+Index read_imagenet_layout(const storage::DataRoot& root);
+
 // Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
 // of names. A row's name is a path in the root, with or without its ending, or else the file's own name in any folder,
 // with or without its ending. Files that no row means keep their paths as names. Thread-safe.

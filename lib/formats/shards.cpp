@@ -117,6 +117,19 @@ std::string shard_path(const std::string& root, spec::Split split, int index, in
   return fs::path(format_folder(root, format)) / shard_name(split, index, count, format);
 }
 
+std::optional<ShardName> shard_name_in(std::string_view name) {
+  const std::size_t of = name.rfind("-of-");
+  if (of == std::string_view::npos || of == 0) return std::nullopt;
+  const std::size_t dash = name.rfind('-', of - 1);
+  if (dash == std::string_view::npos) return std::nullopt;
+  const ShardName parts{.prefix = std::string(name.substr(0, dash)),
+                        .index = shard_number(name.substr(dash + 1, of - dash - 1)),
+                        .count = shard_number(name.substr(of + 4))};
+  const bool is_shard = parts.index >= 0 && parts.index < parts.count &&
+                        fmt::format("{}-{:05}-of-{:05}", parts.prefix, parts.index, parts.count) == name;
+  return is_shard ? std::optional(parts) : std::nullopt;
+}
+
 std::string unfinished_path(const std::string& root, spec::Split split, spec::DataFormat format) {
   return fs::path(format_folder(root, format)) / (spec::to_string(split) + "-unfinished");
 }

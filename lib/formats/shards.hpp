@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/experiment.hpp"
@@ -27,6 +28,15 @@ std::optional<int> present_shard_count(const storage::DataRoot& root, spec::Spli
 // did not end; also as present_shard_count()
 std::vector<std::string> find_shards(const storage::DataRoot& root, spec::Split split,
                                      spec::DataFormat format = spec::DataFormat::tfrecord);
+
+// The parts of a name such as train-00007-of-01024.
+struct ShardName {
+  std::string prefix;  // "train"
+  int index = 0;
+  int count = 0;
+};
+// Returns std::nullopt if that is not the name of a TFRecord shard.
+std::optional<ShardName> shard_name_in(std::string_view name);
 
 // Returns the path of the file that is beside the tar files of a split while a conversion into them is under way. It
 // holds their count as a decimal number.

@@ -25,9 +25,10 @@ constexpr std::uint32_t kFeatureInts = 3;
 constexpr std::uint32_t kListValue = 1;
 
 // The keys that are read, as indices into kKeys.
-enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, kChannels, kPatient };
-constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filename", "image/format",   "image/label",
-                                                   "image/height",  "image/width",    "image/channels", "patient_id"};
+enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, kChannels, kPatient, kClass, kSynset };
+constexpr std::array<std::string_view, 10> kKeys = {
+    "image/encoded", "image/filename", "image/format", "image/label",       "image/height",
+    "image/width",   "image/channels", "patient_id",   "image/class/label", "image/class/synset"};
 
 // How many messages each kind is in, for the limit of protobuf.
 constexpr int kInExample = 1, kInFeatures = 2, kInEntry = 3, kInFeature = 4;
@@ -143,6 +144,7 @@ class Parser {
     if (view.filename.empty()) fail("has no image/filename");
     if (features_[kFormat]) view.format = storage::as_text(first_bytes(kFormat));
     view.labels = labels();
+    if (features_[kSynset]) view.class_name = storage::as_text(first_bytes(kSynset));
     view.height = first_int(kHeight);
     view.width = first_int(kWidth);
     view.channels = first_int(kChannels);
@@ -165,7 +167,8 @@ class Parser {
     return features_[key] ? features_[key]->first_int : std::nullopt;
   }
 
-  const LabelBits& labels() const {
+  LabelBits labels() const {
+    if (!features_[kLabel] && features_[kClass]) return class_label(*features_[kClass]);
     const Feature& feature = required(kLabel);
     if (const auto& no_label = feature.no_label) {
       fail(fmt::format("image/label[{}] is {}, expected 0 or 1", no_label->first, no_label->second));
@@ -174,12 +177,27 @@ class Parser {
     return feature.ones;
   }
 
+  LabelBits class_label(const Feature& feature) const {
+    if (feature.ints != 1) fail(fmt::format("{} has {} values, expected 1", kKeys[kClass], feature.ints));
+    const std::int64_t number = *feature.first_int;
+    if (number < 1 || static_cast<std::uint64_t>(number) > labels_) fail(wrong_class(number, labels_));
+    LabelBits bits;
+    bits.set(static_cast<std::size_t>(number - 1));
+    return bits;
+  }
+
   const RecordOrigin& origin_;
   const std::size_t labels_;
   std::array<std::optional<Feature>, kKeys.size()> features_;
 };
 
 }  // namespace
+
+std::string wrong_class(std::int64_t number, std::size_t classes) {
+  return fmt::format(
+      "image/class/label is {}, expected a class from 1 to {}{}", number, classes,
+      number == 0 ? ": in TensorFlow's shards of ImageNet, 0 is the background, which no image has" : "");
+}
 
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin, std::size_t labels) {
   return Parser(origin, labels).run(record);

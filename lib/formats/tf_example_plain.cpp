@@ -136,6 +136,20 @@ LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expect
   return bits;
 }
 
+// @throws std::invalid_argument with the reason if there is another number than one from 1 to `classes`
+LabelBits class_bit(const std::vector<std::int64_t>& numbers, std::size_t classes) {
+  if (numbers.size() != 1) {
+    throw std::invalid_argument(fmt::format("image/class/label has {} values, expected 1", numbers.size()));
+  }
+  const std::int64_t number = numbers.front();
+  if (number < 1 || static_cast<std::uint64_t>(number) > classes) {
+    throw std::invalid_argument(wrong_class(number, classes));
+  }
+  LabelBits bits;
+  bits.set(static_cast<std::size_t>(number - 1));
+  return bits;
+}
+
 ExampleView view_of(const Features& features, std::size_t labels) {
   const auto required = [&](std::string_view key) {
     if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
@@ -155,11 +169,14 @@ ExampleView view_of(const Features& features, std::size_t labels) {
   view.filename = storage::as_text(bytes("image/filename"));
   if (view.filename.empty()) throw std::invalid_argument("has no image/filename");
   if (features.contains("image/format")) view.format = storage::as_text(bytes("image/format"));
+  if (features.contains("image/class/synset")) view.class_name = storage::as_text(bytes("image/class/synset"));
   view.height = integer("image/height");
   view.width = integer("image/width");
   view.channels = integer("image/channels");
   view.patient = integer("patient_id");
-  view.labels = label_bits(required("image/label").ints, labels);
+  const bool has_class = !features.contains("image/label") && features.contains("image/class/label");
+  view.labels = has_class ? class_bit(features.at("image/class/label").ints, labels)
+                          : label_bits(required("image/label").ints, labels);
   return view;
 }
 

@@ -1,4 +1,3 @@
-#include <array>
 #include <cstring>
 
 #include "formats/tf_example.hpp"
@@ -46,16 +45,27 @@ class PackedInt {
 
 void write_example(const ExampleFields& fields, std::span<const std::byte> encoded, std::vector<std::byte>& record) {
   const PackedInt channels(fields.channels), height(fields.height), width(fields.width), patient(fields.patient);
+  const PackedInt class_label(fields.class_label.value_or(0));
   std::vector<std::byte> labels(fields.label_count);
   for (std::size_t f = 0; f < labels.size(); ++f) labels[f] = std::byte{fields.labels.has(f)};
-  const std::array<Entry, 8> entries = {{{"image/channels", kInt64List, channels.bytes()},
-                                         {"image/encoded", kBytesList, encoded},
-                                         {"image/filename", kBytesList, std::as_bytes(std::span(fields.filename))},
-                                         {"image/format", kBytesList, std::as_bytes(std::span(fields.format))},
-                                         {"image/height", kInt64List, height.bytes()},
-                                         {"image/label", kInt64List, labels},
-                                         {"image/width", kInt64List, width.bytes()},
-                                         {"patient_id", kInt64List, patient.bytes()}}};
+  std::vector<Entry> entries = {{"image/channels", kInt64List, channels.bytes()},
+                                {"image/encoded", kBytesList, encoded},
+                                {"image/filename", kBytesList, std::as_bytes(std::span(fields.filename))},
+                                {"image/format", kBytesList, std::as_bytes(std::span(fields.format))},
+                                {"image/height", kInt64List, height.bytes()},
+                                {"image/label", kInt64List, labels},
+                                {"image/width", kInt64List, width.bytes()},
+                                {"patient_id", kInt64List, patient.bytes()}};
+  if (fields.class_label) {
+    entries = {{"image/channels", kInt64List, channels.bytes()},
+               {"image/class/label", kInt64List, class_label.bytes()},
+               {"image/class/synset", kBytesList, std::as_bytes(std::span(fields.class_name))},
+               {"image/encoded", kBytesList, encoded},
+               {"image/filename", kBytesList, std::as_bytes(std::span(fields.filename))},
+               {"image/format", kBytesList, std::as_bytes(std::span(fields.format))},
+               {"image/height", kInt64List, height.bytes()},
+               {"image/width", kInt64List, width.bytes()}};
+  }
   std::size_t features = 0;
   for (const Entry& entry : entries) {
     features += field_bytes(entry_payload(entry.key, entry.value.size()));

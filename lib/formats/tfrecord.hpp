@@ -38,6 +38,9 @@ class TfRecordReader final : public ShardReader {
  public:
   explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check = DataCheck::in_next)
       : check_(check), stream_(std::move(stream)) {}
+  // Leaves the CRCs of records' data unchecked from now on, so that a mapped shard is not read as a whole by whoever
+  // wants names and labels alone.
+  void leave_data_unchecked() { check_ = DataCheck::later; }
   explicit TfRecordReader(std::shared_ptr<const storage::MappedFile> file);
 
   // After damage to a record's data, the next call returns the next record. After damage to its length, or to a

@@ -31,7 +31,8 @@ struct PipelineContext {
   int rank = 0;
   int world = 1;
   std::uint64_t seed = 1;
-  bool timed = true;       // if false, ops book no busy and blocked times; counts and the times of parts remain
+  bool timed = true;              // if false, ops book no busy and blocked times; counts and the times of parts remain
+  bool exclusive_labels = false;  // ready-made batches have one label an image (training.task classes)
   bool augments = true;    // random flip and crop as `preprocess` says; if false, no flip and the crop in the middle
   std::vector<int> cores;  // threads are bound to these, with one decode worker per core; empty: one worker, not bound
   TunedValues tuned;       // of parameters that are "auto"; one that is missing has its Tunable::start

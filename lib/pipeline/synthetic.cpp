@@ -1,5 +1,6 @@
 #include "pipeline/synthetic.hpp"
 
+#include <algorithm>
 #include <stop_token>
 
 #include "core/random.hpp"
@@ -15,7 +16,17 @@ constexpr float kLowest = -2.118f;
 constexpr float kHighest = 2.64f;
 constexpr double kLabelShare = 0.125;
 
-void fill(Batch& batch, RandomStream random) {
+void fill_labels(Batch& batch, bool exclusive, RandomStream& random) {
+  if (!exclusive) {
+    for (float& label : batch.labels) label = random.uniform() < kLabelShare ? 1.0f : 0.0f;
+    return;
+  }
+  std::ranges::fill(batch.labels, 0.0f);
+  for (int slot = 0; slot < batch.shape.images; ++slot)
+    batch.label(slot)[random.below(static_cast<std::uint64_t>(batch.shape.labels))] = 1;
+}
+
+void fill(Batch& batch, bool exclusive, RandomStream random) {
   if (batch.shape.deliver == Deliver::f32) {
     for (float& value : batch.f32()) {
       value = kLowest + (kHighest - kLowest) * static_cast<float>(random.uniform());
@@ -23,7 +34,7 @@ void fill(Batch& batch, RandomStream random) {
   } else {
     for (std::size_t i = 0; i < batch.shape.bytes(); ++i) batch.images[i] = static_cast<std::byte>(random.below(256));
   }
-  for (float& label : batch.labels) label = random.uniform() < kLabelShare ? 1.0f : 0.0f;
+  fill_labels(batch, exclusive, random);
   for (std::size_t i = 0; i < batch.ids.size(); ++i) batch.ids[i] = {.image = static_cast<std::uint32_t>(i)};
 }
 
@@ -35,7 +46,7 @@ class SyntheticPipeline final : public Pipeline {
     std::vector<BatchLease> all;
     for (std::size_t i = 0; i < kLeasesOut; ++i) {
       all.push_back(pool_->acquire(stop_.get_token()));
-      fill(*all.back(), RandomStream(derive_seed(context.seed, i)));
+      fill(*all.back(), context.exclusive_labels, RandomStream(derive_seed(context.seed, i)));
     }
   }
 

@@ -160,18 +160,21 @@ TextTable time_table(const results::Report& report, const std::vector<results::F
 
 TextTable learning_table(const results::Report& report, const std::vector<results::Figures>& all,
                          const results::Labels& labels) {
-  TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "of repeats", "at epoch",
-                                   "time to target", "training loss", "validation loss"),
+  const bool has_classes =
+      std::ranges::any_of(all, [](const results::Figures& figures) { return figures.top1.has_value(); });
+  TextTable table{.header = row_of(labels.names, "epochs", has_classes ? "AUROC or top-1" : "AUROC", "95 % interval",
+                                   "of repeats", "at epoch", "time to target", "training loss", "validation loss"),
                   .rows = {},
                   .left_columns = labels.names.size(),
                   .expendable = columns_behind(labels, {kTrainingLoss, kValidationLoss, kEpochs})};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::EpochRecord* const epoch = analysis::representative_epoch(report.trials[i]);
     if (epoch == nullptr) continue;
-    const auto& ci95 = all[i].mean_auroc_ci95;
+    const auto& ci95 = all[i].top1 ? all[i].top1_ci95 : all[i].mean_auroc_ci95;
     const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(report.trials[i]);
     table.rows.push_back(
-        row_of(labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs), number(all[i].mean_auroc, 3),
+        row_of(labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs),
+               number(all[i].top1 ? all[i].top1 : all[i].mean_auroc, 3),
                ci95 ? fmt::format("{:.3f} .. {:.3f}", ci95->low, ci95->high) : std::string(),
                spread ? fmt::format("{:.3f} .. {:.3f}", spread->worst, spread->best) : std::string(),
                fmt::to_string(epoch->epoch),

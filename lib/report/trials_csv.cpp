@@ -265,7 +265,15 @@ void visit_learning(Visitor& visit, const TrialRow& row) {
         of_repeats(&analysis::AurocSpread::deviation));
   visit(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best_repeat));
-  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC", "it did not train over epochs"},
+  constexpr const char* kNoClasses = "it did not train exclusive classes over epochs";
+  visit(Field{"top1", "1", "share of images whose class has the highest score, at the best epoch", kNoClasses},
+        figures.top1);
+  visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
+  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores, at the best epoch",
+              kNoClasses},
+        figures.top5);
+  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
+              "it did not train over epochs"},
         figures.best_epoch);
   visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
               "there is no target, or a repeat did not reach it"},

@@ -151,17 +151,23 @@ template <class Visitor, class Record>
 void visit_epoch(Visitor&& visit, Record& epoch) {
   visit(Field{"epoch", "", "number of the epoch, from 1"}, epoch.epoch);
   visit(Field{"learning_rate", "", "learning rate of the epoch's last step"}, epoch.learning_rate);
-  visit(Field{"training_loss", "", "mean binary cross-entropy of the epoch's steps before their updates, all ranks",
+  visit(Field{"training_loss", "", "mean cross-entropy of the epoch's steps before their updates, all ranks",
               "it is not finite"},
         epoch.training_loss);
-  visit(Field{"validation_loss", "", "mean binary cross-entropy of the validation images after the epoch",
-              "it is not finite"},
+  visit(Field{"validation_loss", "", "mean cross-entropy of the validation images after the epoch", "it is not finite"},
         epoch.validation_loss);
   visit(Field{"mean_auroc", "1", "mean of the AUROCs of the labels that have one", "no label has one"},
         epoch.mean_auroc);
   visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
               "mean_auroc is, or it was not computed"},
         epoch.mean_auroc_ci95);
+  visit(Field{"top1", "1", "share of images whose class has the highest score", "training.task is not classes"},
+        epoch.top1);
+  visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", "training.task is not classes"},
+        epoch.top1_ci95);
+  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores",
+              "training.task is not classes"},
+        epoch.top5);
   visit(Field{"validation_images", "images", "images that were validated on"}, epoch.validation_images);
   visit(Field{"validation_s", "s", "time that the validation took"}, epoch.validation_s);
   visit(Field{"elapsed_s", "s", "time since the training began, with validations and earlier checkpoints"},
@@ -410,6 +416,9 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("images_per_s_per_core", figures.images_per_s_per_core);
   visit("mean_auroc", figures.mean_auroc);
   visit("mean_auroc_ci95", figures.mean_auroc_ci95);
+  visit("top1", figures.top1);
+  visit("top1_ci95", figures.top1_ci95);
+  visit("top5", figures.top5);
   visit("best_epoch", figures.best_epoch);
   visit("time_to_auroc_s", figures.time_to_auroc_s);
   visit("buffer_fed", figures.buffer_fed);

@@ -54,6 +54,9 @@ struct Figures {
   measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu_summary.hpp)
   std::optional<double> mean_auroc;        // of a training over epochs: of its representative epoch (learning.hpp)
   std::optional<measure::Interval> mean_auroc_ci95;
+  std::optional<double> top1;  // the same of exclusive classes, which have no mean_auroc
+  std::optional<measure::Interval> top1_ci95;
+  std::optional<double> top5;
   std::optional<int> best_epoch;
   std::optional<double> time_to_auroc_s;  // until training.target_auroc was reached, median over repeats
   bool buffer_fed = false;                // rates.hpp: repeats used up what had been buffered

@@ -118,9 +118,12 @@ struct EpochRecord {
   int epoch = 0;                     // from 1
   double learning_rate = 0;          // of its last step
   double training_loss = 0;          // mean over its steps
-  double validation_loss = 0;        // mean over images and labels
+  double validation_loss = 0;        // mean over images and labels, or over images if an image has one class
   std::optional<double> mean_auroc;  // over the labels that have one
   std::optional<measure::Interval> mean_auroc_ci95;
+  std::optional<double> top1;  // of exclusive classes, in place of mean_auroc
+  std::optional<measure::Interval> top1_ci95;
+  std::optional<double> top5;
   std::uint64_t validation_images = 0;
   double validation_s = 0;  // time that the validation took
   double elapsed_s = 0;     // since the training began: validations and earlier checkpoints count, pauses do not

@@ -201,6 +201,12 @@ def gate(place, model, precision):
                 {"framework": "chexbench", "model": model, "precision": precision}, limit_s=150)
 
 
+def updates(place):
+    """Optimizers, clipping, moving averages and losses, which no default training and no sweep launches."""
+    command = [place.home / "chexbench", "selftest", "updates", "--engine", "cuda"]
+    return Case("updates", "updates", command, read_text, {"framework": "chexbench", "precision": "f32"}, limit_s=90)
+
+
 def input_cases(place):
     """PNGs made on the spot: what the cores decode, then naive and optimized in front of the engine."""
     root = place.images
@@ -285,7 +291,7 @@ def all_cases(place):
     cases += in_turns("batches", ["eager", "compiled"], batch=64)
     cases += [kernel_time(place, model, 64) for model in NETWORKS] + [kernel_time(place, densenet, 256)]
     cases += input_cases(place)
-    cases += graph_cases(place)
+    cases += graph_cases(place) + [updates(place)]
     cases += [gate(place, model, precision) for precision in ("bf16", "tf32") for model in NETWORKS]
     cases += in_turns("bf16", ["eager"], precision="bf16")
     cases += in_turns("batches", ["eager"], batch=128)

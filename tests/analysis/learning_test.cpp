@@ -97,6 +97,23 @@ TEST(Learning, TellsThatATrainingEndedEarlyAndByWhichImagesItWasJudged) {
                 "images that it trains on say so, and no others."));
 }
 
+TEST(Learning, OfClassesIsToldByTheirAccuracy) {
+  results::TrialResult trial = learned({{-1, -1, -1}});
+  for (std::size_t i = 0; i < 3; ++i) {
+    results::EpochRecord& epoch = trial.repeats[0].epochs[i];
+    epoch.top1 = i == 1 ? 0.7 : 0.6;
+    epoch.top1_ci95 = measure::Interval{0.65, 0.75};
+    epoch.top5 = 0.9;
+  }
+  trial.spec.training.target_auroc = {};
+  EXPECT_EQ(representative_epoch(trial)->epoch, 2);
+  EXPECT_THAT(learning_findings({&trial}),
+              ElementsAre(Field(&results::Finding::text,
+                                "optimized png ranks=1 reaches a top-1 accuracy of 0.700 (95 % interval 0.650 to "
+                                "0.750) and top-5 of 0.900 after epoch 2 of 3, in 20 s.")));
+  EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("AUROC or top-1"));
+}
+
 TEST(Learning, OfNothingDefinedIsNothing) {
   const results::TrialResult trial = learned({{-1, -1}});
   EXPECT_EQ(representative_epoch(trial), nullptr);

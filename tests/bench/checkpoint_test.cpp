@@ -68,6 +68,18 @@ TEST(Checkpoint, KnowsOnHowManyCoresItWasTrained) {
   EXPECT_THROW(read(texts), DataError);
 }
 
+TEST(Checkpoint, NamesTheLabelsOfItsOutputs) {
+  const auto labels_of = [](const std::string& text) {
+    Texts texts = written();
+    texts["network"] = "resnet50";
+    texts["labels"] = text;
+    const std::string bytes = bytes_of(texts);
+    return trained_network(spec::Safetensors(std::as_bytes(std::span(bytes)), "checkpoint: last"), "last").labels;
+  };
+  EXPECT_EQ(labels_of(R"(["n01", "a \"quoted\" one"])"), (std::vector<std::string>{"n01", "a \"quoted\" one"}));
+  for (const char* text : {"n01", "{}", R"(["n01", 2])", "["}) EXPECT_THROW(labels_of(text), DataError) << text;
+}
+
 TEST(Checkpoint, IsRefusedWhereNoTrainingReachesItsNumbers) {
   for (const char* updates : {"-1", "1099511627777", "9223372036854775807"}) {
     EXPECT_THAT(refusal("updates", updates), testing::HasSubstr(std::string("it counts ") + updates + " updates"));

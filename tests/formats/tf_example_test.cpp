@@ -127,6 +127,33 @@ TEST_P(ParseExampleTest, RefusesALabelCountOtherThan14) {
   }
 }
 
+std::string class_feature(const std::vector<std::int64_t>& values) {
+  std::string list;
+  for (const std::int64_t value : values) list += varint(1 << 3) + varint(static_cast<std::uint64_t>(value));
+  return feature("image/class/label", 3, list);
+}
+
+TEST_P(ParseExampleTest, TakesTheClassOfImagenetForALabel) {
+  const std::string synset = bytes_feature("image/class/synset", "n01440764");
+  const ExampleView view = parse(example(kImage + class_feature({14}) + synset));
+  EXPECT_EQ(view.labels, 1u << 13);
+  EXPECT_EQ(view.class_name, "n01440764");
+  EXPECT_EQ(parse(example(kImage + class_feature({1}))).labels, 1u);
+  EXPECT_EQ(parse(example(kImage + class_feature({99}) + labels_feature(kLabels))).labels, 1u | 1u << 13)
+      << "image/label goes before it";
+}
+
+TEST_P(ParseExampleTest, RefusesAClassThatIsNone) {
+  for (const std::int64_t value : {std::int64_t{15}, std::int64_t{-1}}) {
+    EXPECT_THAT(failure_of(example(kImage + class_feature({value}))),
+                AllOf(HasSubstr("train-00003: record at offset 77"),
+                      HasSubstr("image/class/label is " + std::to_string(value) + ", expected a class from 1 to 14")));
+  }
+  EXPECT_THAT(failure_of(example(kImage + class_feature({0}))), HasSubstr("0 is the background, which no image has"));
+  EXPECT_THAT(failure_of(example(kImage + class_feature({}))), HasSubstr("image/class/label has 0 values, expected 1"));
+  EXPECT_THAT(failure_of(example(kImage + class_feature({1, 2}))), HasSubstr("has 2 values, expected 1"));
+}
+
 TEST_P(ParseExampleTest, RefusesALabelOtherThan0And1) {
   std::vector<std::int64_t> labels = kLabels;
   for (const std::int64_t value : {std::int64_t{2}, std::int64_t{-1}}) {

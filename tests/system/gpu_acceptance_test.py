@@ -138,7 +138,8 @@ class GpuAcceptance(SystemTest):
         rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
         self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "kernel-sweep",
-                                 "batches", "input", "graph", "bf16", "again", "memcheck", "plan-sweep", "summary"])
+                                 "batches", "input", "graph", "updates", "bf16", "again", "memcheck", "plan-sweep",
+                                 "summary"])
 
     def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
         rows = self.accept(good_answers())

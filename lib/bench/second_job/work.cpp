@@ -1,4 +1,5 @@
 #include "bench/second_job/work.hpp"
+#include "bench/training/labels.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ void prepare_files(const spec::Experiment& trial, const spec::Experiment& own, c
                                                        .comm = own.comm,
                                                        .deliver = own.data.deliver,
                                                        .outputs = images.labels(),
+                                                       .class_weights = class_weights(own, images),
                                                        .cores = cores,
                                                        .plan_choice = {}});
   for (int pass = 0;; ++pass) {  // more than one if the pipeline does not repeat its images

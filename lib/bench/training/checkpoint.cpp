@@ -1,6 +1,7 @@
 #include "bench/training/checkpoint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -12,10 +13,14 @@
 #include "bench/core_layout.hpp"
 #include "comm/texts.hpp"
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
 #include "core/numbers.hpp"
 #include "core/output_file.hpp"
+#include "core/printable.hpp"
+#include "core/utf8.hpp"
 #include "engine/epoch_training.hpp"
 #include "results/journal_line.hpp"
+#include "spec/document.hpp"
 #include "spec/resolved.hpp"
 #include "spec/safetensors.hpp"
 
@@ -25,6 +30,8 @@ namespace {
 constexpr const char* kSubject = "checkpoint";
 constexpr const char* kCores = "cores_per_rank";
 constexpr const char* kUse = "use";
+constexpr const char* kAverage = "ema_decay";
+constexpr const char* kLabels = "labels";
 
 // Writes a double as a hexadecimal float, from which every bit can be read back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -63,15 +70,45 @@ std::string line_of(const std::string& experiment, const std::vector<results::Ep
   return results::to_journal_line({.key = experiment, .repeat = {.epochs = epochs}});
 }
 
+// Returns the names as a list in JSON. The name of a folder may be no UTF-8, which JSON must be.
+std::string list_text(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(json_text(is_utf8(name) ? name : printable(name)));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+// Returns the labels that the file names, none if it is older than that.
+// @throws DataError if they are no list of texts
+std::vector<std::string> labels_in(const spec::Safetensors& file, const std::string& path) {
+  std::vector<std::string> labels;
+  const std::optional<std::string> text = file.metadata(kLabels);
+  if (!text) return labels;
+  const DataError damaged(fmt::format("{}: {}: damaged: its 'labels' are no list of names", kSubject, path));
+  try {
+    spec::Node node;
+    const spec::List* const list = spec::try_parse_document(*text, path, &node) ? node.list() : nullptr;
+    if (list == nullptr) throw damaged;
+    for (const spec::Node& one : *list) {
+      if (one.text() == nullptr) throw damaged;
+      labels.push_back(*one.text());
+    }
+    return labels;
+  } catch (const SpecError&) {  // nested too deep
+    throw damaged;
+  }
+}
+
 // Returns the part of the spec that says how images are given to the network, as a spec.
 std::string use_of(const spec::Experiment& spec) {
-  return fmt::format(R"({{"preprocess": {{"resize": "{}", "crop": {}}}, "model": {{"name": "{}", "image_size": {}}}}})",
-                     spec::to_string(spec.preprocess.resize), spec.preprocess.crop, spec.model.name,
-                     spec.model.image_size);
+  return fmt::format(
+      R"({{"preprocess": {{"resize": "{}", "crop": {}}}, "model": {{"name": "{}", "image_size": {}}}, "training": {{"task": "{}"}}}})",
+      spec::to_string(spec.preprocess.resize), spec.preprocess.crop, spec.model.name, spec.model.image_size,
+      spec::to_string(spec.training.task));
 }
 
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
   return {{"format", "pt"},
+          {kAverage, exact(spec.training.ema_decay)},
           {"network", spec.model.name},
           {kUse, use_of(spec)},
           {"optimizer", spec::to_string(spec.training.optimizer)},
@@ -83,6 +120,7 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
           {"rate_factor", exact(state.rate.factor)},
           {"best_score", exact(state.best_score)},
+          {kLabels, list_text(state.labels)},
           {"epochs", line_of(state.experiment, state.epochs)}};
 }
 
@@ -116,6 +154,12 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
   };
   check("network", spec.model.name, "model.name");
   check("optimizer", spec::to_string(spec.training.optimizer), "training.optimizer");
+  const bool has_average = file.metadata(kAverage) && number_of<double>(file, path, kAverage) > 0;
+  if (spec.training.ema_decay == 0 || has_average) return;
+  throw DataError(
+      fmt::format("{}: {}: its training had no moving average of the weights, so training.ema_decay cannot go on with "
+                  "it: leave that at 0, or start from its weights by model.weights",
+                  kSubject, path));
 }
 
 void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
@@ -213,6 +257,8 @@ TrainedNetwork trained_network(const spec::Safetensors& file, const std::string&
   network.name = text_of(file, path, "network");
   network.use = file.metadata(kUse).value_or("");
   network.epochs = static_cast<int>(state.epochs.size());
+  network.labels = labels_in(file, path);
+  if (!network.labels.empty()) return network;
   for (const results::LabelScore& score : state.epochs.back().scores) network.labels.push_back(score.label);
   return network;
 }

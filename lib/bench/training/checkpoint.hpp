@@ -20,8 +20,9 @@ struct TrainingState {
   std::string experiment;    // name of the experiment
   std::int64_t updates = 0;  // number of updates of the optimizer
   LearningRate::State rate;
-  int cores_per_rank = 0;  // on which its last epoch was trained; 0: an old checkpoint, which lacks it
-  double best_score = 0;   // the best validation_score() so far
+  int cores_per_rank = 0;           // on which its last epoch was trained; 0: an old checkpoint, which lacks it
+  double best_score = 0;            // the best validation_score() so far
+  std::vector<std::string> labels;  // of the outputs; empty: an old checkpoint, whose epochs name them
   std::vector<results::EpochRecord> epochs;  // those that are finished
 };
 

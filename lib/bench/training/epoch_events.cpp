@@ -20,6 +20,8 @@ Scalars scalars_of(const results::EpochRecord& epoch, const EpochSteps& steps) {
                   {"input/wait_share", steps.wait_share},
                   {"learning_rate", epoch.learning_rate}};
   if (epoch.mean_auroc) scalars.push_back({"auroc/mean", *epoch.mean_auroc});
+  if (epoch.top1) scalars.push_back({"accuracy/top1", *epoch.top1});
+  if (epoch.top5) scalars.push_back({"accuracy/top5", *epoch.top5});
   for (const results::LabelScore& score : epoch.scores) {
     if (score.auroc) scalars.push_back({"auroc_by_finding/" + score.label, *score.auroc});
   }

@@ -26,6 +26,15 @@ engine::EpochTraining& epoch_training(engine::Engine& engine) {
   throw SpecError(fmt::format("training.epochs: engine {} cannot validate and keep checkpoints", engine.traits().name));
 }
 
+// Calls `use` while the engine has the moving average of the weights in their place, if there is one. An error ends the
+// training, so the weights need not come back then.
+template <typename Use>
+void with_average(engine::Engine& engine, const Use& use) {
+  epoch_training(engine).swap_average();
+  use();
+  epoch_training(engine).swap_average();
+}
+
 // Returns the checkpoint to resume from, the same on every rank; its path is empty to begin anew. Only rank 0 looks,
 // because only its host may have the folder.
 CheckpointToResume checkpoint_to_resume(const TrialContext& context) {
@@ -51,6 +60,7 @@ Epochs::Epochs(const TrialContext& context)
   context.engine.restart();
   if (const CheckpointToResume checkpoint = checkpoint_to_resume(context); !checkpoint.path.empty()) resume(checkpoint);
   state_.experiment = context.spec.name;
+  state_.labels = context.dataset.label_names;
   state_.cores_per_rank = static_cast<int>(context.cores.size());
   begun_at_step_ = first_step();
   if (context.communicator.rank() == 0) events_.emplace(context.events, std::ssize(state_.epochs), begun_at_step_);
@@ -177,7 +187,9 @@ void Epochs::average_buffers() {
 
 void Epochs::save_best() {
   if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
-  write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
+  with_average(context_.engine, [&] {
+    write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
+  });
 }
 
 void Epochs::save_last() {
@@ -188,11 +200,14 @@ void Epochs::save_last() {
 void Epochs::end_epoch(std::int64_t step) {
   const double ended_s = now_s();
   average_buffers();
-  Validation validation = validate({.spec = context_.spec,
-                                    .images = images_.validation,
-                                    .engine = context_.engine,
-                                    .communicator = context_.communicator,
-                                    .cores = context_.cores});
+  Validation validation;
+  with_average(context_.engine, [&] {
+    validation = validate({.spec = context_.spec,
+                           .images = images_.validation,
+                           .engine = context_.engine,
+                           .communicator = context_.communicator,
+                           .cores = context_.cores});
+  });
   results::EpochRecord& epoch = validation.epoch;
   epoch.epoch = static_cast<int>(state_.epochs.size()) + 1;
   epoch.learning_rate = rate_.at(step);
@@ -211,7 +226,7 @@ void Epochs::end_epoch(std::int64_t step) {
   if (is_best) {
     state_.best_score = score;
     for (results::EpochRecord& earlier : state_.epochs) earlier.curves.clear();
-    if (context_.communicator.rank() == 0) epoch.curves = curves_of(validation);
+    if (context_.communicator.rank() == 0 && !epoch.scores.empty()) epoch.curves = curves_of(validation);
   }
   epoch.validation_s = now_s() - ended_s;
   epoch.elapsed_s = now_s() - began_s_;

@@ -9,12 +9,31 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "measure/auroc.hpp"
 #include "measure/ranked_label.hpp"
 #include "measure/roc.hpp"
 #include "measure/scores.hpp"
+#include "measure/top_k.hpp"
 
 namespace chexbench::bench {
 namespace {
+
+// Returns the index of the image's class.
+std::size_t class_of(const ScoredExample& values) {
+  return static_cast<std::size_t>(std::ranges::find(values.labels, 1.0f) - values.labels.begin());
+}
+
+// Returns the cross-entropy of the softmax of the logits, the mean over images.
+double softmax_loss(const std::vector<ScoredExample>& scored) {
+  double sum = 0;
+  for (const ScoredExample& values : scored) {
+    const auto largest = static_cast<double>(std::ranges::max(values.logits));
+    double exponentials = 0;
+    for (const float logit : values.logits) exponentials += std::exp(static_cast<double>(logit) - largest);
+    sum += largest + std::log(exponentials) - static_cast<double>(values.logits.at(class_of(values)));
+  }
+  return sum / static_cast<double>(scored.size());
+}
 
 // Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it: an
 // ignored label counts as 0.
@@ -55,12 +74,28 @@ void score(const measure::ScoredImages& scored, const std::vector<std::string>& 
   }
 }
 
+void score_classes(const std::vector<ScoredExample>& scored, const dataset::Dataset& images,
+                   results::EpochRecord& epoch) {
+  std::vector<measure::PlacedImage> placed;
+  for (const ScoredExample& values : scored) {
+    const std::size_t right = class_of(values);
+    placed.push_back({.label = static_cast<std::uint32_t>(right),
+                      .patient = images.images.at(values.image).patient,
+                      .place = measure::place_of_class(values.logits, right)});
+  }
+  const measure::ClassScores scores = measure::summarize_classes(placed, images.label_names.size());
+  epoch.top1 = scores.top1.value;
+  epoch.top1_ci95 = scores.top1.ci95;
+  epoch.top5 = scores.top5.value;
+}
+
 // Sends the figures by which all ranks decide from rank 0 to the others.
 void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
-  double numbers[] = {epoch.validation_loss, epoch.mean_auroc.value_or(-1)};
+  double numbers[] = {epoch.validation_loss, epoch.mean_auroc.value_or(-1), epoch.top1.value_or(-1)};
   communicator.broadcast(std::as_writable_bytes(std::span(numbers)), 0);
   epoch.validation_loss = numbers[0];
   epoch.mean_auroc = numbers[1] < 0 ? std::nullopt : std::optional(numbers[1]);
+  epoch.top1 = numbers[2] < 0 ? std::nullopt : std::optional(numbers[2]);
 }
 
 }  // namespace
@@ -79,9 +114,14 @@ Validation validate(const ScoringContext& context) {
           "validation: {} of its {} images are missing or could not be read: `chexbench data check` names them",
           context.images.images.size() - scored.size(), context.images.images.size());
     }
-    epoch.validation_loss = mean_loss(scored);
-    validation.scored = table_of(scored, context.images);
-    score(validation.scored, context.images.label_names, epoch);
+    const bool exclusive = context.spec.training.task == spec::Task::classes;
+    epoch.validation_loss = exclusive ? softmax_loss(scored) : mean_loss(scored);
+    if (exclusive) {
+      score_classes(scored, context.images, epoch);
+    } else {
+      validation.scored = table_of(scored, context.images);
+      score(validation.scored, context.images.label_names, epoch);
+    }
   }
   share(epoch, context.communicator);
   return validation;
@@ -102,7 +142,9 @@ std::vector<results::LabelCurves> curves_of(const Validation& validation) {
   return curves;
 }
 
-double validation_score(const results::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }
+double validation_score(const results::EpochRecord& epoch) {
+  return epoch.top1 ? *epoch.top1 : epoch.mean_auroc.value_or(-epoch.validation_loss);
+}
 
 int epochs_without_better(const std::vector<results::EpochRecord>& epochs) {
   const auto best = std::ranges::max_element(epochs, {}, validation_score);

@@ -12,24 +12,24 @@ namespace chexbench::bench {
 // What a validation found, and what it found it from.
 struct Validation {
   results::EpochRecord epoch;    // in which the validation's fields are filled, but for `curves`
-  measure::ScoredImages scored;  // by their logits; on rank 0 only
+  measure::ScoredImages scored;  // by their logits; on rank 0 only, and not of exclusive classes
 };
 
-// Evaluates the images. validation_loss (mean binary cross-entropy over images and labels) and mean_auroc are the same
-// on every rank; the number of images, the intervals and the scores of the labels are filled on rank 0 only. The result
-// does not depend on the number of ranks (scoring.hpp). Images that cannot be read are left out with a warning.
-// Collective.
+// Evaluates the images. validation_loss (mean binary cross-entropy over images and labels, or softmax cross-entropy
+// over images; without smoothing and weights) and mean_auroc, or top1, are the same on every rank; the number of
+// images, the intervals, top5 and the scores of the labels are filled on rank 0 only. The result does not depend on the
+// number of ranks (scoring.hpp). Images that cannot be read are left out with a warning. Collective.
 // @throws DataError if no image could be read, or as Pipeline::next()
 // @throws DeviceError if the engine's device fails or a rank was lost
 // @throws InterruptedError if a signal arrives
 Validation validate(const ScoringContext& context);
 
-// Returns the curves of all labels. They take about as long as the AUROCs, so a training has them made of an epoch only
-// that is its best so far.
+// Returns the curves of all labels that are independent of each other. They take about as long as the AUROCs, so a
+// training has them made of an epoch only that is its best so far.
 std::vector<results::LabelCurves> curves_of(const Validation& validation);
 
-// Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or the negative loss if the
-// AUROC is undefined.
+// Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or of exclusive classes
+// top1, or the negative loss if neither is defined.
 double validation_score(const results::EpochRecord& epoch);
 
 // Returns the number of epochs after the one with the highest validation_score(). 0 if there are none.

@@ -53,6 +53,10 @@ function comparedNumber() {
     return { name: `what ${marked(told()) || "this trial"} learned`, value: fixed(3)(figures.mean_auroc), unit: "mean AUROC",
              note: interval95(figures.mean_auroc_ci95, fixed(3)) };
   }
+  if (!isEmpty(figures.top1)) {
+    return { name: `what ${marked(told()) || "this trial"} learned`, value: fixed(3)(figures.top1), unit: "top-1 accuracy",
+             note: interval95(figures.top1_ci95, fixed(3)) };
+  }
   if (!isEmpty(figures.scaling_efficiency) && ranks > 1) {
     return { name: `weak scaling to ${ranks} ranks`, value: percent(figures.scaling_efficiency), unit: "%",
              note: interval95(figures.scaling_efficiency_ci95, percent) };

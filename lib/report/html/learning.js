@@ -1,6 +1,9 @@
 // Shows what trainings over epochs have learned.
 "use strict";
 
+// Whether the trial's images have one class each, which top-1 and top-5 judge in place of the AUROC.
+const hasClasses = (trial) => !isEmpty(trial.figures.top1);
+
 const learningColumns = [
   labelColumn,
   figure("epochs", "", "epochs", words, (trial) => trial.spec.training.epochs),
@@ -9,6 +12,8 @@ const learningColumns = [
   figure("95 % high", "AUROC", "mean_auroc_ci95_high", fixed(3), (trial) => trial.figures.mean_auroc_ci95 && trial.figures.mean_auroc_ci95[1]),
   figure("worst", "of repeats", "mean_auroc_worst", fixed(3), (trial) => repeatAurocs(trial)[0]),
   figure("best", "of repeats", "mean_auroc_best", fixed(3), (trial) => repeatAurocs(trial).at(-1)),
+  ...(trials.some(hasClasses) ? [figure("top-1", "share of images", "top1", fixed(3)),
+                                 figure("top-5", "share of images", "top5", fixed(3))] : []),
   figure("at epoch", "the best", "best_epoch", words),
   figure("time to target", "s", "time_to_auroc_s", fixed(1)),
   figure("images/s", "of its steps", "images_per_s", rate),
@@ -35,14 +40,20 @@ function learningCurve(trial, key, along) {
 const byTime = ["s since the training began, validations included", "elapsed_s"];
 const byEpoch = ["epoch", "epoch"];
 
-function drawAurocs(place, learned, words, [axis, along]) {
-  charts.curves(place, `AUROC by ${words}, mean over findings`, axis, "AUROC", { max: 1 },
-    learned.map((trial) => ({ name: marked(trial), points: learningCurve(trial, "mean_auroc", along) })));
+function drawScores(place, learned, words, [axis, along]) {
+  for (const [key, title, unit, shown] of [
+    ["mean_auroc", `AUROC by ${words}, mean over findings`, "AUROC", learned.filter((trial) => !hasClasses(trial))],
+    ["top1", `Top-1 accuracy by ${words}`, "share of images", learned.filter(hasClasses)],
+  ]) {
+    if (shown.length === 0) continue;
+    charts.curves(place, title, axis, unit, { max: 1 },
+      shown.map((trial) => ({ name: marked(trial), points: learningCurve(trial, key, along) })));
+  }
 }
 
 function drawLosses(place, learned, [axis, along]) {
   for (const trial of learned) {
-    charts.curves(place, `Loss: ${marked(trial)}`, axis, "binary cross-entropy", {}, [
+    charts.curves(place, `Loss: ${marked(trial)}`, axis, "cross-entropy", {}, [
       { name: "training", color: "accent", points: learningCurve(trial, "training_loss", along) },
       { name: "validation", color: "wait", points: learningCurve(trial, "validation_loss", along) },
     ]);
@@ -50,10 +61,10 @@ function drawLosses(place, learned, [axis, along]) {
 }
 
 function drawLearning(place, learned) {
-  drawAurocs(place, learned, "time", byTime);
+  drawScores(place, learned, "time", byTime);
   drawLosses(element(place, "div", undefined, "grid"), learned, byTime);
   const epochs = folded(place, "The same by epoch");
-  drawAurocs(epochs, learned, "epoch", byEpoch);
+  drawScores(epochs, learned, "epoch", byEpoch);
   drawLosses(element(epochs, "div", undefined, "grid"), learned, byEpoch);
 }
 
@@ -102,12 +113,13 @@ function addScores(place, learned) {
 }
 
 function addLearning() {
-  const learned = trials.filter((trial) => trial.learned.length > 0);
+  const learned = trials.filter((trial) => trial.learned.length > 0 || hasClasses(trial));
   if (learned.length === 0) return;
   const place = section("learned", "What was learned", "By images of patients that do not train, unless training.validation_share is 0. Intervals: patients drawn with replacement.");
   if (charts.available) drawLearning(place, learned);
   if (charts.available) drawTradeoff(place, learned);
   table(place, "learning", "What each trial learned", learningColumns, learned);
-  addScores(place, learned);
+  const scored = learned.filter((trial) => trial.learned.length > 0);
+  if (scored.length > 0) addScores(place, scored);
   addCurves(place, learned);
 }

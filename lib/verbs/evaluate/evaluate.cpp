@@ -17,6 +17,7 @@
 #include "bench/evaluation.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/rank_agreement.hpp"
+#include "bench/training/labels.hpp"
 #include "bench/training/ten_crop.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
@@ -67,17 +68,29 @@ void check_labels(const EvaluatedNetwork& network, const dataset::Dataset& image
       options.checkpoint, *ours, options.root, *theirs, ours - network.labels.begin() + 1, network.outputs, kMend));
 }
 
+// Adds the probabilities that the logits of one view stand for: a sigmoid of each, or their softmax.
+void add_probabilities(spec::Task task, std::span<const float> logits, std::span<double> sums) {
+  if (task == spec::Task::multi_label) {
+    for (std::size_t i = 0; i < logits.size(); ++i) sums[i] += 1 / (1 + std::exp(-static_cast<double>(logits[i])));
+    return;
+  }
+  const auto largest = static_cast<double>(std::ranges::max(logits));
+  double all = 0;
+  for (const float logit : logits) all += std::exp(static_cast<double>(logit) - largest);
+  for (std::size_t i = 0; i < logits.size(); ++i) sums[i] += std::exp(static_cast<double>(logits[i]) - largest) / all;
+}
+
 // Returns the mean over the views of the probabilities that the logits stand for.
 // @throws DataError if a logit is not a number
-std::vector<float> probabilities_of(const std::vector<float>& logits, std::size_t labels, const std::string& file) {
-  std::vector<double> sums(labels);
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i])) {
-      throw DataError(
-          fmt::format("the network gives no number for {}: it has diverged; take a checkpoint from before that", file));
-    }
-    sums[i % labels] += 1 / (1 + std::exp(-static_cast<double>(logits[i])));
+std::vector<float> probabilities_of(spec::Task task, const std::vector<float>& logits, std::size_t labels,
+                                    const std::string& file) {
+  if (std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); })) {
+    throw DataError(
+        fmt::format("the network gives no number for {}: it has diverged; take a checkpoint from before that", file));
   }
+  std::vector<double> sums(labels);
+  for (std::size_t at = 0; at < logits.size(); at += labels)
+    add_probabilities(task, std::span(logits).subspan(at, labels), sums);
   const double views = static_cast<double>(logits.size()) / static_cast<double>(labels);
   std::vector<float> probabilities;
   for (const double sum : sums) probabilities.push_back(static_cast<float>(sum / views));
@@ -122,14 +135,15 @@ void add_maps(const bench::Evaluation& evaluation, std::size_t count, Evaluation
   }
 }
 
-std::vector<ScoreRow> rows_of(const std::vector<bench::ScoredExample>& scored, const dataset::Dataset& images) {
+std::vector<ScoreRow> rows_of(spec::Task task, const std::vector<bench::ScoredExample>& scored,
+                              const dataset::Dataset& images) {
   std::vector<ScoreRow> rows;
   for (const bench::ScoredExample& one : scored) {
     const dataset::ImageEntry& entry = images.images.at(one.image);
     rows.push_back({.file = entry.name,
                     .patient = images.has_patients ? std::optional(entry.patient) : std::nullopt,
                     .labels = entry.labels,
-                    .probabilities = probabilities_of(one.logits, images.label_names.size(), entry.name),
+                    .probabilities = probabilities_of(task, one.logits, images.label_names.size(), entry.name),
                     .maps = {},
                     .seen = {}});
   }
@@ -149,8 +163,22 @@ measure::ScoredImages table_of(const std::vector<ScoreRow>& rows, const dataset:
   return table;
 }
 
-DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
-  DataSetScores judged{.root = without_credentials(options.root), .split = options.split, .scores = {}, .roc = {}};
+measure::ClassScores classes_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
+  std::vector<measure::PlacedImage> placed;
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    std::size_t right = 0;
+    rows[row].labels.for_each([&right](std::size_t label) { right = label; });
+    placed.push_back({.label = static_cast<std::uint32_t>(right),
+                      .patient = rows[row].patient.value_or(row),
+                      .place = measure::place_of_class(rows[row].probabilities, right)});
+  }
+  return measure::summarize_classes(placed, images.label_names.size());
+}
+
+DataSetScores judge(spec::Task task, const EvaluateOptions& options, const std::vector<ScoreRow>& rows,
+                    const dataset::Dataset& images) {
+  DataSetScores judged{
+      .root = without_credentials(options.root), .split = options.split, .scores = {}, .roc = {}, .classes = {}};
   if (rows.empty()) {
     throw DataError(
         fmt::format("{}: none of the {} images of split '{}' could be read: `chexbench data check` says "
@@ -167,6 +195,10 @@ DataSetScores judge(const EvaluateOptions& options, const std::vector<ScoreRow>&
   for (const ScoreRow& row : rows)
     if (row.patient) patients.insert(*row.patient);
   judged.patients = patients.size();
+  if (task == spec::Task::classes) {
+    judged.classes = classes_of(rows, images);
+    return judged;
+  }
   const measure::ScoredImages table = table_of(rows, images);
   judged.scores = measure::summarize_scores(table);
   judged.roc = measure::summarize_roc(table);
@@ -181,6 +213,7 @@ const dataset::Dataset& open_images(comm::World& world, const EvaluatedNetwork& 
   ranks.enter({.what = "opens the data"});
   const dataset::Dataset& images = opened.of(input);
   check_labels(network, images, options);
+  bench::check_task(network.spec, images);
   bench::check_same_data({{.spec = input, .ranks = ranks.world()}}, opened, ranks, bench::gather_rank_cores(world));
   return images;
 }
@@ -214,13 +247,14 @@ EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options) {
                           .engine = evaluation.engine.name,
                           .device = evaluation.engine.device,
                           .crops = options.ten_crop ? bench::kCrops : 1,
+                          .task = network.spec.training.task,
                           .labels = images.label_names,
                           .rows = {},
                           .data_set = {}};
   if (world.communicator().rank() != 0) return result;
-  result.rows = rows_of(evaluation.scored, images);
+  result.rows = rows_of(result.task, evaluation.scored, images);
   add_maps(evaluation, static_cast<std::size_t>(options.class_maps), result);
-  if (!options.root.empty()) result.data_set = judge(options, result.rows, images);
+  if (!options.root.empty()) result.data_set = judge(result.task, options, result.rows, images);
   return result;
 }
 

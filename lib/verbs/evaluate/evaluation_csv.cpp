@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,53 @@ std::vector<results::LabelCurves> curves_of(const EvaluationResult& result) {
 
 }  // namespace
 
+namespace {
+
+std::string class_scores_csv(const EvaluationResult& result) {
+  report::CsvRow header;
+  for (const char* name : {"file", "patient", "labels", "place"}) header(name);
+  const std::size_t most = std::min(measure::kTopK, result.labels.size());
+  for (std::size_t k = 1; k <= most; ++k) {
+    header(fmt::format("class_{}", k));
+    header(fmt::format("probability_{}", k));
+  }
+  std::string text = std::move(header).line();
+  for (const ScoreRow& row : result.rows) {
+    report::CsvRow line;
+    line(row.file);
+    line(row.patient);
+    line(result.data_set ? dataset::labels_text(row.labels, result.labels) : "");
+    std::optional<std::size_t> place;
+    if (result.data_set)
+      row.labels.for_each([&](std::size_t c) { place = measure::place_of_class(row.probabilities, c); });
+    line(place ? fmt::to_string(*place) : "");
+    for (const std::size_t c : top_classes(row)) {
+      line(result.labels[c]);
+      line(fmt::to_string(row.probabilities[c]));
+    }
+    text += std::move(line).line();
+  }
+  return text;
+}
+
+std::string classes_csv(const EvaluationResult& result) {
+  report::CsvRow header;
+  header("class");
+  visit_class([&header](const char* name, const auto&) { header(name); }, measure::ClassAccuracy{});
+  std::string text = std::move(header).line();
+  for (std::size_t c = 0; c < result.labels.size(); ++c) {
+    report::CsvRow line;
+    line(result.labels[c]);
+    visit_class([&line](const char*, const auto& value) { line(value); }, result.data_set->classes->classes[c]);
+    text += std::move(line).line();
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string scores_csv(const EvaluationResult& result) {
+  if (result.task == spec::Task::classes) return class_scores_csv(result);
   report::CsvRow header;
   for (const char* name : {"file", "patient", "labels"}) header(name);
   for (const std::string& label : result.labels) header("probability_" + label);
@@ -41,6 +89,7 @@ std::string scores_csv(const EvaluationResult& result) {
 
 std::string evaluation_csv(const EvaluationResult& result) {
   if (!result.data_set) return scores_csv(result);
+  if (result.data_set->classes) return classes_csv(result);
   report::CsvRow header;
   header("label");
   visit_label([&header](const char* name, const auto&) { header(name); }, measure::LabelScores{});

@@ -16,6 +16,17 @@ void visit_estimate(Visitor&& visit, const std::string& name, const measure::Est
 }
 
 template <class Visitor>
+void visit_class(Visitor&& visit, const measure::ClassAccuracy& of_class) {
+  const auto share = [&of_class](std::uint64_t part) {
+    return of_class.images == 0 ? std::nullopt
+                                : std::optional(static_cast<double>(part) / static_cast<double>(of_class.images));
+  };
+  visit("images", of_class.images);
+  visit("top1", share(of_class.in_top1));
+  visit("top5", share(of_class.in_top5));
+}
+
+template <class Visitor>
 void visit_label(Visitor&& visit, const measure::LabelScores& label) {
   visit("positives", label.positives);
   visit("negatives", label.negatives);

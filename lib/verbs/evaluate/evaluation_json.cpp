@@ -13,6 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
 
+void add_classes(const EvaluationResult& result, Json& object) {
+  const measure::ClassScores& scores = *result.data_set->classes;
+  visit_estimate(ToJson{object}, "top1", scores.top1);
+  visit_estimate(ToJson{object}, "top5", scores.top5);
+  object["classes"] = Json::array();
+  for (std::size_t c = 0; c < result.labels.size(); ++c) {
+    Json& row = object["classes"].emplace_back(Json{{"class", result.labels[c]}});
+    visit_class(ToJson{row}, scores.classes[c]);
+  }
+}
+
 void add_data_set(const EvaluationResult& result, Json& object) {
   const DataSetScores& data_set = *result.data_set;
   object["root"] = data_set.root;
@@ -24,6 +35,7 @@ void add_data_set(const EvaluationResult& result, Json& object) {
                          {"source", "Field and Welsh, Bootstrapping clustered data, 2007"},
                          {"resamples", measure::kBootstrapResamples},
                          {"seed", measure::kBootstrapSeed}};
+  if (data_set.classes) return add_classes(result, object);
   Json& mean = object["mean"] = Json::object();
   visit_estimate(ToJson{mean}, "auroc", data_set.scores.mean_auroc);
   visit_estimate(ToJson{mean}, "average_precision", data_set.scores.mean_average_precision);
@@ -59,8 +71,12 @@ void add_images(const EvaluationResult& result, Json& object) {
   object["images"] = Json::array();
   for (const ScoreRow& row : result.rows) {
     Json& image = object["images"].emplace_back(Json{{"file", row.file}, {"probabilities", Json::object()}});
-    for (std::size_t f = 0; f < result.labels.size(); ++f)
-      image["probabilities"][result.labels[f]] = row.probabilities[f];
+    const auto add = [&](std::size_t f) { image["probabilities"][result.labels[f]] = row.probabilities[f]; };
+    if (result.task == spec::Task::classes) {
+      for (const std::size_t c : top_classes(row)) add(c);
+    } else {
+      for (std::size_t f = 0; f < result.labels.size(); ++f) add(f);
+    }
     for (const ClassMap& map : row.maps) {
       image["class_maps"].push_back({{"label", result.labels[map.label]},
                                      {"file", map.file},
@@ -76,6 +92,7 @@ Json to_json(const EvaluationResult& result) {
                  {"date_utc", result.date_utc},
                  {"checkpoint", result.checkpoint},
                  {"network", result.network},
+                 {"task", spec::to_string(result.task)},
                  {"epochs", result.epochs > 0 ? Json(result.epochs) : Json(nullptr)},
                  {"image_size", result.image_size},
                  {"crops", result.crops},

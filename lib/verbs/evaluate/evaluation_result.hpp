@@ -10,7 +10,9 @@
 #include "core/label_bits.hpp"
 #include "measure/roc.hpp"
 #include "measure/scores.hpp"
+#include "measure/top_k.hpp"
 #include "report/fitted_table.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::verbs {
 
@@ -37,10 +39,11 @@ struct ScoreRow {
 struct DataSetScores {
   std::string root;
   std::string split;
-  std::size_t unread_images = 0;  // that are missing or could not be read
-  std::size_t patients = 0;       // 0: nothing says whose images they are
-  measure::ScoreSummary scores;
-  measure::RocSummary roc;
+  std::size_t unread_images = 0;                // that are missing or could not be read
+  std::size_t patients = 0;                     // 0: nothing says whose images they are
+  measure::ScoreSummary scores;                 // of labels that are independent of each other
+  measure::RocSummary roc;                      // of the same labels
+  std::optional<measure::ClassScores> classes;  // of exclusive classes, in place of `scores`
 };
 
 struct EvaluationResult {
@@ -54,6 +57,7 @@ struct EvaluationResult {
   std::string engine;
   std::string device;
   int crops = 1;  // of each image, whose probabilities are averaged
+  spec::Task task = spec::Task::multi_label;
   std::vector<std::string> labels;
   std::vector<ScoreRow> rows;             // sorted by file for a data set, else as they were given
   std::optional<DataSetScores> data_set;  // empty for single images
@@ -80,7 +84,11 @@ std::string evaluation_reliability_csv(const EvaluationResult& result);
 // ScoreRow::maps.
 std::vector<std::vector<std::byte>> class_map_pngs(const ScoreRow& row, int image_size);
 
-// One row per image: file, patient, labels (names joined by '|'; empty for single images) and a probability per label.
+// One row per image: file, patient, labels (names joined by '|'; empty for single images) and a probability per label;
+// of exclusive classes the place of the right one, the five that are most probable, and their probabilities.
 std::string scores_csv(const EvaluationResult& result);
+
+// Returns the classes of a row that are most probable, at most measure::kTopK of them, the most probable first.
+std::vector<std::size_t> top_classes(const ScoreRow& row);
 
 }  // namespace chexbench::verbs

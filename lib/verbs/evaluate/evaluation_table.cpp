@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,10 +37,9 @@ std::string data_set_heading(const EvaluationResult& result) {
   return report::shown_line(fmt::format("{} images ({}) of split '{}' of {}", result.rows.size(), of_patients,
                                         data_set.split, data_set.root)) +
          fmt::format(
-             "95 % intervals: percentile bootstrap over patients, {} resamples, seed {} (Field and Welsh 2007); "
-             "average "
-             "precision without interpolation, as in scikit-learn\n",
-             measure::kBootstrapResamples, measure::kBootstrapSeed);
+             "95 % intervals: percentile bootstrap over patients, {} resamples, seed {} (Field and Welsh 2007){}\n",
+             measure::kBootstrapResamples, measure::kBootstrapSeed,
+             data_set.classes ? "" : "; average precision without interpolation, as in scikit-learn");
 }
 
 // Returns a line for each label that the means are not over, or nothing.
@@ -99,9 +101,47 @@ std::string published_sources(const EvaluationResult& result) {
   return text;
 }
 
+// Returns top-1 and top-5 of all images, and of the classes that are most often mistaken.
+std::string class_table(const EvaluationResult& result, const report::LineWidth& width) {
+  constexpr std::size_t kMostRows = 20;
+  const measure::ClassScores& scores = *result.data_set->classes;
+  std::vector<std::size_t> order;
+  for (std::size_t c = 0; c < scores.classes.size(); ++c)
+    if (scores.classes[c].images > 0) order.push_back(c);
+  const auto share = [](std::uint64_t part, std::uint64_t all) {
+    return static_cast<double>(part) / static_cast<double>(all);
+  };
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t c) { return share(scores.classes[c].in_top1, scores.classes[c].images); });
+  report::TextTable table{.header = {"class", "images", "top-1", "95 % interval", "top-5", "95 % interval"},
+                          .rows = {},
+                          .left_columns = 1,
+                          .expendable = {5, 3}};
+  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
+    const measure::ClassAccuracy& of = scores.classes[order[i]];
+    table.rows.push_back({result.labels[order[i]], std::to_string(of.images), number(share(of.in_top1, of.images)), "",
+                          number(share(of.in_top5, of.images)), ""});
+  }
+  table.rows.push_back({"all", std::to_string(result.rows.size()), number(scores.top1.value), interval(scores.top1),
+                        number(scores.top5.value), interval(scores.top5)});
+  std::string text = report::fitted_text(table, width, "--format csv");
+  if (order.size() > kMostRows) {
+    text += fmt::format("\nThe {} classes with the lowest top-1, of {} that have images; --format csv has all.\n",
+                        kMostRows, order.size());
+  }
+  return text;
+}
+
 std::string image_table(const EvaluationResult& result, const report::LineWidth& width) {
-  report::TextTable table{.header = {"image", "finding", "probability"}, .rows = {}, .left_columns = 2};
+  report::TextTable table{.header = {"image", result.task == spec::Task::classes ? "class" : "finding", "probability"},
+                          .rows = {},
+                          .left_columns = 2};
   for (const ScoreRow& row : result.rows) {
+    if (result.task == spec::Task::classes) {
+      for (const std::size_t c : top_classes(row))
+        table.rows.push_back({row.file, result.labels[c], fmt::format("{:.4f}", row.probabilities[c])});
+      continue;
+    }
     for (std::size_t f = 0; f < result.labels.size(); ++f)
       table.rows.push_back({row.file, result.labels[f], fmt::format("{:.4f}", row.probabilities[f])});
   }
@@ -110,8 +150,17 @@ std::string image_table(const EvaluationResult& result, const report::LineWidth&
 
 }  // namespace
 
+std::vector<std::size_t> top_classes(const ScoreRow& row) {
+  std::vector<std::size_t> classes(row.probabilities.size());
+  std::iota(classes.begin(), classes.end(), std::size_t{0});
+  std::ranges::stable_sort(classes, std::greater{}, [&row](std::size_t c) { return row.probabilities[c]; });
+  classes.resize(std::min(classes.size(), measure::kTopK));
+  return classes;
+}
+
 std::string evaluation_table(const EvaluationResult& result, const report::LineWidth& width) {
   if (!result.data_set) return heading(result) + "\n" + image_table(result, width);
+  if (result.data_set->classes) return heading(result) + data_set_heading(result) + "\n" + class_table(result, width);
   const std::string unjudged = left_out(result);
   return heading(result) + data_set_heading(result) + "\n" + label_table(result, width) + published_sources(result) +
          (unjudged.empty() ? "" : "\n" + unjudged);

@@ -80,6 +80,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
     overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
     overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
+    overrides.push_back(fmt::format("training.task={}", spec::to_string(told.training.task)));
   } catch (const SpecError& error) {
     throw DataError(fmt::format("{}: {}: damaged: its 'use' is no spec: {}", kSubject, path, error.what()));
   }

@@ -10,6 +10,7 @@
 #include "bench/core_layout.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/pipeline_context.hpp"
+#include "bench/training/labels.hpp"
 #include "core/allocator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -42,12 +43,13 @@ pipeline::MemoryForecast forecast(const results::TrialResult& trial, const datas
 }
 
 void print_device_memory(std::string& text, const spec::Experiment& spec, const dataset::Dataset& dataset) {
-  const auto lines =
-      engine::forecast_device_memory(engine::resolve_engine_name(spec.engine), {.model = spec.model,
-                                                                                .training = spec.training,
-                                                                                .comm = spec.comm,
-                                                                                .deliver = spec.data.deliver,
-                                                                                .outputs = dataset.labels()});
+  const auto lines = engine::forecast_device_memory(engine::resolve_engine_name(spec.engine),
+                                                    {.model = spec.model,
+                                                     .training = spec.training,
+                                                     .comm = spec.comm,
+                                                     .deliver = spec.data.deliver,
+                                                     .outputs = dataset.labels(),
+                                                     .class_weights = bench::class_weights(spec, dataset)});
   if (lines.empty()) return;
   auto out = std::back_inserter(text);
   std::size_t total = 0;

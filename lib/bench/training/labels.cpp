@@ -1,0 +1,74 @@
+#include "bench/training/labels.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "core/errors.hpp"
+#include "core/printable.hpp"
+#include "dataset/patient_split.hpp"
+#include "spec/class_weights.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::vector<std::size_t> count_labels(const dataset::Dataset& images) {
+  std::vector<std::size_t> counts(images.label_names.size());
+  for (const dataset::ImageEntry& image : images.images)
+    image.labels.for_each([&counts](std::size_t label) { ++counts.at(label); });
+  return counts;
+}
+
+std::vector<float> balanced(const spec::Experiment& spec, const dataset::Dataset& images) {
+  const std::vector<std::size_t> counts = count_labels(images);
+  const bool exclusive = spec.training.task == spec::Task::classes;
+  const auto all = static_cast<double>(images.images.size());
+  std::vector<float> weights;
+  for (std::size_t label = 0; label < counts.size(); ++label) {
+    const auto with = static_cast<double>(counts[label]);
+    if (with == 0 || (!exclusive && with == all)) {
+      throw DataError(
+          fmt::format("training.class_weights is balanced, but {} of the {} images that train has '{}', so nothing "
+                      "balances it: give "
+                      "numbers in its place",
+                      with == 0 ? "none" : "each", images.images.size(), printable(images.label_names[label])));
+    }
+    weights.push_back(static_cast<float>(exclusive ? all / static_cast<double>(counts.size()) / with : all / with - 1));
+  }
+  return weights;
+}
+
+}  // namespace
+
+void check_task(const spec::Experiment& spec, const dataset::Dataset& images) {
+  if (spec.training.task != spec::Task::classes) return;
+  for (const dataset::ImageEntry& image : images.images) {
+    std::vector<std::string> names;
+    image.labels.for_each([&](std::size_t label) { names.push_back(images.label_names.at(label)); });
+    if (names.size() == 1) continue;
+    throw DataError(fmt::format(
+        "training.task is classes, of which each image has exactly one, but {} of {} has {}: its labels are no "
+        "exclusive classes; set training.task to multi_label",
+        printable(image.name), printable(spec.data.root),
+        names.empty()
+            ? "none"
+            : fmt::format("{}, among them '{}' and '{}'", names.size(), printable(names[0]), printable(names[1]))));
+  }
+}
+
+std::vector<float> class_weights(const spec::Experiment& spec, const dataset::Dataset& images) {
+  if (spec::balances_classes(spec.training)) {
+    if (spec.training.epochs == 0) return balanced(spec, images);
+    return balanced(spec, dataset::split_by_patient(images, spec.training.validation_share).training);
+  }
+  std::vector<float> weights = spec::stated_class_weights(spec.training);
+  const std::size_t labels = images.label_names.size();
+  if (weights.size() == 1) weights.resize(labels, weights.front());
+  if (weights.empty() || weights.size() == labels) return weights;
+  throw SpecError(
+      fmt::format("training.class_weights has {} numbers, and the images have {} labels: give one for all, "
+                  "or one for each",
+                  weights.size(), labels));
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,16 @@
+// Writes JPEG files, for data sets that are made up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace chexbench::image {
+
+// Encodes packed 8-bit RGB pixels as a baseline JPEG with its chroma halved (4:2:0), as cameras and ImageNet have them.
+// `quality` is libjpeg's, 1 to 100. Thread-safe.
+// @throws DataError if this build has no libjpeg-turbo, or libjpeg refuses the image; the message has only the reason
+std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, int width, int height, int quality);
+
+}  // namespace chexbench::image

@@ -1,0 +1,75 @@
+// libjpeg reports errors by a jump, so compress() has no object with a destructor.
+#include <array>
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs it and does not include it
+#include <cstdlib>
+#include <cstring>
+
+#include <jpeglib.h>
+
+#include "core/errors.hpp"
+#include "image/jpeg/jpeg_writer.hpp"
+
+namespace chexbench::image {
+namespace {
+
+struct WriterErrors {
+  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it also points to this struct
+  std::jmp_buf escape;
+  std::array<char, JMSG_LENGTH_MAX> text;
+};
+
+[[noreturn]] void leave_writer(j_common_ptr info) {
+  auto* const errors = reinterpret_cast<WriterErrors*>(info->err);
+  info->err->format_message(info, errors->text.data());
+  std::longjmp(errors->escape, 1);
+}
+
+// What libjpeg allocates for the file.
+struct Encoded {
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+};
+
+// Returns whether the image was encoded; `errors` says why not.
+bool compress(const std::uint8_t* rgb, int width, int height, int quality, WriterErrors& errors, Encoded& encoded) {
+  jpeg_compress_struct info{};
+  info.err = jpeg_std_error(&errors.manager);
+  errors.manager.error_exit = leave_writer;
+  if (setjmp(errors.escape) != 0) {
+    jpeg_destroy_compress(&info);
+    return false;
+  }
+  jpeg_create_compress(&info);
+  jpeg_mem_dest(&info, &encoded.bytes, &encoded.size);
+  info.image_width = static_cast<JDIMENSION>(width);
+  info.image_height = static_cast<JDIMENSION>(height);
+  info.input_components = 3;
+  info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, quality, TRUE);
+  jpeg_start_compress(&info, TRUE);
+  while (info.next_scanline < info.image_height) {
+    // libjpeg only reads the row, but its interface takes no pointer to const.
+    auto* row = const_cast<JSAMPLE*>(rgb + std::size_t{info.next_scanline} * info.image_width * 3);
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  jpeg_destroy_compress(&info);
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, int width, int height, int quality) {
+  WriterErrors errors{};
+  Encoded encoded;
+  const bool done = compress(rgb.data(), width, height, quality, errors, encoded);
+  std::vector<std::byte> file(done ? encoded.size : 0);
+  if (done) std::memcpy(file.data(), encoded.bytes, encoded.size);
+  std::free(encoded.bytes);
+  if (!done) throw DataError(errors.text.data());
+  return file;
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,44 @@
+// How often the right one of exclusive classes is among those that a network gives the highest scores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "measure/patient_bootstrap.hpp"
+
+namespace chexbench::measure {
+
+// Returns the place of `right` among the classes by their scores, from 1; of equal scores the class with the lower
+// number is first, so the places do not depend on a sort. Scores that are not numbers rank nothing: then it is the last
+// place. `right` is an index of `scores`. Thread-safe.
+std::size_t place_of_class(std::span<const float> scores, std::size_t right);
+
+// One image: its class, and the place of that class among the network's.
+struct PlacedImage {
+  std::uint32_t label = 0;
+  std::uint32_t patient = 0;
+  std::size_t place = 0;  // from 1
+};
+
+// The images of one class.
+struct ClassAccuracy {
+  std::uint64_t images = 0;
+  std::uint64_t in_top1 = 0;
+  std::uint64_t in_top5 = 0;
+};
+
+struct ClassScores {
+  Estimate top1;  // share of images whose class has the highest score
+  Estimate top5;  // share of images whose class has one of the five highest
+  std::vector<ClassAccuracy> classes;
+};
+
+inline constexpr std::size_t kTopK = 5;
+
+// Computes the shares, with 95 % intervals over patients (patient_bootstrap.hpp). Thread-safe.
+// @throws InterruptedError if a signal arrives meanwhile
+ClassScores summarize_classes(const std::vector<PlacedImage>& images, std::size_t classes);
+
+}  // namespace chexbench::measure
