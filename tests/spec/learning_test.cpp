@@ -37,13 +37,15 @@ TEST(LearningKeys, AreReadAndLeaveATrainingAsItWasWithoutThem) {
 }
 
 TEST(LearningKeys, OutOfRangeAreRefused) {
-  EXPECT_THAT(refusal(R"("label_smoothing": 1.5)"), HasSubstr("training.label_smoothing must be a number from 0 to 1"));
-  EXPECT_THAT(refusal(R"("label_smoothing": -0.1)"), HasSubstr("training.label_smoothing must be a number from 0"));
+  EXPECT_THAT(refusal(R"("label_smoothing": 1.5)"),
+              HasSubstr("training.label_smoothing must be a number of at least 0 and at most 1, not 1.5"));
+  EXPECT_THAT(refusal(R"("label_smoothing": -0.1)"),
+              HasSubstr("training.label_smoothing must be a number of at least 0"));
   EXPECT_THAT(refusal(R"("label_smoothing": 1)"), HasSubstr("it must be below 1, as 0.1"));
   EXPECT_THAT(refusal(R"("ema_decay": 1)"), HasSubstr("it must be below 1, as 0.999"));
   EXPECT_THAT(refusal(R"("clip_gradient_norm": 0)"), HasSubstr("training.clip_gradient_norm must be a number above 0"));
   EXPECT_THAT(refusal(R"("weight_decay": -1)"), HasSubstr("training.weight_decay must be"));
-  EXPECT_THAT(refusal(R"("optimizer": "adamW")"), HasSubstr("did you mean 'adamw'?"));
+  EXPECT_THAT(refusal(R"("optimizer": "adanw")"), HasSubstr("did you mean 'adamw'?"));
   EXPECT_THAT(refusal(R"("task": "class")"), HasSubstr("did you mean 'classes'?"));
   EXPECT_THAT(refusal(R"("weight_decya": 0.1)"), HasSubstr("weight_decay"));
 }

@@ -52,10 +52,15 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   on_web.data.root = "https://host/set";
   on_web.data.store.redirects = Redirects::any;
   on_web.second_job = {.kind = SecondJobKind::both, .cores = "shared"};
+  Experiment of_classes = example();
+  of_classes.data.layout = DataLayout::imagenet;
+  of_classes.data.labels.classes = 1000;
+  const std::string classes_text = to_json(of_classes);
+  EXPECT_EQ(parse_experiment(classes_text, "x"), of_classes);
   const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
                     web_text = to_json(on_web);
   for (const KeyRule& rule : key_rules()) {
-    EXPECT_THAT(text + gpu_text + bucket_text + web_text,
+    EXPECT_THAT(text + gpu_text + bucket_text + web_text + classes_text,
                 HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
         << rule.path;
   }

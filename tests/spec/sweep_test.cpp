@@ -144,6 +144,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     experiment.data.root = is_mapped ? "folder" : rule.path == "store.redirects" ? "https://host" : "s3://bucket";
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
+    if (rule.path == "data.labels.classes") experiment.data.layout = DataLayout::imagenet;
     experiment.data.labels.separator = is_table ? "|" : "";
     const bool is_training = rule.path.starts_with("training.");
     experiment.training.epochs = is_training ? 5 : 0;

@@ -175,7 +175,7 @@ std::string selftest_updates(const std::string& engine) {
       Updates(engine, optimizer, task).run(losses, weights, averages);
       text += fmt::format("{}, {}\n", spec::to_string(optimizer), spec::to_string(task));
       for (const Comparison* const one : {&losses, &weights, &averages}) {
-        text += "  " + one->text() + "\n";
+        text += "  " + one->text();
         holds = holds && one->holds();
       }
     }
