@@ -57,7 +57,7 @@ class TfRecordReader final : public ShardReader {
   std::uint64_t stored_bytes(const ShardRecord& record);
   [[noreturn]] void give_up(const std::string& reason) const;
 
-  const DataCheck check_;
+  DataCheck check_;
   std::unique_ptr<storage::ByteStream> stream_;
   const InflatedStream* inflated_ = nullptr;  // stream_ if the shard is compressed, else null
   std::uint64_t taken_ = 0;                   // bytes taken from the stream
