@@ -144,13 +144,15 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     experiment.data.root = is_mapped ? "folder" : rule.path == "store.redirects" ? "https://host" : "s3://bucket";
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
-    if (rule.path == "data.labels.classes") experiment.data.layout = DataLayout::imagenet;
-    experiment.data.labels.separator = is_table ? "|" : "";
+    const bool has_classes = rule.path == "data.labels.classes";
+    if (has_classes) experiment.data.layout = DataLayout::imagenet;
+    experiment.data.labels.separator = is_table && !has_classes ? "|" : "";
     const bool is_training = rule.path.starts_with("training.");
     experiment.training.epochs = is_training ? 5 : 0;
     experiment.training.schedule = is_training ? Schedule::plateau : Schedule::constant;
     experiment.training.target_auroc = is_training ? std::optional(0.9) : std::nullopt;
     experiment.training.tuning_s = is_training ? std::optional(60.0) : std::nullopt;
+    experiment.training.clip_gradient_norm = is_training ? std::optional(1.0) : std::nullopt;
     const bool is_beside = rule.path.starts_with("second_job.");
     experiment.second_job.kind = is_beside ? SecondJobKind::both : SecondJobKind::none;
     if (rule.path == "comm.servers") experiment.comm.update = UpdateScheme::parameter_server;

@@ -12,26 +12,34 @@
 namespace chexbench::bench {
 namespace {
 
-std::vector<std::size_t> count_labels(const dataset::Dataset& images) {
-  std::vector<std::size_t> counts(images.label_names.size());
-  for (const dataset::ImageEntry& image : images.images)
-    image.labels.for_each([&counts](std::size_t label) { ++counts.at(label); });
+// The images of which a label is known, and those of them that have it.
+struct LabelCount {
+  std::size_t known = 0;
+  std::size_t with = 0;
+};
+
+std::vector<LabelCount> count_labels(const dataset::Dataset& images) {
+  std::vector<LabelCount> counts(images.label_names.size());
+  for (const dataset::ImageEntry& image : images.images) {
+    for (std::size_t label = 0; label < counts.size(); ++label) {
+      counts[label].known += image.labels.is_ignored(label) ? 0 : 1;
+      counts[label].with += image.labels.has(label) ? 1 : 0;
+    }
+  }
   return counts;
 }
 
 std::vector<float> balanced(const spec::Experiment& spec, const dataset::Dataset& images) {
-  const std::vector<std::size_t> counts = count_labels(images);
+  const std::vector<LabelCount> counts = count_labels(images);
   const bool exclusive = spec.training.task == spec::Task::classes;
-  const auto all = static_cast<double>(images.images.size());
   std::vector<float> weights;
   for (std::size_t label = 0; label < counts.size(); ++label) {
-    const auto with = static_cast<double>(counts[label]);
+    const auto with = static_cast<double>(counts[label].with), all = static_cast<double>(counts[label].known);
     if (with == 0 || (!exclusive && with == all)) {
       throw DataError(
           fmt::format("training.class_weights is balanced, but {} of the {} images that train has '{}', so nothing "
-                      "balances it: give "
-                      "numbers in its place",
-                      with == 0 ? "none" : "each", images.images.size(), printable(images.label_names[label])));
+                      "balances it: give numbers in its place",
+                      with == 0 ? "none" : "each", counts[label].known, printable(images.label_names[label])));
     }
     weights.push_back(static_cast<float>(exclusive ? all / static_cast<double>(counts.size()) / with : all / with - 1));
   }

@@ -55,7 +55,8 @@ struct Loss {
       float slope = 0;
       if (output < outputs) {
         const float logit = Element<T>::widen(logits[i]) + bias[output];
-        const float target = targets[image * outputs + output] * (1.0f - smoothing) + smoothing / 2;
+        const float stated = targets[image * outputs + output];  // Negative: ignored, and so no part of a mixture.
+        const float target = stated < 0 ? stated : stated * (1.0f - smoothing) + smoothing / 2;
         const float extra = weights == nullptr ? 0.0f : (weights[output] - 1.0f) * target;
         biased[image * outputs + output] = logit;
         sum += static_cast<double>(cross_entropy(logit, target, extra));
