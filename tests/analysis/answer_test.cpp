@@ -165,9 +165,10 @@ TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
   for (results::RepeatResult& repeat : trial.repeats)
     repeat.epochs = {{.epoch = 1, .mean_auroc = 0.7, .elapsed_s = 10},
                      {.epoch = 2, .mean_auroc = 0.8, .elapsed_s = 20}};
-  EXPECT_THAT(answer_of({trial}).lines.at(0),
-              "optimized png ranks=2 reaches a mean AUROC of 0.800. That was after epoch 2 of 2, in 20 s. The best of 5 "
-              "repeats is repeat 0 with 0.800; they lie from 0.800 to 0.800 (standard deviation 0.000).");
+  EXPECT_THAT(
+      answer_of({trial}).lines.at(0),
+      "optimized png ranks=2 reaches a mean AUROC of 0.800. That was after epoch 2 of 2, in 20 s. The best of 5 "
+      "repeats is repeat 0 with 0.800; they lie from 0.800 to 0.800 (standard deviation 0.000).");
 }
 
 TEST(Answer, OfDifferentWorkComparesNothing) {
