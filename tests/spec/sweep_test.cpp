@@ -151,6 +151,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     experiment.training.schedule = is_training ? Schedule::plateau : Schedule::constant;
     experiment.training.target_auroc = is_training ? std::optional(0.9) : std::nullopt;
     experiment.training.tuning_s = is_training ? std::optional(60.0) : std::nullopt;
+    experiment.training.clip_gradient_norm = is_training ? std::optional(1.0) : std::nullopt;
     const bool is_beside = rule.path.starts_with("second_job.");
     experiment.second_job.kind = is_beside ? SecondJobKind::both : SecondJobKind::none;
     if (rule.path == "comm.servers") experiment.comm.update = UpdateScheme::parameter_server;
