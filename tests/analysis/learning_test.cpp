@@ -113,9 +113,9 @@ TEST(Learning, HasRowsOfEpochsAndOfFindings) {
   const results::Report report = results::make_report({learned({{0.6, -1}})});
   EXPECT_EQ(report::epochs_csv(report),
             "experiment,trial,repeat,epoch,learning_rate,training_loss,validation_loss,mean_auroc,mean_auroc_ci95_low,"
-            "mean_auroc_ci95_high,validation_images,validation_s,elapsed_s\n"
-            "naive-vs-optimized,optimized png ranks=1,0,1,0,0.5,0.25,0.6,0.59,0.61,0,0,10\n"
-            "naive-vs-optimized,optimized png ranks=1,0,2,0,0.5,0.25,,,,0,0,20\n");
+            "mean_auroc_ci95_high,top1,top1_ci95_low,top1_ci95_high,top5,validation_images,validation_s,elapsed_s\n"
+            "naive-vs-optimized,optimized png ranks=1,0,1,0,0.5,0.25,0.6,0.59,0.61,,,,,0,0,10\n"
+            "naive-vs-optimized,optimized png ranks=1,0,2,0,0.5,0.25,,,,,,,,0,0,20\n");
   EXPECT_EQ(report::aurocs_csv(report),
             "experiment,trial,repeat,epoch,finding,auroc,auroc_ci95_low,auroc_ci95_high,positives,negatives\n"
             "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0.6,0.58,0.6,3,40\n"
