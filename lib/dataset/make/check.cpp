@@ -46,6 +46,13 @@ class Checker {
  public:
   Checker(const storage::DataRoot& root, std::size_t threads)
       : root_(root), threads_(threads), index_(read_index(root_)) {
+    if (index_.layout == spec::DataLayout::imagenet) {
+      throw DataError(
+          fmt::format("'{}' holds TensorFlow's shards alone (data.layout imagenet), which `data check` has nothing to "
+                      "compare with: "
+                      "opening them has found every record, and a run checks the CRC of each that it reads",
+                      root_.path));
+    }
     NameArena names;
     const std::vector<ImageFile> files = find_files(root_, index_, names);
     auto file = files.begin();
