@@ -1,5 +1,6 @@
 // What the options of a training (optimizer, weight decay, clipping, moving average, loss) do in a whole engine, asked
 // through engine.hpp alone of each engine that trains.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -89,9 +90,14 @@ class LearningEngine {
 
 // The formulas of torch.optim in double, for one weight.
 struct Twin {
-  double first = 0, second = 0;
+  double first = 0, second = 0, magnitude = 0, root = 1;
+
+  // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
+  // what is left.
+  double slack() const { return kRate * 2e-6 * magnitude / root; }
 
   double update(spec::OptimizerKind kind, int step, double gradient, double weight) {
+    magnitude = std::max(magnitude, std::abs(gradient) + kDecay * std::abs(weight));
     if (kind == spec::OptimizerKind::adamw) {
       weight *= 1 - kRate * kDecay;
     } else {
@@ -103,8 +109,8 @@ struct Twin {
     }
     first = 0.9 * first + 0.1 * gradient;
     second = 0.999 * second + 0.001 * gradient * gradient;
-    const double root = std::sqrt(second / (1 - std::pow(0.999, step)));
-    return weight - kRate * first / (1 - std::pow(0.9, step)) / (root + 1e-8);
+    root = std::sqrt(second / (1 - std::pow(0.999, step))) + 1e-8;
+    return weight - kRate * first / (1 - std::pow(0.9, step)) / root;
   }
 };
 
@@ -133,7 +139,7 @@ TEST_P(EngineContract, ClipsByTheNormOfAllGradientsAndDecaysWeights) {
         for (std::size_t i = 0; i < values.size(); ++i) {
           const double gradient = factor * static_cast<double>(values[i]);
           const double exact = of_name[i].update(kind, step, gradient, static_cast<double>(before.at(name)[i]));
-          ASSERT_NEAR(static_cast<double>(after.at(name)[i]), exact, 1e-6) << name << ' ' << i;
+          ASSERT_NEAR(static_cast<double>(after.at(name)[i]), exact, 1e-6 + of_name[i].slack()) << name << ' ' << i;
         }
       }
     }

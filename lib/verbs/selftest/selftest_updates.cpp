@@ -93,9 +93,14 @@ double softmax_loss(std::span<const float> logits, const std::vector<float>& lab
 
 // One weight by the formulas of torch.optim.
 struct Twin {
-  double first = 0, second = 0, average = 0;
+  double first = 0, second = 0, average = 0, magnitude = 0, root = 1;
+
+  // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
+  // what is left.
+  double slack() const { return kRate * 2e-6 * magnitude / root; }
 
   double update(spec::OptimizerKind kind, int step, double gradient, double weight) {
+    magnitude = std::max(magnitude, std::abs(gradient) + kDecay * std::abs(weight));
     if (kind == spec::OptimizerKind::adamw) {
       weight *= 1 - kRate * kDecay;
     } else {
@@ -104,7 +109,7 @@ struct Twin {
     first = (kind == spec::OptimizerKind::sgd ? kMomentum : 0.9) * first +
             (kind == spec::OptimizerKind::sgd ? 1.0 : 0.1) * gradient;
     second = 0.999 * second + 0.001 * gradient * gradient;
-    const double root = std::sqrt(second / (1 - std::pow(0.999, step))) + 1e-8;
+    root = kind == spec::OptimizerKind::sgd ? 1 : std::sqrt(second / (1 - std::pow(0.999, step))) + 1e-8;
     weight -= kRate * (kind == spec::OptimizerKind::sgd ? first : first / (1 - std::pow(0.9, step)) / root);
     average = step == 1 ? weight : kAverage * average + (1 - kAverage) * weight;
     return weight;
@@ -127,7 +132,9 @@ class Updates {
     engine_->epoch_training()->swap_average();
     for (const auto& [name, values] : read_all(*engine_, &engine::Engine::read_parameter)) {
       for (std::size_t i = 0; i < values.size(); ++i)
-        averages.add(std::abs(static_cast<double>(values[i]) - twins_.at(name)[i].average), name);
+        averages.add(std::max(0.0, std::abs(static_cast<double>(values[i]) - twins_.at(name)[i].average) -
+                                       twins_.at(name)[i].slack()),
+                     name);
     }
   }
 
@@ -151,7 +158,7 @@ class Updates {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double exact = twins[i].update(optimizer_, number, factor * static_cast<double>(gradients.at(name)[i]),
                                              static_cast<double>(before.at(name)[i]));
-        weights.add(std::abs(static_cast<double>(values[i]) - exact), name);
+        weights.add(std::max(0.0, std::abs(static_cast<double>(values[i]) - exact) - twins[i].slack()), name);
       }
     }
   }
