@@ -75,7 +75,7 @@ struct Update {
     const AdamFactors factors{beta1, beta2, scalars->adam_rate, scalars->adam_root, epsilon};
     const float keep = 1.0f - scalars->learning_rate * decay;
     for (int k = 0; k < V; ++k) {
-      const float g = widened(gradients, k) * scalars->unscale + l2 * weights.at[k];
+      const float g = widened(gradients, k) * scalars->update_factor + l2 * weights.at[k];
       weights.at[k] *= keep;
       if (is_adam) {
         adam(factors, g, firsts.at[k], seconds.at[k], weights.at[k]);

@@ -22,7 +22,8 @@ struct StepScalars {
   double beta1_power = 1;       // beta1^step.
   double beta2_power = 1;
   double gradient_squares = 0;  // Sum of the squares of this step's gradients, if they are clipped.
-  float unscale = 1;            // Factor for gradients.
+  float unscale = 1;            // Factor that takes the loss scale off gradients.
+  float update_factor = 1;      // The same times what clips them; the update alone uses it.
   float adam_rate = 0;          // Learning rate / (1 - beta1^step).
   float adam_root = 0;          // 1 / sqrt(1 - beta2^step).
 };
@@ -80,7 +81,9 @@ CHEXBENCH_HOST_DEVICE inline void advance_optimizer(StepScalars& scalars, const 
 CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& rules) {
   scalars.batches = 0;
   scalars.unscale = rules.gradient_factor / scalars.loss_scale;  // With the scale that this step's loss had.
-  if (rules.clip_norm > 0) scalars.unscale *= clipping(scalars.gradient_squares, scalars.unscale, rules.clip_norm);
+  scalars.update_factor = scalars.unscale;
+  if (rules.clip_norm > 0)
+    scalars.update_factor *= clipping(scalars.gradient_squares, scalars.unscale, rules.clip_norm);
   scalars.skip = scalars.overflow != 0 ? 1 : 0;  // Also without loss scaling: NaN must not reach the weights.
   if (rules.dynamic_scale) update_scale(scalars);
   if (scalars.skip != 0) {

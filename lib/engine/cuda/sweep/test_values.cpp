@@ -49,7 +49,7 @@ void put_cell(Cell cell, float value, std::int64_t i, std::byte* to) {
 void append(const kernels::StepScalars& s, std::vector<float>& floats) {
   for (const auto value : {s.good_steps, s.overflow, s.skip, s.skipped, s.step, s.batches})
     floats.push_back(static_cast<float>(value));
-  for (const float value : {s.loss_scale, s.learning_rate, s.unscale, s.adam_rate, s.adam_root})
+  for (const float value : {s.loss_scale, s.learning_rate, s.unscale, s.update_factor, s.adam_rate, s.adam_root})
     floats.push_back(value);
   for (const double value : {s.beta1_power, s.beta2_power}) floats.push_back(static_cast<float>(value));
 }
