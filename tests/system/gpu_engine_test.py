@@ -1,10 +1,11 @@
 """The engine for GPUs from the command line, run on a host twin of a GPU."""
 
 import re
+import subprocess
 import unittest
 
 from epochs import EpochsTest
-from harness import GOLDEN, SystemTest
+from harness import BINARY, GOLDEN, SystemTest
 
 
 class GpuEngine(SystemTest):
@@ -63,6 +64,24 @@ class GpuEpochs(EpochsTest):
 
     def test_so_does_one_in_half_precision(self):
         self.check_resume(ranks=None, training__precision="fp16")
+
+    @unittest.skipUnless((BINARY.parents[1] / "libchexbench_onednn.so").exists(), "built without oneDNN")
+    def test_an_evaluation_gives_the_probabilities_that_cpus_give(self):
+        self.train(self.training(training__epochs=1), self.folder / "out")
+        rows = {}
+        cpus = BINARY.parents[1] / "chexbench"  # the twin has no onednn
+        for engine, program in (("cuda", BINARY), ("onednn", cpus)):
+            judged = self.folder / engine
+            done = subprocess.run([program, "evaluate", "--checkpoint", self.last(self.folder / "out"), "--data",
+                                   self.images, "--output", judged, "--set", f"engine={engine}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows[engine] = self.rows(judged, "scores.csv")
+        self.assertGreater(len(rows["cuda"]), 0)
+        for ours, theirs in zip(rows["cuda"], rows["onednn"], strict=True):
+            self.assertEqual(ours["file"], theirs["file"])
+            for key in (key for key in ours if key.startswith("probability_")):
+                self.assertAlmostEqual(float(ours[key]), float(theirs[key]), delta=1e-4, msg=ours["file"])
 
 
 if __name__ == "__main__":
