@@ -58,7 +58,8 @@ void add_shards(const storage::DataRoot& root, const std::string& folder, Index&
     throw DataError(fmt::format("{} holds {} of the {} shards {}-00000-of-{:05} and so on: copy the others, too",
                                 folder, count.first, count.second, prefix, count.second));
   }
-  for (const auto& [name, split] : names) index.shards.push_back({.split = split, .path = folder + "/" + name});
+  for (const auto& [name, split] : names)
+    index.shards.push_back({.split = split, .path = fmt::format("{}/{}", folder, name)});
 }
 
 // Adds the rows of one shard, and the names of the classes in it.

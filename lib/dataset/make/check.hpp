@@ -27,8 +27,8 @@ struct CheckReport {
 // - if the root is local, every image of every file of cached pixels: its CRC, and that its image file gives the same
 //   8-bit pixels at that size.
 // Images without a file are not problems; `data index` counts them. Uses one thread per usable core if `threads` is 0.
-// @throws DataError if the table, the lists or the folders of the root cannot be read, as read_index() and find_files(),
-// or its shards are its index (data.layout imagenet), with which there is nothing to compare
+// @throws DataError if the table, the lists or the folders of the root cannot be read, as read_index() and
+// find_files(), or its shards are its index (data.layout imagenet), with which there is nothing to compare
 // @throws SpecError as read_index()
 // @throws InterruptedError after a signal
 CheckReport check_data_set(const storage::DataRoot& root, std::size_t threads = 0);

@@ -58,7 +58,8 @@ void draw(int class_index, int size, RandomStream random, Picture& picture) {
   picture.height = size * 3 / 4;
   picture.rgb.resize(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
   const double angle = std::numbers::pi * (class_index % kAngles) / kAngles;
-  const double waves = 3 * std::pow(1.35, class_index / kAngles % 8) * (1 + 0.04 * (class_index / kAngles / 8));
+  const int width = class_index / kAngles;
+  const double waves = 3 * std::pow(1.35, width % 8) * (1 + 0.04 * std::floor(width / 8.0));
   const double step = 2 * std::numbers::pi * waves / size, phase = 2 * std::numbers::pi * random.uniform();
   const double tint[] = {0.6 + 0.4 * random.uniform(), 0.6 + 0.4 * random.uniform(), 0.6 + 0.4 * random.uniform()};
   const double dx = std::cos(angle) * step, dy = std::sin(angle) * step;

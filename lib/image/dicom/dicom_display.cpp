@@ -77,7 +77,8 @@ std::optional<std::string> refuse_display(const DicomHeader& header) {
 void fill_display_table(const DicomHeader& header, std::vector<std::uint8_t>& table) {
   const StoredBits stored(header);
   const auto rescaled = [&](int value) { return value * header.slope + header.intercept; };
-  const auto [low, high] = std::minmax({rescaled(stored.least()), rescaled(stored.greatest())});
+  const double first = rescaled(stored.least()), last = rescaled(stored.greatest());  // a slope may be negative
+  const double low = std::min(first, last), high = std::max(first, last);
   table.resize(std::size_t{1} << header.bits_allocated);
   for (std::size_t pattern = 0; pattern < table.size(); ++pattern) {
     const double value = rescaled(stored.of(pattern));

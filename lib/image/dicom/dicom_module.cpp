@@ -132,11 +132,12 @@ E_TransferSyntax syntax_of(DcmMetaInfo& meta) {
   if (uid.find_first_not_of("0123456789.") != OFString_npos || uid.size() > 64)
     fail("its header names a transfer syntax that is no UID");
   const DcmXfer xfer(uid.c_str());
-  if (xfer.getXfer() == EXS_Unknown) fail(std::string("its transfer syntax ") + uid.c_str() + " is unknown");
+  const std::string named(uid.c_str(), uid.length());  // in some builds of DCMTK, OFString is a class of its own
+  if (xfer.getXfer() == EXS_Unknown) fail("its transfer syntax " + named + " is unknown");
   const E_TransferSyntax syntax = xfer.getXfer();
   const bool is_raw = !xfer.isEncapsulated() || syntax == EXS_DeflatedLittleEndianExplicit;
   if (is_raw || DcmCodecList::canChangeCoding(syntax, EXS_LittleEndianExplicit)) return syntax;
-  fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + uid.c_str() +
+  fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + named +
        "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
 }
 
