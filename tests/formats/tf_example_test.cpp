@@ -135,7 +135,8 @@ std::string class_feature(const std::vector<std::int64_t>& values) {
 
 TEST_P(ParseExampleTest, TakesTheClassOfImagenetForALabel) {
   const std::string synset = bytes_feature("image/class/synset", "n01440764");
-  const ExampleView view = parse(example(kImage + class_feature({14}) + synset));
+  const std::string record = example(kImage + class_feature({14}) + synset);
+  const ExampleView view = parse(record);
   EXPECT_EQ(view.labels, 1u << 13);
   EXPECT_EQ(view.class_name, "n01440764");
   EXPECT_EQ(parse(example(kImage + class_feature({1}))).labels, 1u);

@@ -42,6 +42,13 @@ struct Setup {
     DJDecoderRegistration::registerCodecs();
     DJLSDecoderRegistration::registerCodecs();
   }
+  ~Setup() {
+    DJLSDecoderRegistration::cleanup();
+    DJDecoderRegistration::cleanup();
+    DcmRLEDecoderRegistration::cleanup();
+  }
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
 };
 
 struct Reader {
