@@ -67,6 +67,12 @@ TEST(ClassWeights, BalancePositivesAndNegativesOrClasses) {
               ElementsAre(2.0f, testing::FloatEq(2.0f / 3)));
 }
 
+TEST(ClassWeights, BalanceByTheImagesOfWhichTheLabelIsKnown) {
+  dataset::Dataset images = images_with({0b01, 0b10, 0b10, 0b00});
+  images.images.back().labels.ignore(1);  // one of the three others has it not
+  EXPECT_THAT(class_weights(weighted("balanced"), images), ElementsAre(3.0f, testing::FloatEq(0.5f)));
+}
+
 TEST(ClassWeights, BalanceByTheImagesThatTrainAlone) {
   std::vector<std::uint64_t> labels;
   for (std::size_t i = 0; i < 400; ++i) labels.push_back(i % 4 == 0 ? 0b01 : 0b10);
