@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/errors.hpp"
@@ -19,12 +20,12 @@ struct LabelCount {
 };
 
 std::vector<LabelCount> count_labels(const dataset::Dataset& images) {
-  std::vector<LabelCount> counts(images.label_names.size());
+  std::vector<LabelCount> counts(images.label_names.size(), {.known = images.images.size()});
+  const std::size_t may_be_ignored = std::min(counts.size(), LabelBits::kMostIgnored);
   for (const dataset::ImageEntry& image : images.images) {
-    for (std::size_t label = 0; label < counts.size(); ++label) {
-      counts[label].known += image.labels.is_ignored(label) ? 0 : 1;
-      counts[label].with += image.labels.has(label) ? 1 : 0;
-    }
+    image.labels.for_each([&counts](std::size_t label) { ++counts.at(label).with; });
+    for (std::size_t label = 0; label < may_be_ignored; ++label)
+      if (image.labels.is_ignored(label)) --counts[label].known;
   }
   return counts;
 }
@@ -50,17 +51,17 @@ std::vector<float> balanced(const spec::Experiment& spec, const dataset::Dataset
 
 void check_task(const spec::Experiment& spec, const dataset::Dataset& images) {
   if (spec.training.task != spec::Task::classes) return;
+  std::vector<std::size_t> labels;  // of one image; kept, as a data set may have a million
   for (const dataset::ImageEntry& image : images.images) {
-    std::vector<std::string> names;
-    image.labels.for_each([&](std::size_t label) { names.push_back(images.label_names.at(label)); });
-    if (names.size() == 1) continue;
+    labels.clear();
+    image.labels.for_each([&labels](std::size_t label) { labels.push_back(label); });
+    if (labels.size() == 1) continue;
+    const auto name = [&](std::size_t i) { return printable(images.label_names.at(labels[i])); };
     throw DataError(fmt::format(
         "training.task is classes, of which each image has exactly one, but {} of {} has {}: its labels are no "
         "exclusive classes; set training.task to multi_label",
         printable(image.name), printable(spec.data.root),
-        names.empty()
-            ? "none"
-            : fmt::format("{}, among them '{}' and '{}'", names.size(), printable(names[0]), printable(names[1]))));
+        labels.empty() ? "none" : fmt::format("{}, among them '{}' and '{}'", labels.size(), name(0), name(1))));
   }
 }
 

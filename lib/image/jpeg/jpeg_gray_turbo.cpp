@@ -2,18 +2,17 @@
 // destructor.
 #include <fmt/format.h>
 
-#include <array>
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it and does not include it
+#include <cstdio>
 #include <string>
-
-#include <jerror.h>
-#include <jpeglib.h>
 
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "image/jpeg/jpeg_errors.hpp"
 #include "image/jpeg/jpeg_gray.hpp"
 #include "storage/file_bytes.hpp"
+
+#include <jerror.h>  // needs jpeglib.h before it
 
 namespace chexbench::image {
 namespace {
@@ -24,31 +23,19 @@ bool is_harmless(int warning) {
          warning == JWRN_BOGUS_ICC;
 }
 
-struct Errors {
-  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it also points to this struct
-  std::jmp_buf escape;
-  std::array<char, JMSG_LENGTH_MAX> text;
-};
-
-[[noreturn]] void leave(j_common_ptr info) {
-  auto* const errors = reinterpret_cast<Errors*>(info->err);
-  info->err->format_message(info, errors->text.data());
-  std::longjmp(errors->escape, 1);
-}
-
 // A level of -1 is a warning, others are traces.
 void heed(j_common_ptr info, int level) {
-  if (level < 0 && !is_harmless(info->err->msg_code)) leave(info);
+  if (level < 0 && !is_harmless(info->err->msg_code)) leave_libjpeg(info);
 }
 
 struct Progress {
-  jpeg_progress_mgr manager;  // first, as in Errors
+  jpeg_progress_mgr manager;  // first, as in JpegErrors
   int most_scans;
 };
 
 // Ends the decoding with a reason of our own.
 [[noreturn]] void leave_with(j_common_ptr info, const char* reason) {
-  auto* const errors = reinterpret_cast<Errors*>(info->err);
+  auto* const errors = reinterpret_cast<JpegErrors*>(info->err);
   std::snprintf(errors->text.data(), errors->text.size(), "%s", reason);
   std::longjmp(errors->escape, 1);
 }
@@ -66,7 +53,7 @@ class TurboDecoder final : public JpegGrayDecoder {
  public:
   TurboDecoder() {
     info_.err = jpeg_std_error(&errors_.manager);
-    errors_.manager.error_exit = leave;
+    errors_.manager.error_exit = leave_libjpeg;
     errors_.manager.emit_message = heed;
     progress_.manager.progress_monitor = watch;
   }
@@ -126,7 +113,7 @@ class TurboDecoder final : public JpegGrayDecoder {
   }
 
   jpeg_decompress_struct info_{};
-  Errors errors_{};
+  JpegErrors errors_{};
   Progress progress_{};
   storage::ByteBuffer pixels_;
 };

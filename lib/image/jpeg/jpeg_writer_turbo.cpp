@@ -1,29 +1,13 @@
 // libjpeg reports errors by a jump, so compress() has no object with a destructor.
-#include <array>
-#include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it and does not include it
 #include <cstdlib>
 #include <cstring>
 
-#include <jpeglib.h>
-
 #include "core/errors.hpp"
+#include "image/jpeg/jpeg_errors.hpp"
 #include "image/jpeg/jpeg_writer.hpp"
 
 namespace chexbench::image {
 namespace {
-
-struct WriterErrors {
-  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it also points to this struct
-  std::jmp_buf escape;
-  std::array<char, JMSG_LENGTH_MAX> text;
-};
-
-[[noreturn]] void leave_writer(j_common_ptr info) {
-  auto* const errors = reinterpret_cast<WriterErrors*>(info->err);
-  info->err->format_message(info, errors->text.data());
-  std::longjmp(errors->escape, 1);
-}
 
 // What libjpeg allocates for the file.
 struct Encoded {
@@ -32,10 +16,10 @@ struct Encoded {
 };
 
 // Returns whether the image was encoded; `errors` says why not.
-bool compress(const std::uint8_t* rgb, int width, int height, int quality, WriterErrors& errors, Encoded& encoded) {
+bool compress(const std::uint8_t* rgb, int width, int height, int quality, JpegErrors& errors, Encoded& encoded) {
   jpeg_compress_struct info{};
   info.err = jpeg_std_error(&errors.manager);
-  errors.manager.error_exit = leave_writer;
+  errors.manager.error_exit = leave_libjpeg;
   if (setjmp(errors.escape) != 0) {
     jpeg_destroy_compress(&info);
     return false;
@@ -62,7 +46,7 @@ bool compress(const std::uint8_t* rgb, int width, int height, int quality, Write
 }  // namespace
 
 std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, int width, int height, int quality) {
-  WriterErrors errors{};
+  JpegErrors errors{};
   Encoded encoded;
   const bool done = compress(rgb.data(), width, height, quality, errors, encoded);
   std::vector<std::byte> file(done ? encoded.size : 0);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -111,12 +110,8 @@ std::string map_file(std::size_t image, const std::string& path, const std::stri
 // Returns the maps of the `count` most probable labels of an image, the most probable first.
 std::vector<ClassMap> maps_of(const bench::ScoredExample& scored, const ScoreRow& row, const bench::MapSize& size,
                               std::size_t count, const std::vector<std::string>& labels) {
-  std::vector<std::size_t> order(labels.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{}, [&row](std::size_t label) { return row.probabilities[label]; });
-  order.resize(std::min(count, order.size()));
   std::vector<ClassMap> maps;
-  for (const std::size_t label : order) {
+  for (const std::size_t label : most_probable(row, count)) {
     const auto values = std::span(scored.maps).subspan(label * size.places(), size.places());
     maps.push_back({.label = label,
                     .file = map_file(scored.image, row.file, labels[label]),

@@ -23,9 +23,14 @@ std::vector<results::LabelCurves> curves_of(const EvaluationResult& result) {
   return curves;
 }
 
-}  // namespace
-
-namespace {
+// Begins the row of an image in scores.csv, whatever its task.
+report::CsvRow row_of(const EvaluationResult& result, const ScoreRow& row) {
+  report::CsvRow line;
+  line(row.file);
+  line(row.patient);
+  line(result.data_set ? dataset::labels_text(row.labels, result.labels) : "");
+  return line;
+}
 
 std::string class_scores_csv(const EvaluationResult& result) {
   report::CsvRow header;
@@ -37,15 +42,12 @@ std::string class_scores_csv(const EvaluationResult& result) {
   }
   std::string text = std::move(header).line();
   for (const ScoreRow& row : result.rows) {
-    report::CsvRow line;
-    line(row.file);
-    line(row.patient);
-    line(result.data_set ? dataset::labels_text(row.labels, result.labels) : "");
+    report::CsvRow line = row_of(result, row);
     std::optional<std::size_t> place;
     if (result.data_set)
       row.labels.for_each([&](std::size_t c) { place = measure::place_of_class(row.probabilities, c); });
     line(place ? fmt::to_string(*place) : "");
-    for (const std::size_t c : top_classes(row)) {
+    for (const std::size_t c : most_probable(row)) {
       line(result.labels[c]);
       line(fmt::to_string(row.probabilities[c]));
     }
@@ -54,15 +56,18 @@ std::string class_scores_csv(const EvaluationResult& result) {
   return text;
 }
 
-std::string classes_csv(const EvaluationResult& result) {
+// Returns a row for each label, or class, which `name` says: its name, and what `visit` visits of its figures.
+template <class Figures, class Visit>
+std::string figures_csv(const char* name, const std::vector<std::string>& labels, const std::vector<Figures>& figures,
+                        const Visit& visit) {
   report::CsvRow header;
-  header("class");
-  visit_class([&header](const char* name, const auto&) { header(name); }, measure::ClassAccuracy{});
+  header(name);
+  visit([&header](const char* figure, const auto&) { header(figure); }, Figures{});
   std::string text = std::move(header).line();
-  for (std::size_t c = 0; c < result.labels.size(); ++c) {
+  for (std::size_t f = 0; f < labels.size(); ++f) {
     report::CsvRow line;
-    line(result.labels[c]);
-    visit_class([&line](const char*, const auto& value) { line(value); }, result.data_set->classes->classes[c]);
+    line(labels[f]);
+    visit([&line](const char*, const auto& value) { line(value); }, figures[f]);
     text += std::move(line).line();
   }
   return text;
@@ -77,10 +82,7 @@ std::string scores_csv(const EvaluationResult& result) {
   for (const std::string& label : result.labels) header("probability_" + label);
   std::string text = std::move(header).line();
   for (const ScoreRow& row : result.rows) {
-    report::CsvRow line;
-    line(row.file);
-    line(row.patient);
-    line(result.data_set ? dataset::labels_text(row.labels, result.labels) : "");
+    report::CsvRow line = row_of(result, row);
     for (const float probability : row.probabilities) line(fmt::to_string(probability));
     text += std::move(line).line();
   }
@@ -89,18 +91,12 @@ std::string scores_csv(const EvaluationResult& result) {
 
 std::string evaluation_csv(const EvaluationResult& result) {
   if (!result.data_set) return scores_csv(result);
-  if (result.data_set->classes) return classes_csv(result);
-  report::CsvRow header;
-  header("label");
-  visit_label([&header](const char* name, const auto&) { header(name); }, measure::LabelScores{});
-  std::string text = std::move(header).line();
-  for (std::size_t f = 0; f < result.labels.size(); ++f) {
-    report::CsvRow line;
-    line(result.labels[f]);
-    visit_label([&line](const char*, const auto& value) { line(value); }, result.data_set->scores.labels[f]);
-    text += std::move(line).line();
+  if (result.data_set->classes) {
+    return figures_csv("class", result.labels, result.data_set->classes->classes,
+                       [](const auto& visitor, const auto& of_class) { visit_class(visitor, of_class); });
   }
-  return text;
+  return figures_csv("label", result.labels, result.data_set->scores.labels,
+                     [](const auto& visitor, const auto& label) { visit_label(visitor, label); });
 }
 
 std::string evaluation_roc_csv(const EvaluationResult& result) { return report::roc_csv(curves_of(result)); }

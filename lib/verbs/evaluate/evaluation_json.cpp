@@ -73,7 +73,7 @@ void add_images(const EvaluationResult& result, Json& object) {
     Json& image = object["images"].emplace_back(Json{{"file", row.file}, {"probabilities", Json::object()}});
     const auto add = [&](std::size_t f) { image["probabilities"][result.labels[f]] = row.probabilities[f]; };
     if (result.task == spec::Task::classes) {
-      for (const std::size_t c : top_classes(row)) add(c);
+      for (const std::size_t c : most_probable(row)) add(c);
     } else {
       for (std::size_t f = 0; f < result.labels.size(); ++f) add(f);
     }

@@ -88,7 +88,7 @@ std::vector<std::vector<std::byte>> class_map_pngs(const ScoreRow& row, int imag
 // of exclusive classes the place of the right one, the five that are most probable, and their probabilities.
 std::string scores_csv(const EvaluationResult& result);
 
-// Returns the classes of a row that are most probable, at most measure::kTopK of them, the most probable first.
-std::vector<std::size_t> top_classes(const ScoreRow& row);
+// Returns the labels, or classes, of a row that are most probable, at most `most` of them, the most probable first.
+std::vector<std::size_t> most_probable(const ScoreRow& row, std::size_t most = measure::kTopK);
 
 }  // namespace chexbench::verbs

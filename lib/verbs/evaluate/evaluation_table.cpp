@@ -138,7 +138,7 @@ std::string image_table(const EvaluationResult& result, const report::LineWidth&
                           .left_columns = 2};
   for (const ScoreRow& row : result.rows) {
     if (result.task == spec::Task::classes) {
-      for (const std::size_t c : top_classes(row))
+      for (const std::size_t c : most_probable(row))
         table.rows.push_back({row.file, result.labels[c], fmt::format("{:.4f}", row.probabilities[c])});
       continue;
     }
@@ -150,12 +150,12 @@ std::string image_table(const EvaluationResult& result, const report::LineWidth&
 
 }  // namespace
 
-std::vector<std::size_t> top_classes(const ScoreRow& row) {
-  std::vector<std::size_t> classes(row.probabilities.size());
-  std::iota(classes.begin(), classes.end(), std::size_t{0});
-  std::ranges::stable_sort(classes, std::greater{}, [&row](std::size_t c) { return row.probabilities[c]; });
-  classes.resize(std::min(classes.size(), measure::kTopK));
-  return classes;
+std::vector<std::size_t> most_probable(const ScoreRow& row, std::size_t most) {
+  std::vector<std::size_t> labels(row.probabilities.size());
+  std::iota(labels.begin(), labels.end(), std::size_t{0});
+  std::ranges::stable_sort(labels, std::greater{}, [&row](std::size_t label) { return row.probabilities[label]; });
+  labels.resize(std::min(labels.size(), most));
+  return labels;
 }
 
 std::string evaluation_table(const EvaluationResult& result, const report::LineWidth& width) {
