@@ -1,13 +1,13 @@
-"""What is run, in its order: the most valuable first. A case is one command and one row."""
+"""What is run, in its order: the most valuable first."""
 
 import csv
 import json
 import shutil
 import statistics
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from acceptance import goals
+from acceptance import goals, learning
+from acceptance.case import Case, read_text
 
 NETWORKS = ("resnet50", "densenet121")
 IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
@@ -18,41 +18,6 @@ TIME_LEFT = "(seconds left)"  # in a command: the time that it gets, less some t
 FIGURES = ("images_per_s", "images_per_s_mad", "wait_share", "upload_share", "busy_share", "decoded_per_trained",
            "images_per_s_per_core")
 FACTS = ("cores_per_rank", "buffer_fed", "unstable", "partial", "wait_op", "engine_device")
-
-
-@dataclass
-class Case:
-    """`facts` go into its row as they are; `read` makes figures of what the command wrote, or raises ValueError."""
-    part: str
-    name: str
-    command: list
-    read: object
-    facts: dict = field(default_factory=dict)
-    limit_s: float = 120
-    needs: str = "gpu"  # or "torch": a GPU and PyTorch
-
-    @property
-    def runs_torch(self):
-        return self.facts.get("framework") == "torch"
-
-
-@dataclass
-class Place:
-    """Where everything is: `home` is the bundle, `scratch` a folder of this run, whose logs go into an archive."""
-    home: Path
-    scratch: Path
-    python: str
-
-    @property
-    def images(self):
-        return self.scratch / "set"
-
-    @property
-    def logs(self):
-        return self.scratch / "logs"
-
-    def share(self, path):
-        return self.home / "share/chexbench" / path
 
 
 def read_trial(output, errors):
@@ -76,10 +41,6 @@ def read_windows(output, errors):
         "images_per_s_best": max(rates),
         "windows": len(rates),
     }
-
-
-def read_text(output, errors):
-    return {"said": output.strip()}
 
 
 def read_sweep(output, errors):
@@ -225,7 +186,7 @@ def input_cases(place):
 
 def graph_cases(place):
     """Replay against eager at 64, where launches weigh most, and without programmatic launches; one update in 4
-    batches; fused against unfused, and weight gradients on a second stream, at 256."""
+    batches; fused against unfused, weight gradients on a second stream, and a last layer trained alone, at 256."""
     def one_by_one(model):
         case = ours(place, "graph", model, batch=64, label="one by one")
         case.command = ["env", "CHEXBENCH_PROGRAMMATIC_LAUNCH=off", *case.command]
@@ -239,7 +200,8 @@ def graph_cases(place):
         ours(place, "graph", model, label="unfused", training__fused="false"),
         ours(place, "graph", model, label="fused", training__fused="true"),
         ours(place, "graph", model, label="concurrent weight gradients",
-             training__concurrent_weight_gradients="true"))]
+             training__concurrent_weight_gradients="true"),
+        ours(place, "graph", model, label="frozen base", model__freeze="base"))]
 
 
 def sweep(place, model, precision, limit_s):
@@ -291,7 +253,7 @@ def all_cases(place):
     cases += in_turns("batches", ["eager", "compiled"], batch=64)
     cases += [kernel_time(place, model, 64) for model in NETWORKS] + [kernel_time(place, densenet, 256)]
     cases += input_cases(place)
-    cases += graph_cases(place) + [updates(place)]
+    cases += [updates(place)] + learning.all_cases(place) + graph_cases(place)
     cases += [gate(place, model, precision) for precision in ("bf16", "tf32") for model in NETWORKS]
     cases += in_turns("bf16", ["eager"], precision="bf16")
     cases += in_turns("batches", ["eager"], batch=128)

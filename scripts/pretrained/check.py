@@ -58,7 +58,7 @@ def ours(binary, arguments):
         safetensors.write(cut, with_labels(arguments.output), {})
         done = subprocess.run(
             [binary, "evaluate", "--checkpoint", str(cut), *map(str, arguments.check), "--set",
-             f"model.name={arguments.network}", "--set", "engine=onednn", "--format", "json"],
+             f"model.name={arguments.network}", "--set", f"engine={arguments.engine}", "--format", "json"],
             capture_output=True, text=True, check=True)
     rows = json.loads(done.stdout)["images"]
     return {Path(row["file"]).name: list(row["probabilities"].values()) for row in rows}

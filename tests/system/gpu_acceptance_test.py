@@ -30,6 +30,10 @@ answer = next((answer for key, answer in script.items() if all(word in words for
 print(answer.get("output", ""), flush=True)
 if "times" in answer:
     Path(os.environ["CHEXBENCH_KERNEL_TIME_FILE"]).write_text(json.dumps(answer["times"]))
+if "epochs" in answer:
+    run = Path(sys.argv[sys.argv.index("--output") + 1])
+    run.mkdir(parents=True)
+    (run / "epochs.csv").write_text(answer["epochs"])
 time.sleep(answer.get("sleeps_s", 0))
 if answer.get("hangs"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -72,6 +76,11 @@ def kernels_swept(agrees=True, complete=True, **changes):
     return {"output": json.dumps(kernel) + "\n" + json.dumps(summary), "code": 0 if agrees else 5}
 
 
+def epochs(*scores):
+    return {"epochs": "elapsed_s,mean_auroc,top1\n" + "".join(f"{n + 1},{score},{score}\n"
+                                                              for n, score in enumerate(scores))}
+
+
 def good_answers():
     """Everything runs and meets its goals."""
     return {
@@ -82,6 +91,8 @@ def good_answers():
         "chexbench kernel-sweep": kernels_swept(),
         "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
         "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
+        "chexbench evaluate": {"output": json.dumps({"images": 9, "precision": "f32", "device": "a GPU", "mean": {}})},
+        "chexbench training.epochs": epochs(0.9, 0.96),
         "chexbench engine=cuda pipeline=naive": trial(3000),
         "chexbench engine=cuda data.root": trial(5900),
         "chexbench data.root": trial(8000),
@@ -138,7 +149,7 @@ class GpuAcceptance(SystemTest):
         rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
         self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "kernel-sweep",
-                                 "batches", "input", "graph", "updates", "bf16", "again", "memcheck", "plan-sweep",
+                                 "batches", "input", "updates", "learning", "graph", "bf16", "again", "memcheck", "plan-sweep",
                                  "summary"])
 
     def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
@@ -201,6 +212,23 @@ class GpuAcceptance(SystemTest):
         self.assertEqual(sum(str(self.timer) in call for call in calls), 4)
         figure = self.figures(rows)["resnet50 fp16 batch 64: share of the step outside kernels (at most)"]
         self.assertEqual((figure["value"], figure["met"]), (0.0156, True))  # of a step of 64 / 6000 s
+
+    def test_a_training_must_learn_and_is_judged_by_its_best_epoch(self):
+        answers = {"chexbench training.epochs precision=bf16": epochs(0.7, 0.93, 0.91), **good_answers()}
+        rows = self.accept(answers, "--only", "learning", code=5)
+        row = rows["learning findings bf16 adam"]
+        self.assertEqual((row["outcome"], row["by_epoch"], row["elapsed_s"]), ("ok", [0.7, 0.93, 0.91], [1, 2, 3]))
+        met = {name: (figure["value"], figure["met"]) for name, figure in self.figures(rows).items()
+               if name.startswith("learning")}
+        self.assertEqual(met, {"learning findings fp16 adam: mean_auroc": (0.96, True),
+                               "learning findings fp16 adamw: mean_auroc": (0.96, True),
+                               "learning findings bf16 adam: mean_auroc": (0.93, False),
+                               "learning classes fp16: top1": (0.96, None)})
+
+    def test_a_training_that_leaves_no_epochs_is_a_failure(self):
+        answers = {**good_answers(), "chexbench training.epochs": {}}
+        rows = self.accept(answers, "--only", "learning", code=5)
+        self.assertIn("it left no epochs.csv", rows["learning classes fp16"]["reason"])
 
     def test_kernel_times_that_lack_something_are_a_failure(self):
         key = "chexbench libchexbench_kernel_time.so"

@@ -1,0 +1,43 @@
+"""A case is one command and one row; a place is where everything lies."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Case:
+    """`facts` go into its row as they are; `read` makes figures of what the command wrote, or raises ValueError."""
+    part: str
+    name: str
+    command: list
+    read: object
+    facts: dict = field(default_factory=dict)
+    limit_s: float = 120
+    needs: str = "gpu"  # or "torch": a GPU and PyTorch
+
+    @property
+    def runs_torch(self):
+        return self.facts.get("framework") == "torch"
+
+
+@dataclass
+class Place:
+    """Where everything is: `home` is the bundle, `scratch` a folder of this run, whose logs go into an archive."""
+    home: Path
+    scratch: Path
+    python: str
+
+    @property
+    def images(self):
+        return self.scratch / "set"
+
+    @property
+    def logs(self):
+        return self.scratch / "logs"
+
+    def share(self, path):
+        return self.home / "share/chexbench" / path
+
+
+def read_text(output, errors):
+    return {"said": output.strip()}
