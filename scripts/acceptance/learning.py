@@ -44,8 +44,9 @@ def training(place, name, spec, settings, score):
 def findings(place, precision, label, **options):
     """X-rays by the recipe of the article, shortened."""
     settings = {"data.root": place.scratch / "xrays", "model.name": "resnet50", "training.precision": precision,
-                "preprocess.flip": "false", "preprocess.crop": 0.95, "training.epochs": 8, "training.schedule": "cosine",
-                "training.warmup_epochs": 0.5, "training.validation_share": 0.2, **options}
+                "preprocess.flip": "false", "preprocess.crop": 0.95, "training.epochs": 8,
+                "training.schedule": "cosine", "training.warmup_epochs": 0.5, "training.validation_share": 0.2,
+                **options}
     name = f"learning findings {precision} {label}"
     return training(place, name, "studies/dell-article/accuracy.json", settings, "mean_auroc")
 

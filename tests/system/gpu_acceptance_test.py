@@ -91,7 +91,9 @@ def good_answers():
         "chexbench kernel-sweep": kernels_swept(),
         "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
         "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
-        "chexbench evaluate": {"output": json.dumps({"images": 9, "precision": "f32", "device": "a GPU", "mean": {}})},
+        "chexbench evaluate": {
+            "output": json.dumps({"images": 9, "precision": "f32", "device": "a GPU", "mean": {}})
+        },
         "chexbench training.epochs": epochs(0.9, 0.96),
         "chexbench engine=cuda pipeline=naive": trial(3000),
         "chexbench engine=cuda data.root": trial(5900),
