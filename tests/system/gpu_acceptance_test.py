@@ -34,6 +34,7 @@ if "epochs" in answer:
     run = Path(sys.argv[sys.argv.index("--output") + 1])
     run.mkdir(parents=True)
     (run / "epochs.csv").write_text(answer["epochs"])
+    (run / "last.safetensors").write_text("a network")
 time.sleep(answer.get("sleeps_s", 0))
 if answer.get("hangs"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -151,8 +152,8 @@ class GpuAcceptance(SystemTest):
         rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
         self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "kernel-sweep",
-                                 "batches", "input", "updates", "learning", "graph", "bf16", "again", "memcheck", "plan-sweep",
-                                 "summary"])
+                                 "batches", "input", "updates", "learning", "graph", "bf16", "again", "memcheck",
+                                 "plan-sweep", "summary"])
 
     def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
         rows = self.accept(good_answers())
@@ -226,6 +227,9 @@ class GpuAcceptance(SystemTest):
                                "learning findings fp16 adamw: mean_auroc": (0.96, True),
                                "learning findings bf16 adam: mean_auroc": (0.93, False),
                                "learning classes fp16: top1": (0.96, None)})
+        with tarfile.open(self.output / "logs.tar.gz") as archive:
+            kept = [name for name in archive.getnames() if name.startswith("runs/learning-classes")]
+        self.assertEqual(kept, ["runs/learning-classes-fp16", "runs/learning-classes-fp16/epochs.csv"])
 
     def test_a_training_that_leaves_no_epochs_is_a_failure(self):
         answers = {**good_answers(), "chexbench training.epochs": {}}
