@@ -5,24 +5,27 @@
 
 namespace chexbench::measure {
 
-void IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
+std::uint64_t IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
   begin_ns = std::max(begin_ns, begin_ns_);
-  if (end_ns <= begin_ns) return;
+  if (end_ns <= begin_ns) return 0;
   if (begin_ns < summed_until_ns_) {
     exact_ = false;
     begin_ns = summed_until_ns_;
-    if (end_ns <= begin_ns) return;
+    if (end_ns <= begin_ns) return 0;
   }
+  std::uint64_t covered_before_ns = 0;
   // The pieces that the new interval touches become part of it.
   auto next = open_.upper_bound(begin_ns);
   if (next != open_.begin() && std::prev(next)->second >= begin_ns) --next;
   while (next != open_.end() && next->first <= end_ns) {
     begin_ns = std::min(begin_ns, next->first);
     end_ns = std::max(end_ns, next->second);
+    covered_before_ns += next->second - next->first;
     next = open_.erase(next);
   }
   open_.emplace_hint(next, begin_ns, end_ns);
   if (open_.size() > most_open_) sum_up_oldest();
+  return end_ns - begin_ns - covered_before_ns;
 }
 
 // Sums up half of the pieces at once, so that this is rare.

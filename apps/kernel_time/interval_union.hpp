@@ -14,8 +14,9 @@ class IntervalUnion {
  public:
   explicit IntervalUnion(std::size_t most_open = 65536) : most_open_(most_open) {}
 
-  // An empty interval, or one that ends before it begins, covers nothing.
-  void add(std::uint64_t begin_ns, std::uint64_t end_ns);
+  // Returns the time that no interval covered before. An empty interval, or one that ends before it begins, covers
+  // nothing.
+  std::uint64_t add(std::uint64_t begin_ns, std::uint64_t end_ns);
   // Discards everything before `begin_ns`, including what is added there later.
   void begin_at(std::uint64_t begin_ns);
 

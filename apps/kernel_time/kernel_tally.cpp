@@ -26,8 +26,7 @@ void KernelTally::kernel(std::string_view name, std::uint64_t begin_ns, std::uin
     found = kernels_.emplace(name, Kernel{.begins_step = begins_step, .sums = {}}).first;
   }
   if (found->second.begins_step) begin_step(begin_ns);
-  found->second.sums.step.add(end_ns - begin_ns);
-  busy_.add(begin_ns, end_ns);
+  found->second.sums.step.add(end_ns - begin_ns, busy_.add(begin_ns, end_ns));
 }
 
 void KernelTally::copy(std::uint64_t begin_ns, std::uint64_t end_ns) {
@@ -54,6 +53,7 @@ void KernelTally::end_step(Sums& sums) const {
   if (begun_steps_ > options_.skipped_steps) {
     sums.window.count += sums.step.count;
     sums.window.time_ns += sums.step.time_ns;
+    sums.window.own_ns += sums.step.own_ns;
   }
   sums.step = {};
 }
@@ -62,9 +62,9 @@ std::vector<OperationTime> KernelTally::kernels_by_time() const {
   std::vector<OperationTime> all;
   for (const auto& [name, kernel] : kernels_) {
     const Sum& sum = kernel.sums.window;
-    if (sum.count > 0) all.push_back({name, sum.count, seconds(sum.time_ns)});
+    if (sum.count > 0) all.push_back({name, sum.count, seconds(sum.time_ns), seconds(sum.own_ns)});
   }
-  std::ranges::stable_sort(all, std::ranges::greater{}, &OperationTime::time_s);
+  std::ranges::stable_sort(all, std::ranges::greater{}, &OperationTime::own_s);
   return all;
 }
 

@@ -16,10 +16,14 @@
 namespace chexbench::measure {
 
 // The operations of one kind. `time_s` is the sum of their durations, so overlapping operations count several times.
+// `own_s` is how long kernels ran while none ran that was recorded before them: over all names, it sums up to the time
+// with a kernel running. A kernel that is launched programmatically already waits while the one before it runs, so its
+// duration alone says little.
 struct OperationTime {
   std::string name;  // for kernels: as the compiler mangled it
   std::uint64_t count = 0;
   double time_s = 0;
+  double own_s = 0;  // of copies and memsets: 0
 };
 
 // The result for a window that reaches from the start of one step to the start of a later one. Nothing of the later
@@ -30,7 +34,7 @@ struct KernelTimes {
   double kernel_s = 0;  // time in which at least one kernel ran
   std::uint64_t kernels = 0;
   OperationTime copies, memsets;
-  std::vector<OperationTime> costliest;  // kernels by name, the costliest first
+  std::vector<OperationTime> costliest;  // kernels by name, those of the longest own_s first
   std::uint64_t lost_records = 0;        // in the whole run
   bool exact = true;                     // false if kernel_s lacks kernels or their times
   std::string problem;                   // why nothing was measured; otherwise empty
@@ -59,8 +63,8 @@ class KernelTally {
  private:
   struct Sum {
     std::uint64_t count = 0;
-    std::uint64_t time_ns = 0;
-    void add(std::uint64_t ns) { ++count, time_ns += ns; }
+    std::uint64_t time_ns = 0, own_ns = 0;
+    void add(std::uint64_t ns, std::uint64_t own = 0) { ++count, time_ns += ns, own_ns += own; }
   };
   // An operation belongs to the step that began last. That step's sum is added to the window's sum when the next step
   // begins.

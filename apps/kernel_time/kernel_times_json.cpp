@@ -29,8 +29,8 @@ std::string to_json(const KernelTimes& times) {
       times.kernels, times.copies.count, times.copies.time_s, times.memsets.count, times.memsets.time_s);
   const char* comma = "";
   for (const OperationTime& kernel : times.costliest) {
-    json += fmt::format("{}\n  {{\"name\": {}, \"count\": {}, \"time_s\": {:.9f}}}", comma,
-                        json_text(demangled(kernel.name)), kernel.count, kernel.time_s);
+    json += fmt::format("{}\n  {{\"name\": {}, \"count\": {}, \"time_s\": {:.9f}, \"own_s\": {:.9f}}}", comma,
+                        json_text(demangled(kernel.name)), kernel.count, kernel.time_s, kernel.own_s);
     comma = ",";
   }
   return json + "]}\n";

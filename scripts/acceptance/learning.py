@@ -59,7 +59,8 @@ def classes(place):
 
 def read_evaluation(output, errors):
     told = json.loads(output)
-    return {"images": told["images"], "precision": told["precision"], "device": told["device"], "mean": told["mean"]}
+    figures = {name: value for name, value in told["mean"].items() if not isinstance(value, (dict, list))}
+    return {**{key: told[key] for key in ("images", "precision", "device")}, **figures}
 
 
 def evaluation(place, trained, precision):

@@ -29,6 +29,15 @@ TEST(IntervalUnion, JoinsPiecesThatALateOneFills) {
   EXPECT_EQ(busy.covered_ns(kEnd), 35u);
 }
 
+TEST(IntervalUnion, AnIntervalIsToldWhatItAdds) {
+  IntervalUnion busy;
+  EXPECT_EQ(busy.add(10, 20), 10u);
+  EXPECT_EQ(busy.add(12, 15), 0u);
+  EXPECT_EQ(busy.add(30, 40), 10u);
+  EXPECT_EQ(busy.add(5, 35), 15u);
+  EXPECT_EQ(busy.add(40, 40), 0u);
+}
+
 TEST(IntervalUnion, AnEmptyOrReversedIntervalCoversNothing) {
   IntervalUnion busy;
   busy.add(10, 10);
