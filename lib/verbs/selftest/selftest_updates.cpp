@@ -98,6 +98,10 @@ struct Twin {
   // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
   // what is left.
   double slack() const { return kRate * 2e-6 * magnitude / root; }
+  // NaN if `computed` is, which this order of max's arguments keeps: a deviation of NaN is told.
+  double beyond_slack(float computed, double exact) const {
+    return std::max(std::abs(static_cast<double>(computed) - exact) - slack(), 0.0);
+  }
 
   double update(spec::OptimizerKind kind, int step, double gradient, double weight) {
     magnitude = std::max(magnitude, std::abs(gradient) + kDecay * std::abs(weight));
@@ -132,9 +136,7 @@ class Updates {
     engine_->epoch_training()->swap_average();
     for (const auto& [name, values] : read_all(*engine_, &engine::Engine::read_parameter)) {
       for (std::size_t i = 0; i < values.size(); ++i)
-        averages.add(std::max(0.0, std::abs(static_cast<double>(values[i]) - twins_.at(name)[i].average) -
-                                       twins_.at(name)[i].slack()),
-                     name);
+        averages.add(twins_.at(name)[i].beyond_slack(values[i], twins_.at(name)[i].average), name);
     }
   }
 
@@ -158,7 +160,7 @@ class Updates {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double exact = twins[i].update(optimizer_, number, factor * static_cast<double>(gradients.at(name)[i]),
                                              static_cast<double>(before.at(name)[i]));
-        weights.add(std::max(0.0, std::abs(static_cast<double>(values[i]) - exact) - twins[i].slack()), name);
+        weights.add(twins[i].beyond_slack(values[i], exact), name);
       }
     }
   }
