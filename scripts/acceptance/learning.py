@@ -53,7 +53,7 @@ def findings(place, precision, label, **options):
 
 def classes(place):
     settings = {"data.root": place.scratch / "classes", "data.labels.classes": 10, "model.name": "resnet50",
-                "training.precision": "fp16", "training.epochs": 4, "measure.steps": "null", "measure.repeats": 1}
+                "training.precision": "fp16", "training.epochs": 4}
     return training(place, "learning classes fp16", "experiments/imagenet.json", settings, "top1")
 
 
