@@ -78,6 +78,8 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
   try {
     const spec::Experiment told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
+    // Checkpoints of older versions do not say it: they were trained on gray.
+    overrides.push_back(fmt::format("data.color={}", spec::to_string(spec::color_of(told.data))));
     overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
     overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
     overrides.push_back(fmt::format("training.task={}", spec::to_string(told.training.task)));
