@@ -240,7 +240,7 @@ TEST(PngColor, AreRedGreenAndBlueWithoutAlphaWhateverTheGamma) {
 }
 
 // NIH's RGBA files have one, and libpng would write a line for it to stderr at every decode.
-TEST(PngColor, AProfileForDecodedImagesIsLeftOut) {
+TEST(PngColor, AProfileForGrayImagesIsLeftOut) {
   PngFile png;
   const auto essentials = [&](const std::vector<PngChunk>& chunks) {
     const auto rows = test::unfiltered_rows(Numbers(3), 3);

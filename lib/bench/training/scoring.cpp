@@ -115,7 +115,7 @@ void append_seen(Batch& batch, int slot, spec::Color color, std::string& bytes) 
   const bool is_float = batch.shape.deliver == Deliver::f32;
   const std::byte* const image = batch.image(slot);
   const auto channel = [&](std::size_t pixel, std::size_t c) {
-    if (!is_float) return std::to_integer<float>(image[pixel * 3 + c]);
+    if (!is_float) return static_cast<float>(image[pixel * 3 + c]);
     const float value = reinterpret_cast<const float*>(image)[pixel * 3 + c];
     return (value - normalization.offset[c]) / normalization.scale[c];
   };
