@@ -110,6 +110,7 @@ class Classes(SystemTest):
         self.assertEqual(self.report(out)["trials"][0]["repeats"][0]["epochs"][0]["validation_images"], 36)
         for shard in self.images.glob("validation-*"):
             shard.unlink()
+        out = self.folder / "share"
         told = self.succeed("--config", self.training(training__validation_share=0.25), "--output", out).stderr
         self.assertNotIn("of split val validate", told)
         self.assertEqual(self.report(out)["trials"][0]["repeats"][0]["epochs"][0]["validation_images"], 81)
