@@ -65,6 +65,10 @@ spec::ResizeMethod parse_resize(const std::string& name) {
                                     {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
 }
 
+spec::Color parse_color(const std::string& name) {
+  return choose<spec::Color>("color", name, {{"gray", spec::Color::gray}, {"rgb", spec::Color::rgb}});
+}
+
 // Checks that --save will not write over a file. @throws SpecError if the root is a URL, OutputError if there is one
 void check_can_save(const std::string& root) {
   if (spec::is_url(root)) {
@@ -198,13 +202,17 @@ void add_convert(CLI::App& data) {
                    "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
       ->type_name("TEXT:{bilinear,area}")
       ->capture_default_str();
+  auto color = std::make_shared<std::string>("gray");
+  verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
+      ->type_name("TEXT:{gray,rgb}")
+      ->capture_default_str();
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
                                dataset::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
-  verb->callback([options, set, split, format, resize] {
+  verb->callback([options, set, split, format, resize, color] {
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
     options->layout = spec.layout;
@@ -212,6 +220,7 @@ void add_convert(CLI::App& data) {
     options->split = parse_split(*split);
     options->format = parse_target(*format);
     options->pixels.resize = parse_resize(*resize);
+    options->pixels.color = parse_color(*color);
     run_convert(*options);
   });
 }

@@ -32,7 +32,7 @@ constexpr double kRemainderShare = 0.01;  // of a rank's images, left out of eac
 std::string megabytes(double bytes) { return fmt::format("{:.{}f} MB", bytes / 1e6, bytes < 1e7 ? 1 : 0); }
 
 double image_bytes(const results::TrialResult& trial) {
-  const BatchShape shape{1, trial.spec.model.image_size, trial.spec.model.image_size, trial.spec.data.deliver};
+  const BatchShape shape{1, trial.spec.model.image_size, trial.spec.model.image_size, spec::delivered(trial.spec.data)};
   return static_cast<double>(shape.bytes());
 }
 

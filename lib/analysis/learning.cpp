@@ -78,7 +78,8 @@ bool should_learn_alike(const results::TrialResult& a, const results::TrialResul
     like_b.training.batch_size = b.spec.training.batch_size;
     like_b.training.accumulate_steps = b.spec.training.accumulate_steps;
   }
-  return like_b == b.spec && a.spec.data.split == b.spec.data.split;
+  return like_b == b.spec && a.spec.data.split == b.spec.data.split &&
+         spec::color_of(a.spec.data) == spec::color_of(b.spec.data);
 }
 
 // Both have an interval.

@@ -102,7 +102,7 @@ Cure cure_of(const results::TrialResult& trial) {
     case SecondJobKind::memory:
       return {.advice =
                   "Keep the jobs on sockets of their own (numactl), or move fewer bytes: data.deliver u8 has a "
-                  "twelfth of f32's.",
+                  "twelfth of f32's, or a quarter in rgb.",
               .command = trial.spec.data.deliver == Deliver::f32 ? run_again(trial, "data.deliver=u8") : ""};
     case SecondJobKind::page_cache:
       return {.advice =

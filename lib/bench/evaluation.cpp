@@ -43,7 +43,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
   auto engine = engine::make_engine(spec.engine, {.model = spec.model,
                                                   .training = spec.training,
                                                   .comm = spec.comm,
-                                                  .deliver = spec.data.deliver,
+                                                  .deliver = spec::delivered(spec.data),
                                                   .outputs = request.images.labels(),
                                                   .class_maps = request.class_maps,
                                                   .class_weights = {},

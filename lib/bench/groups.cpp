@@ -9,7 +9,7 @@ bool share_an_engine(const results::TrialResult& a, const results::TrialResult& 
   const spec::Experiment& x = a.spec;
   const spec::Experiment& y = b.spec;
   return a.ranks == b.ranks && x.engine == y.engine && x.model == y.model && x.training == y.training &&
-         x.comm == y.comm && x.emulation == y.emulation && x.data.deliver == y.data.deliver &&
+         x.comm == y.comm && x.emulation == y.emulation && spec::delivered(x.data) == spec::delivered(y.data) &&
          x.cores_per_rank == y.cores_per_rank && x.all_cores == y.all_cores;
 }
 

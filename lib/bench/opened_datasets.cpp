@@ -15,6 +15,7 @@ OpenedDatasets::Key OpenedDatasets::key_of(const spec::Experiment& trial) {
   key.data.decoder = any.decoder;
   key.data.jpeg = any.jpeg;
   key.data.deliver = any.deliver;
+  key.data.color = any.color;
   key.data.on_bad_record = any.on_bad_record;
   return key;
 }

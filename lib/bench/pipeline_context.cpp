@@ -5,7 +5,7 @@
 namespace chexbench::bench {
 
 image::PixelSpec pixels_of(const spec::Experiment& spec) {
-  return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize};
+  return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize, .color = spec::color_of(spec.data)};
 }
 
 pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
@@ -17,7 +17,7 @@ pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, co
           .shape = {.images = spec.training.batch_size,
                     .height = spec.model.image_size,
                     .width = spec.model.image_size,
-                    .deliver = spec.data.deliver,
+                    .deliver = spec::delivered(spec.data),
                     .labels = dataset.labels()},
           .allocator = allocator,
           .rank = place.rank,

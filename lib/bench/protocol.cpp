@@ -194,7 +194,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
                                                  .comm = spec.comm,
-                                                 .deliver = spec.data.deliver,
+                                                 .deliver = spec::delivered(spec.data),
                                                  .outputs = outputs_of(group),
                                                  .class_weights = class_weights(spec, datasets_.of(spec)),
                                                  .cores = share.cores,

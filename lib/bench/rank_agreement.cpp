@@ -66,7 +66,7 @@ std::string text_of(const std::vector<results::TrialResult>& trials) {
   return text;
 }
 
-std::string text_of(const dataset::Dataset& dataset) {
+std::string text_of(const dataset::Dataset& dataset) {  // NOLINT(misc-no-recursion): once at most
   // Other stores report sizes only if they like, so ranks may estimate them differently.
   const bool knows_bytes = dataset.store->is_local() || spec::reads_shards(dataset.format);
   std::string text = fmt::format("{} images in {} files{}\n", dataset.images.size(), dataset.files(),
@@ -80,6 +80,7 @@ std::string text_of(const dataset::Dataset& dataset) {
   }
   for (const std::string& shard : dataset.shards) fmt::format_to(out, "{}\n", shard);
   fmt::format_to(out, "partial: {}, compressed: {}\n", dataset.partial, dataset.compressed);
+  if (dataset.validation) text += "validation: " + text_of(*dataset.validation);
   return text;
 }
 

@@ -20,10 +20,11 @@ inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in t
 // The value of a label of which nothing is known: the loss and its gradient are 0 there, and scores leave it out.
 inline constexpr float kIgnoredLabel = -1;
 
-// The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
-// as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3
-// channels.
-enum class Deliver { f32, u8 };
+// The pixels of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation, as
+// input pipelines in TensorFlow do; those of a gray image come from the same value. u8: 1 channel of gray values
+// 0..255, which the engine normalizes and makes 3 channels of. u8_rgb: 3 channels of 0..255, which the engine
+// normalizes.
+enum class Deliver { f32, u8, u8_rgb };
 
 // The shape of a batch's image tensor, [images, height, width, channels] (NHWC, packed, without padding), and its
 // number of labels.
@@ -34,7 +35,7 @@ struct BatchShape {
   Deliver deliver = Deliver::f32;  // gives the number of channels and the element type
   int labels = kNihLabels;         // per image
 
-  int channels() const { return deliver == Deliver::f32 ? 3 : 1; }
+  int channels() const { return deliver == Deliver::u8 ? 1 : 3; }
   std::size_t element_bytes() const { return deliver == Deliver::f32 ? sizeof(float) : 1; }
   std::size_t image_bytes() const {
     return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * static_cast<std::size_t>(channels()) *

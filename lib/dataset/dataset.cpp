@@ -187,7 +187,7 @@ std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
   std::string kinds;
   for (const storage::StoreEntry& entry :
        root.store->list(formats::format_folder(root.path, spec::DataFormat::cached))) {
-    if (!entry.name.starts_with(spec::to_string(split) + "-") || !entry.name.ends_with(".gray")) continue;
+    if (!entry.name.starts_with(spec::to_string(split) + "-") || !formats::is_cached_name(entry.name)) continue;
     kinds += (kinds.empty() ? "; there is " : ", ") + entry.name;
   }
   return kinds;
@@ -223,9 +223,10 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   }
   dataset.cached = formats::CachedFile::open(path, spec.store.read);
   const image::PixelSpec made_for = dataset.cached->made_for();
-  if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
-    throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}: {}", path, made_for.image_size,
-                                spec::to_string(made_for.resize), command));
+  if (made_for != pixels) {
+    throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}, in {}: {}", path,
+                                made_for.image_size, spec::to_string(made_for.resize), spec::to_string(made_for.color),
+                                command));
   }
   NameArena names;
   const std::vector<ImageFile> files = find_files(root, index, names);
@@ -240,6 +241,40 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
     entry.place = static_cast<std::uint32_t>(source - sources.begin());
     ++source;
   }
+}
+
+// Says what a layout that was found is, and what would be else if the spec named it.
+void tell_layout(const spec::DataSpec& spec, const Index& index) {
+  if (spec.layout != spec::DataLayout::automatic || index.layout == spec::DataLayout::nih) return;
+  log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
+                 index.label_names.size(), index.table);
+  if (index.layout == spec::DataLayout::imagenet && spec.color == spec::Color::automatic) {
+    log::info_once("{}: its images are decoded to gray; data.layout imagenet or data.color rgb decodes them in color",
+                   spec.root);
+  }
+}
+
+// Opens a split of a root whose index was read.
+Dataset open_split(const spec::DataSpec& spec, const image::PixelSpec& pixels, const storage::DataRoot& root,
+                   const Index& index) {
+  Dataset dataset;
+  dataset.format = spec.format;
+  dataset.store = root.store;
+  dataset.label_names = index.label_names;
+  dataset.has_patients = index.has_patients;
+  dataset.has_unclear_labels = index.has_unclear_labels;
+  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
+  if (spec::reads_shards(spec.format)) {
+    add_shards(rows, root, spec, index, dataset);
+    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
+  } else if (index.layout == spec::DataLayout::imagenet) {
+    shards_of(index, root, spec);  // says which format there is
+  } else if (spec.format == spec::DataFormat::cached) {
+    add_cached(rows, root, spec, pixels, index, dataset);
+  } else {
+    add_png_files(rows, root, spec, index, dataset);
+  }
+  return dataset;
 }
 
 }  // namespace
@@ -268,32 +303,20 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 }
 
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
-  Dataset dataset;
-  dataset.format = spec.format;
   if (spec.format == spec::DataFormat::synthetic) {
+    Dataset dataset;
+    dataset.format = spec.format;
     if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
     return dataset;
   }
   const storage::DataRoot root(spec);
-  dataset.store = root.store;
   const Index index = read_index(root);
-  dataset.label_names = index.label_names;
-  dataset.has_patients = index.has_patients;
-  dataset.has_unclear_labels = index.has_unclear_labels;
-  if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
-    log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
-                   index.label_names.size(), index.table);
-  }
-  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
-  if (spec::reads_shards(spec.format)) {
-    add_shards(rows, root, spec, index, dataset);
-    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
-  } else if (index.layout == spec::DataLayout::imagenet) {
-    shards_of(index, root, spec);  // says which format there is
-  } else if (spec.format == spec::DataFormat::cached) {
-    add_cached(rows, root, spec, pixels, index, dataset);
-  } else {
-    add_png_files(rows, root, spec, index, dataset);
+  tell_layout(spec, index);
+  Dataset dataset = open_split(spec, pixels, root, index);
+  if (index.layout == spec::DataLayout::imagenet && index.has_val_list && spec.split == spec::Split::train) {
+    spec::DataSpec validation = spec;
+    validation.split = spec::Split::val;
+    dataset.validation = std::make_shared<const Dataset>(open_split(validation, pixels, root, index));
   }
   return dataset;
 }

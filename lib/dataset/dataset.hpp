@@ -55,6 +55,9 @@ struct Dataset {
   // Whether labels come from the table also where records hold some, because data.labels.uncertain or data.labels.blank
   // may have decided otherwise when the records were written. A record says no more than 0 or 1.
   bool has_unclear_labels = false;
+  // The images of split val, which a training over epochs validates with. Only of split train of layout imagenet, and
+  // only if there are shards of split val; else null.
+  std::shared_ptr<const Dataset> validation = nullptr;
   bool has_patients = true;  // false: nothing says whose images these are, so each has a patient of its own
 
   int labels() const { return static_cast<int>(label_names.size()); }
@@ -73,7 +76,7 @@ struct Dataset {
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels = {});
 
 // Reads image `image` of `dataset.images`, for a format without shards. Returns the bytes of its file (valid until the
-// buffer's next use) or, for cached, a view of its 8-bit gray pixels, size x size, row by row (valid as long as the
+// buffer's next use) or, for cached, a view of its 8-bit pixels, size x size, row by row (valid as long as the
 // Dataset). Thread-safe with a buffer per thread.
 // @throws DataError if the file cannot be read or its cached pixels are damaged
 std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer);

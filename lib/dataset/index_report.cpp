@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
+#include "formats/cached_file.hpp"
 #include "formats/shards.hpp"
 #include "image/dicom/dicom_decoder.hpp"
 
@@ -114,7 +115,7 @@ void find_conversions(const storage::DataRoot& root, IndexReport& report) {
     }
   }
   for (storage::StoreEntry& entry : root.store->list(formats::format_folder(root.path, spec::DataFormat::cached))) {
-    if (entry.name.ends_with(".gray")) report.cached_files.push_back(std::move(entry.name));
+    if (formats::is_cached_name(entry.name)) report.cached_files.push_back(std::move(entry.name));
   }
   std::ranges::sort(report.cached_files);
 }

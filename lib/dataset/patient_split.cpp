@@ -61,4 +61,9 @@ PatientSplit split_by_patient(const Dataset& dataset, double validation_share) {
   return split;
 }
 
+PatientSplit split_for_epochs(const Dataset& dataset, double validation_share) {
+  if (validation_share == 0 || !dataset.validation) return split_by_patient(dataset, validation_share);
+  return {dataset, *dataset.validation};
+}
+
 }  // namespace chexbench::dataset

@@ -1,4 +1,4 @@
-// Divides a data set into images for training and images for validation such that no patient is in both.
+// Chooses the images for training and those for validation, such that no patient is in both.
 #pragma once
 
 #include "dataset/dataset.hpp"
@@ -17,5 +17,10 @@ struct PatientSplit {
 // divided by the number of images. Thread-safe.
 // @throws DataError if there are fewer than two patients
 PatientSplit split_by_patient(const Dataset& dataset, double validation_share);
+
+// Returns the images of a training over epochs. A data set that has images for validation of its own
+// (Dataset::validation) trains on all others, whatever the share, unless that is 0; else as split_by_patient().
+// Thread-safe. @throws DataError as split_by_patient()
+PatientSplit split_for_epochs(const Dataset& dataset, double validation_share);
 
 }  // namespace chexbench::dataset

@@ -10,22 +10,26 @@
 #include "core/printable.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::formats {
 namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint32_t kRgb = 1;  // CachedHeader::color
 constexpr std::size_t kCheckedBytes = offsetof(CachedHeader, header_crc);
 
 std::uint32_t crc_of(const CachedHeader& header) {
   return crc32c(std::as_bytes(std::span(&header, 1)).first(kCheckedBytes));
 }
 
-// Returns what an image takes at least, so that no product with a damaged count overflows.
-std::uint64_t bytes_of_image(const CachedHeader& header) {
-  return sizeof(CachedEntry) + std::uint64_t{header.image_size} * header.image_size;
+std::uint64_t pixel_bytes_of_image(const CachedHeader& header) {
+  const std::uint64_t pixels = std::uint64_t{header.image_size} * header.image_size;
+  return header.color == kRgb ? 3 * pixels : pixels;
 }
+
+// Returns what an image takes at least, so that no product with a damaged count overflows.
+std::uint64_t bytes_of_image(const CachedHeader& header) { return sizeof(CachedEntry) + pixel_bytes_of_image(header); }
 
 // Returns why the header cannot be that of a file of `bytes` bytes, or "" if it can.
 std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
@@ -37,7 +41,7 @@ std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   }
   const bool is_sane = header.image_size > 0 && header.image_size <= std::uint32_t{image::kMaxImageSide} &&
                        header.names_bytes < bytes && header.images <= bytes / bytes_of_image(header) &&
-                       header.resize <= static_cast<std::uint32_t>(spec::ResizeMethod::area);
+                       header.resize <= static_cast<std::uint32_t>(spec::ResizeMethod::area) && header.color <= kRgb;
   if (!is_sane) return "its header is damaged";
   const std::uint64_t wanted = CachedLayout(header).file_bytes;
   return wanted == bytes ? "" : fmt::format("it has {} bytes and should have {}", bytes, wanted);
@@ -49,7 +53,7 @@ CachedLayout::CachedLayout(const CachedHeader& header)
     : entries(sizeof header),
       names(entries + header.images * sizeof(CachedEntry)),
       pixels((names + header.names_bytes + kPageBytes - 1) / kPageBytes * kPageBytes),
-      image_bytes(std::uint64_t{header.image_size} * header.image_size),
+      image_bytes(pixel_bytes_of_image(header)),
       file_bytes(pixels + header.images * image_bytes) {}
 
 CachedHeader cached_header(const image::PixelSpec& pixels, std::uint64_t images, std::uint64_t names_bytes,
@@ -60,19 +64,24 @@ CachedHeader cached_header(const image::PixelSpec& pixels, std::uint64_t images,
   header.names_bytes = names_bytes;
   header.resize = static_cast<std::uint32_t>(pixels.resize);
   header.table_crc = table_crc;
+  header.color = pixels.color == spec::Color::rgb ? kRgb : 0;
   header.header_crc = crc_of(header);
   return header;
 }
 
 std::string cached_path(const std::string& root, spec::Split split, const image::PixelSpec& pixels) {
   return std::filesystem::path(format_folder(root, spec::DataFormat::cached)) /
-         fmt::format("{}-{}-{}.gray", spec::to_string(split), pixels.image_size, spec::to_string(pixels.resize));
+         fmt::format("{}-{}-{}.{}", spec::to_string(split), pixels.image_size, spec::to_string(pixels.resize),
+                     spec::to_string(pixels.color));
 }
 
+bool is_cached_name(std::string_view name) { return name.ends_with(".gray") || name.ends_with(".rgb"); }
+
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels) {
-  return fmt::format("make it with: chexbench data convert {} --split {} --to cached --image-size {}{}", root,
+  return fmt::format("make it with: chexbench data convert {} --split {} --to cached --image-size {}{}{}", root,
                      spec::to_string(split), pixels.image_size,
-                     pixels.resize == spec::ResizeMethod::area ? " --resize area" : "");
+                     pixels.resize == spec::ResizeMethod::area ? " --resize area" : "",
+                     pixels.color == spec::Color::rgb ? " --color rgb" : "");
 }
 
 std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path, spec::FileReading reading) {
@@ -118,7 +127,8 @@ void CachedFile::read_table() {
 
 image::PixelSpec CachedFile::made_for() const {
   return {.image_size = static_cast<int>(header_.image_size),
-          .resize = static_cast<spec::ResizeMethod>(header_.resize)};
+          .resize = static_cast<spec::ResizeMethod>(header_.resize),
+          .color = header_.color == kRgb ? spec::Color::rgb : spec::Color::gray};
 }
 
 std::uint64_t CachedFile::pixels_bytes() const { return CachedLayout(header_).image_bytes * images(); }

@@ -1,8 +1,9 @@
-// The decoded images of a split in one file, ROOT/cached/SPLIT-SIZE-RESIZE.gray, which is mapped and read without
-// copies.
+// The decoded images of a split in one file, ROOT/cached/SPLIT-SIZE-RESIZE.gray or .rgb, which is mapped and read
+// without copies.
 // The layout, in little endian, is: CachedHeader | a CachedEntry for each image | the names, each followed by a newline
-// | zeros up to a multiple of 4096 | the pixels of each image, SIZE x SIZE bytes of gray, row by row. Images are in the
-// order of their names. The file holds no labels; they come from the index, so new labels need no new file.
+// | zeros up to a multiple of 4096 | the pixels of each image, SIZE x SIZE bytes of gray, or three times as many of
+// red, green and blue side by side, row by row. Images are in the order of their names. The file holds no labels; they
+// come from the index, so new labels need no new file.
 #pragma once
 
 #include <array>
@@ -29,8 +30,8 @@ struct CachedHeader {
   std::uint64_t names_bytes = 0;  // of all names with their newlines
   std::uint32_t resize = 0;       // a spec::ResizeMethod
   std::uint32_t table_crc = 0;    // crc32c of the entries and the names
-  std::uint32_t zero = 0;
-  std::uint32_t header_crc = 0;  // crc32c of the bytes before it
+  std::uint32_t color = 0;        // 0 gray, 1 rgb
+  std::uint32_t header_crc = 0;   // crc32c of the bytes before it
 };
 static_assert(sizeof(CachedHeader) == 48);
 
@@ -56,6 +57,8 @@ CachedHeader cached_header(const image::PixelSpec& pixels, std::uint64_t images,
                            std::uint32_t table_crc);
 // Returns the path of the file, whether it exists or not.
 std::string cached_path(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
+// Returns whether a file of cached pixels may have that name.
+bool is_cached_name(std::string_view name);
 // Returns the end of an error message: "make it with: chexbench data convert ...".
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
 
@@ -71,14 +74,14 @@ class CachedFile {
   static std::shared_ptr<const CachedFile> open(std::shared_ptr<const storage::FileRanges> file);
 
   const std::string& path() const { return file_->path(); }
-  image::PixelSpec made_for() const;  // the size and the resize method of the images
+  image::PixelSpec made_for() const;  // the size, the resize method and the color of the images
   std::size_t images() const { return entries_.size(); }
   std::uint64_t pixels_bytes() const;  // of all images
   std::string_view name(std::size_t image) const { return names_[image]; }
   const CachedEntry& entry(std::size_t image) const { return entries_[image]; }
   // Removes the file's pages from this process's memory, as FileRanges does it.
   void release_pages() const { file_->release_pages(); }
-  // Returns the 8-bit gray pixels of one image, row by row, after checking their CRC. The result is a view of the
+  // Returns the 8-bit pixels of one image, row by row, after checking their CRC. The result is a view of the
   // mapped file, which is valid as long as this object, or of `buffer`, which is valid until its next use.
   // @throws DataError naming file, offset and image if the pixels are damaged, or if the image could not be decoded
   // when it was converted; naming the file if it became shorter or cannot be read

@@ -7,11 +7,11 @@
 #include "core/errors.hpp"
 #include "image/dicom/dicom_decoder.hpp"
 #include "image/image_limits.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
 #include "image/opencv_decoder.hpp"
+#include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"
-#include "image/png/png_gray.hpp"
 
 namespace chexbench::image {
 namespace {
@@ -20,16 +20,19 @@ namespace {
 // or a JPEG, because OpenCV accepts truncated files as whole ones.
 class CheckingDecoder final : public Decoder {
  public:
-  CheckingDecoder(spec::DecoderKind kind, const LeastSize& least) : kind_(kind), least_(least) { start(); }
+  CheckingDecoder(spec::DecoderKind kind, const LeastSize& least, spec::Color color)
+      : kind_(kind), least_(least), color_(color) {
+    start();
+  }
 
-  GrayImage decode(std::span<const std::byte> bytes, const std::string& name) override {
+  DecodedImage decode(std::span<const std::byte> bytes, const std::string& name) override {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (is_jpeg(bytes)) return decode_jpeg(bytes, name);
     if (is_dicom(bytes)) return decode_dicom(bytes, name);
     if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG, JPEG or DICOM file");
     parse_png(bytes, name, png_);
     give_back(png_.pixels());
-    const GrayImage image = decode_png(name);
+    const DecodedImage image = decode_png(name);
     check_size(image, png_.width, png_.height, name);
     return image;
   }
@@ -37,8 +40,8 @@ class CheckingDecoder final : public Decoder {
  private:
   void start() {
     if (kind_ != spec::DecoderKind::fast) return;
-    fast_.emplace();
-    jpeg_ = make_jpeg_gray_decoder();
+    fast_.emplace(color_);
+    jpeg_ = make_jpeg_decoder(color_);
   }
 
   // Gives back all memory if the next image needs far less than the largest since the last time: one large image must
@@ -55,14 +58,14 @@ class CheckingDecoder final : public Decoder {
     held_pixels_ = std::max(held_pixels_, pixels);
   }
 
-  static void check_size(const GrayImage& image, int width, int height, const std::string& name) {
+  static void check_size(const DecodedImage& image, int width, int height, const std::string& name) {
     if (image.width == width && image.height == height) return;
     throw DataError(fmt::format("{}: its header says {}x{} pixels, and OpenCV found {}x{}", name, width, height,
                                 image.width, image.height));
   }
 
-  GrayImage decode_png(const std::string& name) {
-    // The fast path holds all rows of all channels. OpenCV mixes colors to gray row by row.
+  DecodedImage decode_png(const std::string& name) {
+    // The fast path holds all rows of all channels. OpenCV makes pixels of them row by row.
     constexpr std::int64_t kMostFastBytes = std::int64_t{64} << 20;
     const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.pixel_bytes() <= kMostFastBytes;
     if (!is_taken) return decode_other(essentials(), name, describe(png_));
@@ -70,7 +73,7 @@ class CheckingDecoder final : public Decoder {
     return failure ? decode_other(essentials(), name, *failure) : fast_->image();
   }
 
-  GrayImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name) {
+  DecodedImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name) {
     const JpegFile file = parse_jpeg(bytes, name);
     give_back(std::int64_t{file.width} * file.height);
     const bool is_taken = file.components == 1 || file.components == 3;
@@ -86,10 +89,10 @@ class CheckingDecoder final : public Decoder {
     }
   }
 
-  GrayImage decode_dicom(std::span<const std::byte> bytes, const std::string& name) {
+  DecodedImage decode_dicom(std::span<const std::byte> bytes, const std::string& name) {
     try {
       if (!dicom_) dicom_ = make_dicom_decoder();
-      const GrayImage image = dicom_->decode(bytes);
+      const DecodedImage image = dicom_->decode(bytes);
       held_pixels_ = std::max(held_pixels_, std::int64_t{image.width} * image.height);
       return image;
     } catch (const DataError& error) {
@@ -114,10 +117,10 @@ class CheckingDecoder final : public Decoder {
   }
 
   // Lets OpenCV decode or refuse what the fast path does not take. `what` describes the file for messages.
-  GrayImage decode_other(std::span<const std::byte> bytes, const std::string& name, const std::string& what) {
-    GrayImage image;
+  DecodedImage decode_other(std::span<const std::byte> bytes, const std::string& name, const std::string& what) {
+    DecodedImage image;
     try {
-      if (!other_) other_ = make_opencv_decoder();
+      if (!other_) other_ = make_opencv_decoder(color_);
       image = other_->decode(bytes);
     } catch (const DataError& error) {
       throw DataError(fmt::format("{}: {}; {}", name, what, error.what()));
@@ -132,8 +135,9 @@ class CheckingDecoder final : public Decoder {
 
   const spec::DecoderKind kind_;
   const LeastSize least_;
-  std::optional<PngGrayDecoder> fast_;
-  std::unique_ptr<JpegGrayDecoder> jpeg_;
+  const spec::Color color_;
+  std::optional<PngDecoder> fast_;
+  std::unique_ptr<JpegDecoder> jpeg_;
   std::unique_ptr<DicomDecoder> dicom_;
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
@@ -143,8 +147,8 @@ class CheckingDecoder final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least) {
-  return std::make_unique<CheckingDecoder>(kind, least);
+std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least, spec::Color color) {
+  return std::make_unique<CheckingDecoder>(kind, least, color);
 }
 
 int jpeg_scale_denominator(const JpegFile& file, const LeastSize& least) {

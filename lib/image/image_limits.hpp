@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::image {
 

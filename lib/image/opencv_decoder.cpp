@@ -67,34 +67,36 @@ const OpencvPlugin& plugin() {
 
 class PluginDecoder final : public OpencvDecoder {
  public:
-  PluginDecoder() : plugin_(plugin()), decoder_(plugin_.create()) {
+  explicit PluginDecoder(spec::Color color)
+      : plugin_(plugin()), channels_(color == spec::Color::rgb ? 3 : 1), decoder_(plugin_.create()) {
     if (decoder_ == nullptr) throw std::bad_alloc();
   }
   ~PluginDecoder() override { plugin_.destroy(decoder_); }
   PluginDecoder(const PluginDecoder&) = delete;
   PluginDecoder& operator=(const PluginDecoder&) = delete;
 
-  GrayImage decode(std::span<const std::byte> bytes) override {
+  DecodedImage decode(std::span<const std::byte> bytes) override {
     if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw DataError(fmt::format("{} bytes are too many for OpenCV", bytes.size()));
     }
     OpencvImage image{};
     std::array<char, 256> reason{};
     const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    if (plugin_.decode(decoder_, data, bytes.size(), &image, reason.data(), reason.size()) != 0) {
+    if (plugin_.decode(decoder_, data, bytes.size(), channels_, &image, reason.data(), reason.size()) != 0) {
       throw DataError(reason.data());
     }
-    return {image.pixels, image.width, image.height, image.stride};
+    return {image.pixels, image.width, image.height, image.stride, channels_};
   }
 
  private:
   const OpencvPlugin& plugin_;
+  const int channels_;
   void* decoder_;
 };
 
 }  // namespace
 
-std::unique_ptr<OpencvDecoder> make_opencv_decoder() { return std::make_unique<PluginDecoder>(); }
+std::unique_ptr<OpencvDecoder> make_opencv_decoder(spec::Color color) { return std::make_unique<PluginDecoder>(color); }
 
 std::optional<std::string> loaded_opencv_version() {
   const OpencvPlugin* const loaded = loaded_plugin;

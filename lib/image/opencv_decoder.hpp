@@ -6,7 +6,8 @@
 #include <span>
 #include <string>
 
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::image {
 
@@ -15,17 +16,19 @@ namespace chexbench::image {
 class OpencvDecoder {
  public:
   virtual ~OpencvDecoder() = default;
-  // Decodes a file to 8-bit gray. The memory of the result belongs to the decoder and is valid until its next call.
+  // Decodes a file to 8 bits a channel. The memory of the result belongs to the decoder and is valid until its next
+  // call.
   // @throws DataError if OpenCV cannot decode the file; the message has only the reason, since the caller knows the
   // name
-  virtual GrayImage decode(std::span<const std::byte> bytes) = 0;
+  virtual DecodedImage decode(std::span<const std::byte> bytes) = 0;
 };
 
-// Returns a decoder. The first call loads the shared library chexbench_opencv.so, from $CHEXBENCH_PLUGIN_DIR only if
-// that is set, or else from the folder of the executable or ../lib/chexbench from there. Thread-safe.
+// Returns a decoder to gray or rgb, which always has three channels. The first call loads the shared library
+// chexbench_opencv.so, from $CHEXBENCH_PLUGIN_DIR only if that is set, or else from the folder of the executable or
+// ../lib/chexbench from there. Thread-safe.
 // @throws DataError if the library cannot be loaded or belongs to another version, or if this build has no OpenCV
 // @throws std::bad_alloc if the system has no memory left
-std::unique_ptr<OpencvDecoder> make_opencv_decoder();
+std::unique_ptr<OpencvDecoder> make_opencv_decoder(spec::Color color = spec::Color::gray);
 
 // Returns the version of OpenCV, "4.6.0"; std::nullopt if make_opencv_decoder() has not loaded it yet. Loads nothing.
 // Thread-safe.

@@ -8,12 +8,12 @@
 namespace chexbench::image {
 
 // Increase the version with each change of this header: the program refuses a plugin of another version.
-inline constexpr int kOpencvPluginVersion = 3;
+inline constexpr int kOpencvPluginVersion = 4;
 inline constexpr const char* kOpencvPluginFile = "chexbench_opencv.so";
 inline constexpr const char* kOpencvPluginSymbol = "chexbench_opencv";
 
-// An 8-bit gray image whose rows are `stride` bytes apart. The memory belongs to the decoder and is valid until its
-// next decode.
+// An image of 8 bits a channel whose rows are `stride` bytes apart. The memory belongs to the decoder and is valid
+// until its next decode.
 struct OpencvImage {
   const std::uint8_t* pixels;
   int width;
@@ -29,10 +29,11 @@ struct OpencvPlugin {
   // Returns a decoder, which only one thread may use at a time, or null if there is no memory.
   void* (*create)();
   void (*destroy)(void* decoder);
-  // Decodes a file of any format that OpenCV reads. 16 bits of a PNG are scaled to 8 (sixteen_bits.hpp). Returns 0 on
-  // success. Otherwise it writes the reason into `reason`, which has `reason_bytes` bytes, with a 0 at its end.
-  int (*decode)(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvImage* image, char* reason,
-                std::size_t reason_bytes);
+  // Decodes a file of any format that OpenCV reads to 1 channel, gray, or to 3, red, green and blue. 16 bits of a PNG
+  // are scaled to 8 (sixteen_bits.hpp). Returns 0 on success. Otherwise it writes the reason into `reason`, which has
+  // `reason_bytes` bytes, with a 0 at its end.
+  int (*decode)(void* decoder, const std::uint8_t* bytes, std::size_t size, int channels, OpencvImage* image,
+                char* reason, std::size_t reason_bytes);
 };
 
 using OpencvPluginEntry = const OpencvPlugin* (*)();

@@ -1,5 +1,6 @@
 #include "image/preprocess.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,22 +9,30 @@
 namespace chexbench::image {
 namespace {
 
-// Writes rows of resized gray pixels into the slot, in the type that the batch delivers.
+// Writes rows of resized pixels into the slot, in the type that the batch delivers.
 class RowWriter {
  public:
   RowWriter(const BatchShape& shape, const RowKernels& kernels) : shape_(shape), kernels_(kernels) {}
 
-  void write(const float* gray, int y, std::byte* image) const {
-    const auto columns = static_cast<std::size_t>(shape_.width);
+  void write(const float* values, int channels, int y, std::byte* image) const {
+    const auto pixels = static_cast<std::size_t>(shape_.width);
     std::byte* const row = image + static_cast<std::size_t>(y) * (shape_.image_bytes() / shape_.height);
     if (shape_.deliver == Deliver::f32) {
-      kernels_.write_f32(gray, normalization_, reinterpret_cast<float*>(row), columns);
-    } else {
-      kernels_.write_u8(gray, reinterpret_cast<std::uint8_t*>(row), columns);
+      const auto write_pixels = channels == 1 ? kernels_.write_f32 : kernels_.write_rgb_f32;
+      return write_pixels(values, normalization_, reinterpret_cast<float*>(row), pixels);
     }
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(row);
+    kernels_.write_u8(values, bytes, pixels * static_cast<std::size_t>(channels));
+    if (channels < shape_.channels()) make_rgb(bytes, pixels);
   }
 
  private:
+  // Spreads gray values at the front of the row over three channels, from the last one on, so that none is overwritten
+  // before it is read.
+  static void make_rgb(std::uint8_t* row, std::size_t pixels) {
+    for (std::size_t i = pixels; i-- > 0;) std::fill_n(row + 3 * i, 3, std::uint8_t{row[i]});
+  }
+
   const BatchShape shape_;
   const RowKernels& kernels_;
   const Normalization normalization_ = imagenet_normalization();
@@ -34,13 +43,33 @@ template <typename Tap, typename Columns>
 struct Tables {
   int width = 0;
   int height = 0;
+  int channels = 0;
   std::vector<Tap> rows;
   std::array<Columns, 2> columns;  // [flip]
 
-  bool fit(const GrayImage& image) const { return width == image.width && height == image.height; }
+  bool fit(const DecodedImage& image) const {
+    return width == image.width && height == image.height && channels == image.channels;
+  }
+  void make(const DecodedImage& image, const BatchShape& shape, std::vector<Tap> (*make_rows)(int, int),
+            Columns (*make_columns)(const RowShape&)) {
+    rows = make_rows(image.height, shape.height);
+    for (const bool flip : {false, true}) {
+      columns[flip ? 1 : 0] =
+          make_columns({.source = image.width, .output = shape.width, .channels = image.channels, .flip = flip});
+    }
+    width = image.width;
+    height = image.height;
+    channels = image.channels;
+  }
 };
 
-const std::uint8_t* row_of(const GrayImage& image, int y) {
+// The floats of a row of the output, of gray or colors.
+std::size_t row_values(const BatchShape& shape) {
+  constexpr int kMostChannels = 3;
+  return static_cast<std::size_t>(padded_columns(shape.width * kMostChannels));
+}
+
+const std::uint8_t* row_of(const DecodedImage& image, int y) {
   return image.pixels + static_cast<std::size_t>(y) * image.stride;
 }
 
@@ -50,31 +79,22 @@ class Bilinear final : public Preprocessor {
       : shape_(shape),
         kernels_(row_kernels(isa)),
         writer_(shape, kernels_),
-        upper_(static_cast<std::size_t>(padded_columns(shape.width))),
+        upper_(row_values(shape)),
         lower_(upper_.size()) {}
 
-  void run(const GrayImage& image, bool flip, std::byte* destination) override {
-    if (!tables_.fit(image)) prepare(image);
+  void run(const DecodedImage& image, bool flip, std::byte* destination) override {
+    if (!tables_.fit(image)) tables_.make(image, shape_, linear_taps, linear_columns);
     const LinearColumns& columns = tables_.columns[flip ? 1 : 0];
     for (int y = 0; y < shape_.height; ++y) {
       const LinearTap& tap = tables_.rows[static_cast<std::size_t>(y)];
       kernels_.interpolate(row_of(image, tap.first), columns, upper_.data());
       kernels_.interpolate(row_of(image, tap.second), columns, lower_.data());
-      kernels_.blend(upper_.data(), lower_.data(), tap.weight, upper_.data(), upper_.size());
-      writer_.write(upper_.data(), y, destination);
+      kernels_.blend(upper_.data(), lower_.data(), tap.weight, upper_.data(), columns.weight.size());
+      writer_.write(upper_.data(), image.channels, y, destination);
     }
   }
 
  private:
-  void prepare(const GrayImage& image) {
-    tables_.rows = linear_taps(image.height, shape_.height);
-    for (const bool flip : {false, true}) {
-      tables_.columns[flip ? 1 : 0] = linear_columns(image.width, shape_.width, flip);
-    }
-    tables_.width = image.width;
-    tables_.height = image.height;
-  }
-
   const BatchShape shape_;
   const RowKernels& kernels_;
   const RowWriter writer_;
@@ -87,36 +107,29 @@ class Bilinear final : public Preprocessor {
 class Area final : public Preprocessor {
  public:
   Area(const BatchShape& shape, Isa isa)
-      : shape_(shape),
-        kernels_(row_kernels(isa)),
-        writer_(shape, kernels_),
-        gray_(static_cast<std::size_t>(padded_columns(shape.width))) {}
+      : shape_(shape), kernels_(row_kernels(isa)), writer_(shape, kernels_), means_(row_values(shape)) {}
 
-  void run(const GrayImage& image, bool flip, std::byte* destination) override {
+  void run(const DecodedImage& image, bool flip, std::byte* destination) override {
     if (!tables_.fit(image)) prepare(image);
-    const auto width = static_cast<std::size_t>(image.width);
+    const auto columns = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
     for (int y = 0; y < shape_.height; ++y) {
       const AreaTap& tap = tables_.rows[static_cast<std::size_t>(y)];
-      std::fill_n(sums_.begin(), width, 0.0f);
+      std::fill_n(sums_.begin(), columns, 0.0f);
       for (std::size_t t = 0; t < tap.weights.size(); ++t) {
-        kernels_.accumulate(row_of(image, tap.start + static_cast<int>(t)), tap.weights[t], sums_.data(), width);
+        kernels_.accumulate(row_of(image, tap.start + static_cast<int>(t)), tap.weights[t], sums_.data(), columns);
       }
-      kernels_.sum_area(sums_.data(), tables_.columns[flip ? 1 : 0], gray_.data());
-      writer_.write(gray_.data(), y, destination);
+      kernels_.sum_area(sums_.data(), tables_.columns[flip ? 1 : 0], means_.data());
+      writer_.write(means_.data(), image.channels, y, destination);
     }
   }
 
  private:
-  void prepare(const GrayImage& image) {
-    tables_.rows = area_taps(image.height, shape_.height);
-    for (const bool flip : {false, true}) {
-      tables_.columns[flip ? 1 : 0] = area_columns(image.width, shape_.width, flip);
-    }
+  void prepare(const DecodedImage& image) {
+    tables_.make(image, shape_, area_taps, area_columns);
     // The zeros after the last column are for output columns with fewer taps than others, which read beyond it with
     // weight 0.
-    sums_.assign(static_cast<std::size_t>(image.width + tables_.columns[0].taps), 0.0f);
-    tables_.width = image.width;
-    tables_.height = image.height;
+    const auto columns = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
+    sums_.assign(columns + tables_.columns[0].reach(), 0.0f);
   }
 
   const BatchShape shape_;
@@ -124,7 +137,7 @@ class Area final : public Preprocessor {
   const RowWriter writer_;
   Tables<AreaTap, AreaColumns> tables_;
   std::vector<float> sums_;
-  std::vector<float> gray_;
+  std::vector<float> means_;
 };
 
 }  // namespace

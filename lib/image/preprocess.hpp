@@ -5,15 +5,17 @@
 #include <memory>
 
 #include "core/batch.hpp"
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 #include "image/isa.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::image {
 
 // Resizes an image and writes it into its slot of a batch, in the type that BatchShape::deliver names:
-// - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, 3 channels from the same gray value, HWC.
-// - u8: the resized gray value, rounded to the nearest integer, 1 channel.
+// - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, HWC: 3 channels from the same value of a gray
+//   image, and each of its own of a colored one.
+// - u8: the resized gray value, rounded to the nearest integer, 1 channel. Not of colored images.
+// - u8_rgb: the same of red, green and blue, or of a gray image the same value three times, HWC.
 // Keeps tables for the size of the last image, so images of one size in a row are fastest. Not thread-safe: use one per
 // thread.
 class Preprocessor {
@@ -21,7 +23,7 @@ class Preprocessor {
   virtual ~Preprocessor() = default;
   // Writes BatchShape::image_bytes() bytes to `destination`, which must be aligned to 16 bytes. `flip` mirrors the
   // image left to right.
-  virtual void run(const GrayImage& image, bool flip, std::byte* destination) = 0;
+  virtual void run(const DecodedImage& image, bool flip, std::byte* destination) = 0;
 };
 
 // Returns a preprocessor with the best implementation for this CPU. @throws SpecError as best_isa() does

@@ -17,7 +17,7 @@ inline constexpr int kColumnBlock = 16;
 constexpr int padded_columns(int columns) { return (columns + kColumnBlock - 1) / kColumnBlock * kColumnBlock; }
 
 // The columns of a bilinear resize: output column i is left + weight[i] * (right - left), where left and right are the
-// source columns first[i] and second[i].
+// source columns first[i] and second[i]. In a row of red, green and blue, each byte is a column here.
 struct LinearColumns {
   // For a block of kColumnBlock outputs whose source columns are within 128 bytes: the bytes to pick from those.
   struct Window {
@@ -40,17 +40,21 @@ struct LinearColumns {
   std::vector<Window> windows;
 };
 
-// The columns of an area resize: output column i is the sum of weight[t * padded + i] * row[start[i] + t] over the taps
-// t, in ascending order. Columns with fewer taps than `taps` have zero weights for the rest.
+// The columns of an area resize: output column i is the sum of weight[t * padded + i] * row[start[i] + t * step] over
+// the taps t, in ascending order. Columns with fewer taps than `taps` have zero weights for the rest. In a row of red,
+// green and blue, each byte is a column here.
 struct AreaColumns {
   int columns = 0;  // before padding
   int padded = 0;
   int taps = 0;
+  int step = 1;  // from a tap to the next: the number of channels
+
+  std::size_t reach() const { return static_cast<std::size_t>(taps) * static_cast<std::size_t>(step); }
   std::vector<std::int32_t> start;
   std::vector<float> weight;
 };
 
-// Computes (gray / 255 - mean[c]) / std[c] of channel c as gray * scale[c] + offset[c].
+// Computes (value / 255 - mean[c]) / std[c] of channel c as value * scale[c] + offset[c].
 struct Normalization {
   float scale[3];
   float offset[3];
@@ -64,12 +68,15 @@ struct RowKernels {
   void (*blend)(const float* upper, const float* lower, float weight, float* out, std::size_t count);
   // sum += weight * row, for any count.
   void (*accumulate)(const std::uint8_t* row, float weight, float* sum, std::size_t count);
-  // Writes columns.padded values to `out`. After its last column, `row` must have columns.taps readable, finite floats.
+  // Writes columns.padded values to `out`. After its last column, `row` must have columns.reach() readable, finite
+  // floats.
   void (*sum_area)(const float* row, const AreaColumns& columns, float* out);
   // Writes 3 channels from the same gray values, as HWC: 3 * count floats. For any count.
   void (*write_f32)(const float* gray, const Normalization& normalization, float* out, std::size_t count);
-  // Rounds to the nearest integer, for any count. `gray` must be within 0..255, apart from rounding errors.
-  void (*write_u8)(const float* gray, std::uint8_t* out, std::size_t count);
+  // Normalizes `count` pixels of red, green and blue: 3 * count floats. For any count.
+  void (*write_rgb_f32)(const float* rgb, const Normalization& normalization, float* out, std::size_t count);
+  // Rounds to the nearest integer, for any count. `values` must be within 0..255, apart from rounding errors.
+  void (*write_u8)(const float* values, std::uint8_t* out, std::size_t count);
 };
 
 extern const RowKernels kPlainRows;

@@ -60,48 +60,65 @@ CHEXBENCH_AVX2 void sum_area(const float* row, const AreaColumns& columns, float
     __m256 sum = _mm256_setzero_ps();
     for (int tap = 0; tap < columns.taps; ++tap) {
       const __m256 weight = _mm256_loadu_ps(&columns.weight[static_cast<std::size_t>(tap) * padded + i]);
-      sum = _mm256_add_ps(sum, _mm256_mul_ps(weight, _mm256_i32gather_ps(row + tap, start, 4)));
+      sum = _mm256_add_ps(sum, _mm256_mul_ps(weight, _mm256_i32gather_ps(row + tap * columns.step, start, 4)));
     }
     _mm256_storeu_ps(out + i, sum);
   }
 }
 
+// The values of three channels in the lanes of three vectors, which hold eight pixels: lane k of vector v is channel
+// (8 v + k) mod 3.
+struct Lanes {
+  __m256 of[3];
+};
+
+CHEXBENCH_AVX2 inline Lanes spread(const float* c) {
+  return {{_mm256_setr_ps(c[0], c[1], c[2], c[0], c[1], c[2], c[0], c[1]),
+           _mm256_setr_ps(c[2], c[0], c[1], c[2], c[0], c[1], c[2], c[0]),
+           _mm256_setr_ps(c[1], c[2], c[0], c[1], c[2], c[0], c[1], c[2])}};
+}
+
 CHEXBENCH_AVX2 void write_f32(const float* gray, const Normalization& normalization, float* out, std::size_t count) {
-  const float* const s = normalization.scale;
-  const float* const o = normalization.offset;
-  // 8 gray values become 24 outputs g0 g0 g0 g1 ...; lane k of output vector v is channel (8 v + k) mod 3.
+  // 8 gray values become 24 outputs g0 g0 g0 g1 ...
   const __m256i pick[3] = {_mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2), _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),
                            _mm256_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7)};
-  const __m256 scale[3] = {_mm256_setr_ps(s[0], s[1], s[2], s[0], s[1], s[2], s[0], s[1]),
-                           _mm256_setr_ps(s[2], s[0], s[1], s[2], s[0], s[1], s[2], s[0]),
-                           _mm256_setr_ps(s[1], s[2], s[0], s[1], s[2], s[0], s[1], s[2])};
-  const __m256 offset[3] = {_mm256_setr_ps(o[0], o[1], o[2], o[0], o[1], o[2], o[0], o[1]),
-                            _mm256_setr_ps(o[2], o[0], o[1], o[2], o[0], o[1], o[2], o[0]),
-                            _mm256_setr_ps(o[1], o[2], o[0], o[1], o[2], o[0], o[1], o[2])};
+  const Lanes scale = spread(normalization.scale), offset = spread(normalization.offset);
   const std::size_t whole = count / kLanes * kLanes;
   for (std::size_t i = 0; i < whole; i += kLanes) {
     const __m256 values = _mm256_loadu_ps(gray + i);
     for (std::size_t v = 0; v < 3; ++v) {
-      const __m256 scaled = _mm256_mul_ps(_mm256_permutevar8x32_ps(values, pick[v]), scale[v]);
-      _mm256_storeu_ps(out + 3 * i + v * kLanes, _mm256_add_ps(scaled, offset[v]));
+      const __m256 scaled = _mm256_mul_ps(_mm256_permutevar8x32_ps(values, pick[v]), scale.of[v]);
+      _mm256_storeu_ps(out + 3 * i + v * kLanes, _mm256_add_ps(scaled, offset.of[v]));
     }
   }
   kPlainRows.write_f32(gray + whole, normalization, out + 3 * whole, count - whole);
 }
 
-CHEXBENCH_AVX2 void write_u8(const float* gray, std::uint8_t* out, std::size_t count) {
+CHEXBENCH_AVX2 void write_rgb_f32(const float* rgb, const Normalization& normalization, float* out, std::size_t count) {
+  const Lanes scale = spread(normalization.scale), offset = spread(normalization.offset);
+  const std::size_t whole = count / kLanes * kLanes;
+  for (std::size_t i = 0; i < 3 * whole; i += 3 * kLanes) {
+    for (std::size_t v = 0; v < 3; ++v) {
+      const __m256 scaled = _mm256_mul_ps(_mm256_loadu_ps(rgb + i + v * kLanes), scale.of[v]);
+      _mm256_storeu_ps(out + i + v * kLanes, _mm256_add_ps(scaled, offset.of[v]));
+    }
+  }
+  kPlainRows.write_rgb_f32(rgb + 3 * whole, normalization, out + 3 * whole, count - whole);
+}
+
+CHEXBENCH_AVX2 void write_u8(const float* values, std::uint8_t* out, std::size_t count) {
   const std::size_t whole = count / kLanes * kLanes;
   for (std::size_t i = 0; i < whole; i += kLanes) {
     const __m256 half = _mm256_set1_ps(0.5f);
-    const __m256i rounded = _mm256_cvttps_epi32(_mm256_add_ps(_mm256_loadu_ps(gray + i), half));
+    const __m256i rounded = _mm256_cvttps_epi32(_mm256_add_ps(_mm256_loadu_ps(values + i), half));
     const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i), _mm_packus_epi16(words, words));
   }
-  kPlainRows.write_u8(gray + whole, out + whole, count - whole);
+  kPlainRows.write_u8(values + whole, out + whole, count - whole);
 }
 
 }  // namespace
 
-const RowKernels kAvx2Rows = {interpolate, blend, accumulate, sum_area, write_f32, write_u8};
+const RowKernels kAvx2Rows = {interpolate, blend, accumulate, sum_area, write_f32, write_rgb_f32, write_u8};
 
 }  // namespace chexbench::image

@@ -58,22 +58,34 @@ CHEXBENCH_AVX512 void sum_area(const float* row, const AreaColumns& columns, flo
     __m512 sum = _mm512_setzero_ps();
     for (int tap = 0; tap < columns.taps; ++tap) {
       const __m512 weight = _mm512_loadu_ps(&columns.weight[static_cast<std::size_t>(tap) * padded + i]);
-      sum = _mm512_add_ps(sum, _mm512_mul_ps(weight, _mm512_i32gather_ps(start, row + tap, 4)));
+      sum = _mm512_add_ps(sum, _mm512_mul_ps(weight, _mm512_i32gather_ps(start, row + tap * columns.step, 4)));
     }
     _mm512_storeu_ps(out + i, sum);
   }
 }
 
-CHEXBENCH_AVX512 void write_f32(const float* gray, const Normalization& normalization, float* out, std::size_t count) {
-  // 16 gray values become 48 outputs g0 g0 g0 g1 ...; lane k of output vector v is channel (16 v + k) mod 3.
-  alignas(64) std::array<std::int32_t, 3 * kLanes> pick_lane{};
-  alignas(64) std::array<float, 3 * kLanes> scale_lane{};
-  alignas(64) std::array<float, 3 * kLanes> offset_lane{};
-  for (std::size_t k = 0; k < 3 * kLanes; ++k) {
-    pick_lane[k] = static_cast<std::int32_t>(k / 3);
-    scale_lane[k] = normalization.scale[k % 3];
-    offset_lane[k] = normalization.offset[k % 3];
+// The normalization of three vectors of values, which hold 16 pixels: lane k of vector v is channel (16 v + k) mod 3.
+struct Lanes {
+  explicit Lanes(const Normalization& normalization) {
+    for (std::size_t k = 0; k < 3 * kLanes; ++k) {
+      scale[k] = normalization.scale[k % 3];
+      offset[k] = normalization.offset[k % 3];
+    }
   }
+  alignas(64) std::array<float, 3 * kLanes> scale;
+  alignas(64) std::array<float, 3 * kLanes> offset;
+};
+
+CHEXBENCH_AVX512 inline __m512 normalized(__m512 values, const Lanes& lanes, std::size_t begin) {
+  const __m512 scaled = _mm512_mul_ps(values, _mm512_load_ps(&lanes.scale[begin]));
+  return _mm512_add_ps(scaled, _mm512_load_ps(&lanes.offset[begin]));
+}
+
+CHEXBENCH_AVX512 void write_f32(const float* gray, const Normalization& normalization, float* out, std::size_t count) {
+  // 16 gray values become 48 outputs g0 g0 g0 g1 ...
+  alignas(64) std::array<std::int32_t, 3 * kLanes> pick_lane{};
+  for (std::size_t k = 0; k < 3 * kLanes; ++k) pick_lane[k] = static_cast<std::int32_t>(k / 3);
+  const Lanes lanes(normalization);
   for (std::size_t i = 0; i < count; i += kLanes) {
     const std::size_t left = count - i < kLanes ? count - i : kLanes;
     const __m512 values = _mm512_maskz_loadu_ps(first_lanes(left), gray + i);
@@ -82,24 +94,32 @@ CHEXBENCH_AVX512 void write_f32(const float* gray, const Normalization& normaliz
       if (3 * left <= begin) break;
       const std::size_t outputs = 3 * left - begin < kLanes ? 3 * left - begin : kLanes;
       const __m512 picked = _mm512_permutexvar_ps(_mm512_load_si512(&pick_lane[begin]), values);
-      const __m512 scaled = _mm512_mul_ps(picked, _mm512_load_ps(&scale_lane[begin]));
-      const __m512 normalized = _mm512_add_ps(scaled, _mm512_load_ps(&offset_lane[begin]));
-      _mm512_mask_storeu_ps(out + 3 * i + begin, first_lanes(outputs), normalized);
+      _mm512_mask_storeu_ps(out + 3 * i + begin, first_lanes(outputs), normalized(picked, lanes, begin));
     }
   }
 }
 
-CHEXBENCH_AVX512 void write_u8(const float* gray, std::uint8_t* out, std::size_t count) {
+CHEXBENCH_AVX512 void write_rgb_f32(const float* rgb, const Normalization& normalization, float* out,
+                                    std::size_t count) {
+  const Lanes lanes(normalization);
+  for (std::size_t i = 0; i < 3 * count; i += kLanes) {
+    const __mmask16 mask = first_lanes(3 * count - i < kLanes ? 3 * count - i : kLanes);
+    const __m512 values = _mm512_maskz_loadu_ps(mask, rgb + i);
+    _mm512_mask_storeu_ps(out + i, mask, normalized(values, lanes, i % (3 * kLanes)));
+  }
+}
+
+CHEXBENCH_AVX512 void write_u8(const float* values, std::uint8_t* out, std::size_t count) {
   for (std::size_t i = 0; i < count; i += kLanes) {
     const __mmask16 lanes = first_lanes(count - i < kLanes ? count - i : kLanes);
-    const __m512 values = _mm512_maskz_loadu_ps(lanes, gray + i);
-    const __m512i rounded = _mm512_cvttps_epi32(_mm512_add_ps(values, _mm512_set1_ps(0.5f)));
+    const __m512 loaded = _mm512_maskz_loadu_ps(lanes, values + i);
+    const __m512i rounded = _mm512_cvttps_epi32(_mm512_add_ps(loaded, _mm512_set1_ps(0.5f)));
     _mm_mask_storeu_epi8(out + i, lanes, _mm512_cvtusepi32_epi8(rounded));
   }
 }
 
 }  // namespace
 
-const RowKernels kAvx512Rows = {interpolate, blend, accumulate, sum_area, write_f32, write_u8};
+const RowKernels kAvx512Rows = {interpolate, blend, accumulate, sum_area, write_f32, write_rgb_f32, write_u8};
 
 }  // namespace chexbench::image

@@ -11,10 +11,10 @@ namespace {
 constexpr int kGatherBytes = 4;
 constexpr int kWindowBytes = 128;
 
-// Returns the tap of an output column, which may be mirrored or in the padding. The padding repeats the last column.
-std::size_t tap_of(int column, int output, bool flip) {
-  const int inside = std::min(column, output - 1);
-  return static_cast<std::size_t>(flip ? output - 1 - inside : inside);
+// Returns the tap of an output column, which may be mirrored or in the padding. The padding repeats the last pixel.
+std::size_t tap_of(int column, const RowShape& row) {
+  const int inside = std::min(column / row.channels, row.output - 1);
+  return static_cast<std::size_t>(row.flip ? row.output - 1 - inside : inside);
 }
 
 void add_gathers(LinearColumns& columns) {
@@ -83,15 +83,15 @@ std::vector<AreaTap> area_taps(int source, int output) {
   return taps;
 }
 
-LinearColumns linear_columns(int source, int output, bool flip) {
-  const std::vector<LinearTap> taps = linear_taps(source, output);
+LinearColumns linear_columns(const RowShape& row) {
+  const std::vector<LinearTap> taps = linear_taps(row.source, row.output);
   LinearColumns columns;
-  columns.source_width = source;
-  columns.columns = output;
-  for (int i = 0; i < padded_columns(output); ++i) {
-    const LinearTap& tap = taps[tap_of(i, output, flip)];
-    columns.first.push_back(tap.first);
-    columns.second.push_back(tap.second);
+  columns.source_width = row.source * row.channels;
+  columns.columns = row.output * row.channels;
+  for (int i = 0; i < padded_columns(columns.columns); ++i) {
+    const LinearTap& tap = taps[tap_of(i, row)];
+    columns.first.push_back(tap.first * row.channels + i % row.channels);
+    columns.second.push_back(tap.second * row.channels + i % row.channels);
     columns.weight.push_back(tap.weight);
   }
   add_gathers(columns);
@@ -99,16 +99,17 @@ LinearColumns linear_columns(int source, int output, bool flip) {
   return columns;
 }
 
-AreaColumns area_columns(int source, int output, bool flip) {
-  const std::vector<AreaTap> taps = area_taps(source, output);
+AreaColumns area_columns(const RowShape& row) {
+  const std::vector<AreaTap> taps = area_taps(row.source, row.output);
   AreaColumns columns;
-  columns.columns = output;
-  columns.padded = padded_columns(output);
+  columns.columns = row.output * row.channels;
+  columns.padded = padded_columns(columns.columns);
+  columns.step = row.channels;
   for (const AreaTap& tap : taps) columns.taps = std::max(columns.taps, static_cast<int>(tap.weights.size()));
   columns.weight.resize(static_cast<std::size_t>(columns.taps) * static_cast<std::size_t>(columns.padded));
   for (int i = 0; i < columns.padded; ++i) {
-    const AreaTap& tap = taps[tap_of(i, output, flip)];
-    columns.start.push_back(tap.start);
+    const AreaTap& tap = taps[tap_of(i, row)];
+    columns.start.push_back(tap.start * row.channels + i % row.channels);
     for (std::size_t t = 0; t < tap.weights.size(); ++t) {
       columns.weight[t * static_cast<std::size_t>(columns.padded) + static_cast<std::size_t>(i)] = tap.weights[t];
     }

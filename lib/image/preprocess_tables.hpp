@@ -28,9 +28,16 @@ struct AreaTap {
 // coordinates computed in float.
 std::vector<AreaTap> area_taps(int source, int output);
 
-// Return the same taps as tables for the row kernels. `flip` mirrors the output columns.
-LinearColumns linear_columns(int source, int output, bool flip);
-AreaColumns area_columns(int source, int output, bool flip);
+// The columns of a row of pixels, for the row kernels.
+struct RowShape {
+  int source = 0;  // in pixels
+  int output = 0;
+  int channels = 1;   // of a pixel, side by side; each is resized by itself
+  bool flip = false;  // mirrors the output pixels
+};
+// Return the same taps as tables for the row kernels.
+LinearColumns linear_columns(const RowShape& row);
+AreaColumns area_columns(const RowShape& row);
 
 // ImageNet's mean (0.485, 0.456, 0.406) and standard deviation (0.229, 0.224, 0.225).
 Normalization imagenet_normalization();

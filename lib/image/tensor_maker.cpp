@@ -12,7 +12,8 @@ constexpr std::align_val_t kAlignment{64};
 void TensorMaker::Free::operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
 
 TensorMaker::TensorMaker(const BatchShape& shape, spec::ResizeMethod resize)
-    : decoder_(make_decoder(spec::DecoderKind::fast)),
+    : decoder_(make_decoder(spec::DecoderKind::fast, {},
+                            shape.deliver == Deliver::u8_rgb ? spec::Color::rgb : spec::Color::gray)),
       preprocessor_(make_preprocessor(resize, shape)),
       bytes_(shape.bytes()),
       memory_(static_cast<std::byte*>(::operator new(bytes_, kAlignment))) {}

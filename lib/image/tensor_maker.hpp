@@ -17,7 +17,7 @@ namespace chexbench::image {
 // thread-safe: use one per thread.
 class TensorMaker {
  public:
-  // `shape` is that of a batch of one image.
+  // `shape` is that of a batch of one image. Images are decoded to colors for u8_rgb, else to gray.
   explicit TensorMaker(const BatchShape& shape, spec::ResizeMethod resize = spec::ResizeMethod::bilinear);
 
   // Returns the bytes of the tensor, which are valid until the next call. `name` is the file's name for messages.

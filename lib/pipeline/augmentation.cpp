@@ -24,19 +24,20 @@ struct Size {
   int height = 0;
 };
 
-image::GrayImage window(const image::GrayImage& image, Size size, Corner corner) {
-  return {.pixels = image.pixels + static_cast<std::size_t>(corner.y) * image.stride + corner.x,
+image::DecodedImage window(const image::DecodedImage& image, Size size, Corner corner) {
+  return {.pixels = image.pixels + static_cast<std::size_t>(corner.y) * image.stride + corner.x * image.channels,
           .width = size.width,
           .height = size.height,
-          .stride = image.stride};
+          .stride = image.stride,
+          .channels = image.channels};
 }
 
-Size size_of(const image::GrayImage& image, double share) {
+Size size_of(const image::DecodedImage& image, double share) {
   return {part_of(image.width, share), part_of(image.height, share)};
 }
 
 // The largest coordinates that the upper left corner of a window can have.
-Corner room(const image::GrayImage& image, double share) {
+Corner room(const image::DecodedImage& image, double share) {
   return {image.width - part_of(image.width, share), image.height - part_of(image.height, share)};
 }
 
@@ -44,7 +45,8 @@ Corner room(const image::GrayImage& image, double share) {
 
 bool is_flipped(std::uint64_t seed, const ExampleId& id) { return stream_of("flip", seed, id).uniform() < 0.5; }
 
-image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id) {
+image::DecodedImage random_window(const image::DecodedImage& image, double share, std::uint64_t seed,
+                                  const ExampleId& id) {
   RandomStream random = stream_of("crop", seed, id);
   const Corner most = room(image, share);
   const auto drawn = [&random](int last) {
@@ -54,7 +56,7 @@ image::GrayImage random_window(const image::GrayImage& image, double share, std:
   return window(image, size_of(image, share), {x, drawn(most.y)});
 }
 
-image::GrayImage random_resized_window(const image::GrayImage& image, std::uint64_t seed, const ExampleId& id) {
+image::DecodedImage random_resized_window(const image::DecodedImage& image, std::uint64_t seed, const ExampleId& id) {
   constexpr double kLeastArea = 0.08, kNarrowest = 3.0 / 4.0, kWidest = 4.0 / 3.0;
   constexpr int kDraws = 10;
   RandomStream random = stream_of("resized_crop", seed, id);
@@ -77,7 +79,7 @@ image::GrayImage random_resized_window(const image::GrayImage& image, std::uint6
   return window(image, size, {(image.width - size.width) / 2, (image.height - size.height) / 2});
 }
 
-image::GrayImage middle_window(const image::GrayImage& image, double share) {
+image::DecodedImage middle_window(const image::DecodedImage& image, double share) {
   const Corner most = room(image, share);
   return window(image, size_of(image, share), {most.x / 2, most.y / 2});
 }

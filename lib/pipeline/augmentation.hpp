@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/batch.hpp"
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::pipeline {
 
@@ -15,12 +15,13 @@ bool is_flipped(std::uint64_t seed, const ExampleId& id);
 
 // Returns a view of `image`: a window at a random position whose width and height are `share` of the image's, rounded
 // to whole pixels (at least one). `share` is in (0, 1]; with 1 the window is the whole image.
-image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
+image::DecodedImage random_window(const image::DecodedImage& image, double share, std::uint64_t seed,
+                                  const ExampleId& id);
 // Returns a view of a window of 8 to 100 % of the image's area, with width / height from 3/4 to 4/3 (its logarithm is
 // uniform), at a random position: torchvision's RandomResizedCrop with its defaults. If none of ten draws lies inside
 // of the image, the window is the largest one in its middle of such a shape.
-image::GrayImage random_resized_window(const image::GrayImage& image, std::uint64_t seed, const ExampleId& id);
+image::DecodedImage random_resized_window(const image::DecodedImage& image, std::uint64_t seed, const ExampleId& id);
 // Returns a view of the window of random_window()'s size in the middle of the image.
-image::GrayImage middle_window(const image::GrayImage& image, double share);
+image::DecodedImage middle_window(const image::DecodedImage& image, double share);
 
 }  // namespace chexbench::pipeline

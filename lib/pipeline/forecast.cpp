@@ -9,9 +9,12 @@ namespace chexbench::pipeline {
 namespace {
 
 // The buffers of a decoding thread, in bytes, for the largest X-ray of NIH (RGBA, 1024 x 1024): its filtered rows, one
-// channel of them, the pixels of three channels, and the state of inflate. The file itself (once as it is, once with
-// its image data joined) is not included.
-constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
+// channel of them, the pixels of three channels, and the state of inflate; to rgb also the pixels side by side. The
+// file itself (once as it is, once with its image data joined) is not included.
+double decoder_bytes(const spec::DataSpec& data) {
+  constexpr double kGrayBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6, kJoinedBytes = 3 * 1.05e6;
+  return spec::color_of(data) == spec::Color::rgb ? kGrayBytes + kJoinedBytes : kGrayBytes;
+}
 
 // The anonymous memory of one record. It is 0 for handles and for views into mapped files. Records of compressed shards
 // or of shards that are not mapped, and files of a distant store, are copies in memory.
@@ -75,7 +78,7 @@ MemoryForecast forecast_memory(const PipelineContext& context) {
               element_bytes(*op));
     lines.add(op->name(), always(1), "set of copies", op->copied_bytes());
     lines.add(op->name(), always(static_cast<double>(op->decoding_threads())), "decoders",
-              kDecoderBytes + 2 * mean_file_bytes(context.dataset));
+              decoder_bytes(context.data) + 2 * mean_file_bytes(context.dataset));
   }
   lines.add("delivered", {.full = 1, .starved = 0}, "batches", batch_bytes);
   return lines.take();

@@ -31,7 +31,8 @@ image::LeastSize least_size(const PipelineContext& context) {
 
 ImageLoader::ImageLoader(Op& op)
     : op_(op),
-      decoder_(image::make_decoder(op.context().data.decoder, least_size(op.context()))),
+      decoder_(
+          image::make_decoder(op.context().data.decoder, least_size(op.context()), spec::color_of(op.context().data))),
       preprocessor_(image::make_preprocessor(op.context().preprocess.resize, op.context().shape)) {}
 
 ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch, std::byte* destination) {
@@ -40,7 +41,7 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   source.loaded.id.epoch = epoch;
 
   const double decode_start_s = now_s();
-  const image::GrayImage image = decode(source, record);
+  const image::DecodedImage image = decode(source, record);
   const double resize_start_s = now_s();
   preprocess(image, source.loaded.id, destination);
   book_part(stats, stats.decode, "decode", {.begin_s = decode_start_s, .end_s = resize_start_s});
@@ -49,25 +50,26 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   return source.loaded;
 }
 
-void ImageLoader::preprocess(const image::GrayImage& image, const ExampleId& id, std::byte* destination) {
+void ImageLoader::preprocess(const image::DecodedImage& image, const ExampleId& id, std::byte* destination) {
   const PipelineContext& context = op_.context();
   const double share = context.preprocess.crop;
   if (!context.augments) return preprocessor_->run(middle_window(image, share), false, destination);
   const bool flip = context.preprocess.flip && is_flipped(context.seed, id);
-  const image::GrayImage seen = context.preprocess.resized_crop ? random_resized_window(image, context.seed, id)
-                                                                : random_window(image, share, context.seed, id);
+  const image::DecodedImage seen = context.preprocess.resized_crop ? random_resized_window(image, context.seed, id)
+                                                                   : random_window(image, share, context.seed, id);
   preprocessor_->run(seen, flip, destination);
 }
 
 // Decodes the image. For a record of a shard, an error message also names the shard and the offset.
-image::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
+image::DecodedImage ImageLoader::decode(const Source& source, const Record& record) {
   const dataset::Dataset& dataset = op_.context().dataset;
   if (dataset.cached) {
-    const int side = dataset.cached->made_for().image_size;
+    const image::PixelSpec pixels = dataset.cached->made_for();
     return {.pixels = reinterpret_cast<const std::uint8_t*>(source.encoded.data()),
-            .width = side,
-            .height = side,
-            .stride = static_cast<std::size_t>(side)};
+            .width = pixels.image_size,
+            .height = pixels.image_size,
+            .stride = static_cast<std::size_t>(pixels.image_size * pixels.channels()),
+            .channels = pixels.channels()};
   }
   if (!spec::reads_shards(dataset.format)) return decoder_->decode(source.encoded, *source.name);
   try {

@@ -38,8 +38,8 @@ class ImageLoader {
     Loaded loaded;
   };
   Source open(const Record& record);
-  image::GrayImage decode(const Source& source, const Record& record);
-  void preprocess(const image::GrayImage& image, const ExampleId& id, std::byte* destination);
+  image::DecodedImage decode(const Source& source, const Record& record);
+  void preprocess(const image::DecodedImage& image, const ExampleId& id, std::byte* destination);
   Source parse(const Record& record);
 
   Op& op_;

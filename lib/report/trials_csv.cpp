@@ -204,6 +204,8 @@ void visit_input(Visitor& visit, const TrialRow& row) {
   visit(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
   visit(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
         of_input(trial, to_string(trial.spec.data.decoder)));
+  visit(Field{"color", "", "what images are decoded to: gray or rgb", "the batches are ready-made"},
+        of_input(trial, to_string(spec::color_of(trial.spec.data))));
   visit(Field{"deliver", "", "type of the pixels that the engine gets"}, spec::to_string(trial.spec.data.deliver));
   visit(kCoresPerRank, trial.cores_per_rank);
   visit(Field{"data_root", "", "folder or URL of the data set", "there is none"},

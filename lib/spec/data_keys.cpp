@@ -56,8 +56,12 @@ void add_set_keys(std::vector<KeyRule>& rules) {
       key("data.jpeg", data, &DataSpec::jpeg,
           "Pixels of a JPEG that are decoded: all (full: the same for every decoder), or as few as the network's size "
           "needs (scaled: faster, and other pixels)."))));
+  rules.push_back(input_only(key("data.color", data, &DataSpec::color,
+                                 "What images are decoded to: gray, of which a network gets three equal channels, or "
+                                 "rgb; auto: rgb where data.layout is imagenet, else gray.")));
   rules.push_back(key("data.deliver", data, &DataSpec::deliver,
-                      "What a batch holds: f32, 3 channels, normalized; u8, 1 channel, normalized by the engine."));
+                      "What a batch holds: f32, 3 channels, normalized; u8, 1 channel (3 of rgb), normalized by the "
+                      "engine."));
   rules.push_back(input_only(key("data.on_bad_record", data, &DataSpec::on_bad_record,
                                  "A corrupt image or record stops the trial, or is skipped and counted.")));
 }

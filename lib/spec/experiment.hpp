@@ -26,6 +26,8 @@ enum class UnclearLabel { automatic, ignore, zeros, ones };
 enum class Split { train, val, test, all };
 enum class DecoderKind { fast, opencv };
 enum class JpegDecode { full, scaled };
+// The colors that images are decoded to. Automatic: rgb if the layout is imagenet, else gray, as X-rays are.
+enum class Color { automatic, gray, rgb };
 enum class OnBadRecord { stop, skip };
 enum class ResizeMethod { bilinear, area };
 enum class Precision { f32, tf32, fp16, bf16 };
@@ -102,9 +104,20 @@ struct DataSpec {
   DataLayout layout = DataLayout::automatic;
   LabelsSpec labels = {};
   JpegDecode jpeg = JpegDecode::full;
+  Color color = Color::automatic;
 
   friend bool operator==(const DataSpec&, const DataSpec&) = default;
 };
+
+// Returns gray or rgb.
+constexpr Color color_of(const DataSpec& data) {
+  if (data.color != Color::automatic) return data.color;
+  return data.layout == DataLayout::imagenet ? Color::rgb : Color::gray;
+}
+// Returns what batches hold: u8 is one channel or three.
+constexpr Deliver delivered(const DataSpec& data) {
+  return data.deliver == Deliver::u8 && color_of(data) == Color::rgb ? Deliver::u8_rgb : data.deliver;
+}
 
 // The group "preprocess".
 struct PreprocessSpec {
@@ -247,9 +260,9 @@ concept OneOf = (std::same_as<T, Types> || ...);
 // The enums that a spec names by words; names.hpp lists the words of each.
 template <typename T>
 concept NamedEnum =
-    OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod, Precision,
-          OptimizerKind, Task, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule, BatchNormMode,
-          Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
+    OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, Color, OnBadRecord, ResizeMethod,
+          Precision, OptimizerKind, Task, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule,
+          BatchNormMode, Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -259,6 +272,7 @@ std::string to_string(UnclearLabel value);
 std::string to_string(Split value);
 std::string to_string(DecoderKind value);
 std::string to_string(JpegDecode value);
+std::string to_string(Color value);
 std::string to_string(OnBadRecord value);
 std::string to_string(ResizeMethod value);
 std::string to_string(Precision value);

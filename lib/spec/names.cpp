@@ -30,6 +30,7 @@ Names<Split> names_of(Split) {
 }
 Names<DecoderKind> names_of(DecoderKind) { return {{DecoderKind::fast, "fast"}, {DecoderKind::opencv, "opencv"}}; }
 Names<JpegDecode> names_of(JpegDecode) { return {{JpegDecode::full, "full"}, {JpegDecode::scaled, "scaled"}}; }
+Names<Color> names_of(Color) { return {{Color::automatic, "auto"}, {Color::gray, "gray"}, {Color::rgb, "rgb"}}; }
 Names<OnBadRecord> names_of(OnBadRecord) { return {{OnBadRecord::stop, "stop"}, {OnBadRecord::skip, "skip"}}; }
 Names<ResizeMethod> names_of(ResizeMethod) {
   return {{ResizeMethod::bilinear, "bilinear"}, {ResizeMethod::area, "area"}};
@@ -116,6 +117,8 @@ template std::span<const std::pair<DecoderKind, std::string>> named_values();
 std::string to_string(DecoderKind value) { return word_of(value); }
 template std::span<const std::pair<JpegDecode, std::string>> named_values();
 std::string to_string(JpegDecode value) { return word_of(value); }
+template std::span<const std::pair<Color, std::string>> named_values();
+std::string to_string(Color value) { return word_of(value); }
 template std::span<const std::pair<OnBadRecord, std::string>> named_values();
 std::string to_string(OnBadRecord value) { return word_of(value); }
 template std::span<const std::pair<ResizeMethod, std::string>> named_values();

@@ -2,7 +2,7 @@
 
 # What tells trials apart, with the words for it in a label; pipeline and format stand there alone.
 AXES = {"run": "", "model": "", "pipeline": "", "format": "", "engine": "", "precision": "", "batch_size": "batch ",
-        "image_size": "size ", "deliver": "", "decoder": "", "ranks": "ranks "}
+        "image_size": "size ", "color": "", "deliver": "", "decoder": "", "ranks": "ranks "}
 # What else does, where those do not suffice; and every swept key, which has a column by its dotted name.
 MORE_AXES = {"data_root": "", "store_bandwidth_mb_per_s": "MB/s ", "store_latency_ms": "latency ms ",
              "store_jitter_ms": "jitter ms ", "store_requests_per_s": "requests/s ", "cores_per_rank": "cores "}

@@ -82,6 +82,30 @@ TEST_F(CachedPixels, AreThoseThatThePngsGive) {
   }
 }
 
+TEST_F(CachedPixels, OfColorsAreAFileOfTheirOwn) {
+  convert();
+  const image::PixelSpec rgb{.image_size = 48, .color = spec::Color::rgb};
+  const auto open_rgb = [&] {
+    return open_dataset({.root = root(), .format = spec::DataFormat::cached, .split = Split::all}, rgb);
+  };
+  EXPECT_THAT(message_of<DataError>(open_rgb), AllOf(HasSubstr("no cached pixels"), HasSubstr("all-48-bilinear.rgb"),
+                                                     HasSubstr("--image-size 48 --color rgb")));
+  convert_data_set(
+      {.root = root(), .split = Split::all, .format = spec::DataFormat::cached, .pixels = rgb, .threads = 2});
+  const Dataset colored = open_rgb(), gray = open();
+  EXPECT_EQ(colored.total_bytes, 3 * gray.total_bytes);
+  EXPECT_EQ(colored.cached->made_for(), rgb);
+  storage::ByteBuffer buffer, other;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const auto pixels = read_image(colored, i, buffer), same = read_image(gray, i, other);
+    ASSERT_EQ(pixels.size(), 3 * same.size());
+    for (std::size_t at = 0; at < pixels.size(); ++at) ASSERT_EQ(pixels[at], same[at / 3]) << "X-rays are gray";
+  }
+  EXPECT_TRUE(check_data_set(storage::DataRoot(root()), 2).problems.empty());
+  fs::rename(formats::cached_path(root(), Split::all, rgb), file());
+  EXPECT_THAT(failure(), AllOf(HasSubstr("resized with bilinear, in rgb"), HasSubstr("--image-size 48")));
+}
+
 TEST_F(CachedPixels, OfAPartOfThePatientsAreTheirOwn) {
   convert();
   const PatientSplit cached = split_by_patient(open(), 0.4), png = split_by_patient(pngs(), 0.4);

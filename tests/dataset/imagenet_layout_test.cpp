@@ -11,8 +11,9 @@
 #include "dataset/index_report.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/make/synth_classes.hpp"
+#include "dataset/patient_split.hpp"
 #include "formats/record_writer.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -100,6 +101,28 @@ TEST_F(ImagenetLayout, MayLieInAFolderForEachSplit) {
   EXPECT_EQ(open(spec::Split::val).images.size(), 1u);
 }
 
+TEST_F(ImagenetLayout, ValidatesWithItsOwnShardsAndTrainsOnAllOthers) {
+  usual_set();
+  const Dataset train = open(spec::Split::train);
+  const PatientSplit split = split_for_epochs(train, 0.1);
+  EXPECT_EQ(split.training.images.size(), 3u);
+  ASSERT_EQ(split.validation.images.size(), 1u);
+  EXPECT_EQ(split.validation.images[0].name, "val_1.JPEG");
+  EXPECT_EQ(split.validation.label_names, train.label_names);
+  EXPECT_THAT(split.validation.shards, ElementsAre(root_ / "validation-00000-of-00001"));
+  const PatientSplit same = split_for_epochs(train, 0);
+  EXPECT_EQ(same.validation.images.size(), 3u) << "training.validation_share 0: the images that train validate";
+  EXPECT_EQ(open(spec::Split::all).validation, nullptr) << "they would train and validate";
+}
+
+TEST_F(ImagenetLayout, ValidatesWithAShareOfTheOthersIfItHasNoneOfItsOwn) {
+  usual_set();
+  std::filesystem::remove(root_ / "validation-00000-of-00001");
+  const Dataset train = open(spec::Split::train);
+  EXPECT_EQ(train.validation, nullptr);
+  EXPECT_EQ(split_for_epochs(train, 0.3).validation.images.size(), 1u);
+}
+
 TEST_F(ImagenetLayout, HasAsManyClassesAsTheSpecSays) {
   usual_set();
   spec_.layout = DataLayout::imagenet;
@@ -151,7 +174,7 @@ TEST_F(ImagenetLayout, WithoutShardsSaysWhatItExpects) {
 }
 
 TEST(SynthClasses, AreColourJpegsOfEachClassInBothSplits) {
-  if (image::make_jpeg_gray_decoder() == nullptr) GTEST_SKIP() << "this build has no libjpeg-turbo";
+  if (image::make_jpeg_decoder() == nullptr) GTEST_SKIP() << "this build has no libjpeg-turbo";
   const ScratchFolder folder;
   const std::string root = folder / "set";
   const SynthResult result = write_synthetic_classes({.directory = root, .images = 60, .classes = 3, .size = 64});

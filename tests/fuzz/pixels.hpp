@@ -4,23 +4,27 @@
 #include <cstdint>
 #include <vector>
 
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::fuzz {
 
 struct Pixels {
   int width = 0;
   int height = 0;
-  std::vector<std::uint8_t> rows;  // without gaps
+  std::vector<std::uint8_t> rows;  // without gaps; of three channels if they are compared as colors
 
   friend bool operator==(const Pixels&, const Pixels&) = default;
 };
 
-inline Pixels copy_of(const image::GrayImage& image) {
+// Returns the pixels as they are, or, of a gray image among colors, with three equal channels.
+inline Pixels copy_of(const image::DecodedImage& image, spec::Color color = spec::Color::gray) {
   Pixels pixels{.width = image.width, .height = image.height, .rows = {}};
   for (int y = 0; y < image.height; ++y) {
     const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
-    pixels.rows.insert(pixels.rows.end(), row, row + image.width);
+    const bool spreads = color == spec::Color::rgb && image.channels == 1;
+    if (!spreads) pixels.rows.insert(pixels.rows.end(), row, row + image.width * image.channels);
+    for (int x = 0; spreads && x < image.width; ++x) pixels.rows.insert(pixels.rows.end(), 3, row[x]);
   }
   return pixels;
 }

@@ -12,9 +12,9 @@
 #include <opencv2/imgproc.hpp>
 
 #include "image/decode_peers.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
+#include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"
-#include "image/png/png_gray.hpp"
 #include "image/preprocess.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -51,7 +51,7 @@ void measure(benchmark::State& state, const Images& images, Work work) {
 }
 
 void to_tensor(benchmark::State& state, const Images& images, spec::ResizeMethod method, Isa isa, bool isal) {
-  PngGrayDecoder decoder(isa, isal ? make_inflater() : make_zlib_inflater());
+  PngDecoder decoder(isa, isal ? make_inflater() : make_zlib_inflater());
   const auto preprocessor = make_preprocessor(method, kShape, isa);
   std::vector<std::byte> tensor(kShape.bytes());
   PngFile png;
@@ -80,7 +80,7 @@ void opencv_to_tensor(benchmark::State& state, const Images& images, int interpo
 }
 
 void decode(benchmark::State& state, const Images& images) {
-  PngGrayDecoder decoder;
+  PngDecoder decoder;
   PngFile png;
   measure(state, images, [&](const Bytes& image) {
     parse_png(image, "", png);
@@ -109,7 +109,7 @@ void inflate(benchmark::State& state, const Images& images, Inflater& inflater) 
 }
 
 void resize(benchmark::State& state, const Images& images, spec::ResizeMethod method, Isa isa) {
-  PngGrayDecoder decoder;
+  PngDecoder decoder;
   PngFile png;
   parse_png(images.front(), "", png);
   if (decoder.decode(png)) std::abort();
@@ -133,7 +133,7 @@ Images as_jpegs(const Images& pngs) {
 }
 
 void decode_jpeg(benchmark::State& state, const Images& images, const LeastSize& least) {
-  const auto decoder = make_jpeg_gray_decoder();
+  const auto decoder = make_jpeg_decoder();
   if (!decoder) return state.SkipWithError("this build has no libjpeg-turbo");
   measure(state, images, [&](const Bytes& image) {
     benchmark::DoNotOptimize(decoder->decode(image, parse_jpeg(image, ""), least).pixels);

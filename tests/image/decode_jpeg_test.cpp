@@ -7,8 +7,8 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "image/decoder.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
 #include "image/jpeg_builder.hpp"
 #include "image/pixels.hpp"
 
@@ -19,6 +19,7 @@ using spec::DecoderKind;
 using test::build_jpeg;
 using test::JpegRecipe;
 using test::pixels_of;
+using test::rgb_pixels_of;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -33,7 +34,7 @@ struct Decoded {
 
 Decoded decode(std::span<const std::byte> file, DecoderKind kind = DecoderKind::fast, const LeastSize& least = {}) {
   const auto decoder = make_decoder(kind, least);
-  const GrayImage image = decoder->decode(file, "x.jpg");
+  const DecodedImage image = decoder->decode(file, "x.jpg");
   return {image.width, image.height, pixels_of(image)};
 }
 
@@ -91,6 +92,46 @@ TEST(JpegDecoder, GivesThePixelsThatOpencvGives) {
     EXPECT_EQ(fast.width, recipe.width);
     EXPECT_EQ(fast, decode(file, DecoderKind::opencv)) << recipe.width << "x" << recipe.height;
   }
+}
+
+Decoded decode_rgb(std::span<const std::byte> file, DecoderKind kind, const LeastSize& least = {}) {
+  const auto decoder = make_decoder(kind, least, spec::Color::rgb);
+  const DecodedImage image = decoder->decode(file, "x.jpg");
+  return {image.width, image.height, rgb_pixels_of(image)};
+}
+
+TEST(JpegDecoder, GivesTheColorsThatOpencvGives) {
+  for (const JpegRecipe& recipe :
+       {kGray, kColor, JpegRecipe{.width = 1, .height = 1, .channels = 3},
+        JpegRecipe{.width = 37, .height = 23, .channels = 3}, JpegRecipe{.width = 40, .height = 30, .channels = 4},
+        JpegRecipe{.width = 200, .height = 100, .channels = 3, .quality = 40, .progressive = true}}) {
+    const auto file = build_jpeg(recipe);
+    const Decoded fast = decode_rgb(file, DecoderKind::fast);
+    EXPECT_EQ(fast.pixels.size(), static_cast<std::size_t>(recipe.width * recipe.height * 3));
+    EXPECT_EQ(fast, decode_rgb(file, DecoderKind::opencv)) << recipe.width << "x" << recipe.height;
+  }
+}
+
+TEST(JpegDecoder, KeepsRedGreenAndBlueInThisOrder) {
+  const JpegRecipe recipe{.width = 16, .height = 16, .channels = 3, .quality = 100};
+  std::vector<std::uint8_t> orange;
+  for (int i = 0; i < 256; ++i) orange.insert(orange.end(), {250, 130, 20});
+  const auto file = build_jpeg(recipe, orange);
+  for (const DecoderKind kind : {DecoderKind::fast, DecoderKind::opencv}) {
+    const Decoded image = decode_rgb(file, kind);
+    for (std::size_t i = 0; i < image.pixels.size(); ++i)
+      ASSERT_NEAR(image.pixels[i], orange[i], 3) << spec::to_string(kind) << ", byte " << i;
+  }
+}
+
+TEST(JpegScale, ScalesColorsAsItScalesGray) {
+  const auto file = build_jpeg(kColor);
+  const LeastSize least{kColor.width / 4, kColor.height / 4};
+  const Decoded scaled = decode_rgb(file, DecoderKind::fast, least);
+  const Decoded gray = decode(file, DecoderKind::fast, least);
+  EXPECT_EQ(scaled.width, gray.width);
+  EXPECT_EQ(scaled.height, gray.height);
+  EXPECT_EQ(scaled.pixels.size(), gray.pixels.size() * 3);
 }
 
 TEST(JpegDecoder, LeavesFourComponentsToOpencv) {

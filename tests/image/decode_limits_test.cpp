@@ -13,7 +13,7 @@
 #include "core/scratch.hpp"
 #include "image/decoder.hpp"
 #include "image/image_limits.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg_builder.hpp"
 #include "image/pixels.hpp"
 #include "image/png_builder.hpp"
@@ -135,7 +135,7 @@ TEST(ImageLimits, AJpegHasOneFrameAndItIsBeforeTheScans) {
 
 // The parser and libjpeg must agree, whatever a later parser overlooks.
 TEST(ImageLimits, LibjpegsOwnHeaderAndScansAreComparedWithWhatWasChecked) {
-  const auto decoder = make_jpeg_gray_decoder();
+  const auto decoder = make_jpeg_decoder();
   const Bytes file = jpeg_of_scans(64, 48, 9);
   const JpegFile checked = parse_jpeg(file, "x.jpg");
   EXPECT_EQ(checked.scans, 9);

@@ -6,8 +6,8 @@
 
 #include "core/errors.hpp"
 #include "image/decoder.hpp"
+#include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"
-#include "image/png/png_gray.hpp"
 #include "image/png_builder.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -62,7 +62,7 @@ test::PngRecipe small_image(Mutations& mutations) {
   return recipe;
 }
 
-bool refuses(PngGrayDecoder& decoder, const Bytes& file) {
+bool refuses(PngDecoder& decoder, const Bytes& file) {
   PngFile png;
   try {
     parse_png(file, "x.png", png);
@@ -94,8 +94,8 @@ TEST(DecodeMutation, DamagedImageDataDecodesOrIsRefusedByAllAlike) {
   Mutations mutations;
   const test::PngRecipe whole = small_image(mutations);
   const std::vector<std::uint8_t> stream = test::deflate(whole.rows);
-  PngGrayDecoder plain(Isa::plain, make_zlib_inflater());
-  PngGrayDecoder fast;
+  PngDecoder plain(Isa::plain, make_zlib_inflater());
+  PngDecoder fast;
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
     test::PngRecipe recipe = whole;
@@ -113,7 +113,7 @@ TEST(DecodeMutation, DamagedImageDataDecodesOrIsRefusedByAllAlike) {
 TEST(DecodeMutation, DamagedRowsAndHeadersDecodeOrAreRefused) {
   Mutations mutations;
   const test::PngRecipe whole = small_image(mutations);
-  PngGrayDecoder fast;
+  PngDecoder fast;
   int refused = 0;
   for (int round = 0; round < 1500; ++round) {
     test::PngRecipe recipe = whole;

@@ -11,7 +11,7 @@ namespace {
 
 TEST(DecoderWithoutOpencv, DecodesGray) {
   const test::Bytes file = test::gray_png(30, 20);
-  const GrayImage image = make_decoder(spec::DecoderKind::fast)->decode(file, "x.png");
+  const DecodedImage image = make_decoder(spec::DecoderKind::fast)->decode(file, "x.png");
   EXPECT_EQ(image.pixels[image.stride + 1], test::ramp(30, 20)[31]);
 }
 

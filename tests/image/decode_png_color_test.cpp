@@ -1,7 +1,8 @@
-// Both decoders against cv::imdecode of the whole file, for all kinds of PNG and all chunks that could change pixels:
-// libpng mixes colors to gray in linear light if the file tells its gamma.
+// Both decoders against cv::imdecode of the whole file, to gray and to colors, for all kinds of PNG and all chunks that
+// could change pixels: libpng mixes colors to gray in linear light if the file tells its gamma.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 
@@ -20,6 +21,7 @@ using test::Bytes;
 using test::pixels_of;
 using test::PngChunk;
 using test::PngRecipe;
+using test::rgb_pixels_of;
 using Numbers = std::vector<std::uint8_t>;
 
 struct Kind {
@@ -119,11 +121,11 @@ Numbers random_rows(const Kind& kind, unsigned width, unsigned height, bool inte
   return rows;
 }
 
-// Returns the pixels, or none if the file is refused.
+// Returns the pixels in the decoder's colors, or none if the file is refused.
 template <typename Decode>
-Numbers result_of(Decode decode) {
+Numbers result_of(spec::Color color, Decode decode) {
   try {
-    return pixels_of(decode());
+    return color == spec::Color::gray ? pixels_of(decode()) : rgb_pixels_of(decode());
   } catch (const DataError&) {
     return {};
   }
@@ -138,14 +140,9 @@ class PngColorTest : public testing::TestWithParam<Kind> {
         recipe.interlace = interlaced ? 1 : 0;
         recipe.rows = random_rows(GetParam(), recipe.width, recipe.height, interlaced, gray_colors, random);
         const Bytes file = build_png(recipe);
-        const Numbers whole = result_of([&] { return opencv_->decode(file); });
-        for (const auto& decoder : decoders_) {
-          EXPECT_TRUE(result_of([&] { return decoder->decode(file, "x.png"); }) == whole)
-              << what << (interlaced ? ", interlaced" : "") << (gray_colors ? ", gray colors" : "")
-              << (decoder == decoders_[0] ? ", fast" : ", opencv");
+        for (const Tested& tested : tested_) {
+          compare(file, tested, what + (interlaced ? ", interlaced" : "") + (gray_colors ? ", gray colors" : ""));
         }
-        refused_ += whole.empty() ? 1 : 0;
-        ++files_;
       }
     }
   }
@@ -158,15 +155,32 @@ class PngColorTest : public testing::TestWithParam<Kind> {
     return recipe;
   }
 
-  std::unique_ptr<OpencvDecoder> opencv_ = make_opencv_decoder();
-  std::vector<std::unique_ptr<Decoder>> decoders_ = [] {
-    std::vector<std::unique_ptr<Decoder>> both;
-    both.push_back(make_decoder(spec::DecoderKind::fast));
-    both.push_back(make_decoder(spec::DecoderKind::opencv));
-    return both;
-  }();
   int files_ = 0;
   int refused_ = 0;
+
+ private:
+  struct Tested {
+    explicit Tested(spec::Color to)
+        : color(to),
+          opencv(make_opencv_decoder(to)),
+          by_fast(make_decoder(spec::DecoderKind::fast, {}, to)),
+          by_opencv(make_decoder(spec::DecoderKind::opencv, {}, to)) {}
+    spec::Color color;
+    std::unique_ptr<OpencvDecoder> opencv;
+    std::unique_ptr<Decoder> by_fast, by_opencv;
+  };
+
+  void compare(const Bytes& file, const Tested& tested, const std::string& what) {
+    const Numbers whole = result_of(tested.color, [&] { return tested.opencv->decode(file); });
+    for (Decoder* const decoder : {tested.by_fast.get(), tested.by_opencv.get()}) {
+      EXPECT_TRUE(result_of(tested.color, [&] { return decoder->decode(file, "x.png"); }) == whole)
+          << what << ", " << spec::to_string(tested.color) << (decoder == tested.by_fast.get() ? ", fast" : ", opencv");
+    }
+    refused_ += whole.empty() ? 1 : 0;
+    ++files_;
+  }
+
+  const std::array<Tested, 2> tested_{Tested(spec::Color::gray), Tested(spec::Color::rgb)};
 };
 
 // libpng heeds some chunks only at their place, and a profile only if no other chunk told the colors before.
@@ -213,6 +227,16 @@ TEST(PngColor, AGammaChangesColorsAndLeavesGrayColors) {
   EXPECT_EQ(decode(colors, {}), (Numbers{76, 149, 29}));
   EXPECT_NE(decode(colors, {kStandard}), (Numbers{76, 149, 29}));
   EXPECT_EQ(decode(grays, {kStandard}), (Numbers{9, 99, 199}));
+}
+
+TEST(PngColor, AreRedGreenAndBlueWithoutAlphaWhateverTheGamma) {
+  const auto rows = test::unfiltered_rows(Numbers{255, 0, 7, 9, 1, 2, 3, 0}, 8);
+  const Bytes file =
+      build_png({.width = 2, .height = 1, .color_type = 6, .rows = rows, .before_palette = {gamma(100000)}});
+  for (const auto kind : {spec::DecoderKind::fast, spec::DecoderKind::opencv}) {
+    const auto decoder = make_decoder(kind, {}, spec::Color::rgb);
+    EXPECT_EQ(pixels_of(decoder->decode(file, "x.png")), (Numbers{255, 0, 7, 1, 2, 3})) << spec::to_string(kind);
+  }
 }
 
 // NIH's RGBA files have one, and libpng would write a line for it to stderr at every decode.

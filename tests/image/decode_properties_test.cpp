@@ -5,8 +5,8 @@
 #include <rapidcheck/gtest.h>  // after gtest.h, which it does not include
 
 #include "image/pixels.hpp"
+#include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"
-#include "image/png/png_gray.hpp"
 #include "image/png_builder.hpp"
 #include "image/preprocess.hpp"
 
@@ -40,12 +40,12 @@ RC_GTEST_PROP(DecodeProperty, AllImplementationsAgreeOnAnyRowsAndFilters, ()) {
   PngFile png;
   parse_png(file, "x.png", png);
   RC_ASSERT(png.simple);
-  PngGrayDecoder plain(Isa::plain, make_zlib_inflater());
+  PngDecoder plain(Isa::plain, make_zlib_inflater());
   RC_ASSERT(!plain.decode(png));
   const std::vector<std::uint8_t> expected = pixels_of(plain.image());
   for (const Isa isa : kIsas) {
     if (!supported(isa)) continue;
-    PngGrayDecoder fast(isa);
+    PngDecoder fast(isa);
     RC_ASSERT(!fast.decode(png));
     RC_ASSERT(pixels_of(fast.image()) == expected);
   }
@@ -66,7 +66,7 @@ RC_GTEST_PROP(PreprocessProperty, AllImplementationsAgreeOnAnySizes, ()) {
   const auto width = *rc::gen::inRange(1, 400);
   const auto height = *rc::gen::inRange(1, 60);
   const std::vector<std::uint8_t> pixels = random_bytes(static_cast<std::size_t>(width * height));
-  const GrayImage image{pixels.data(), width, height, static_cast<std::size_t>(width)};
+  const DecodedImage image{pixels.data(), width, height, static_cast<std::size_t>(width)};
   const BatchShape shape{1, *rc::gen::inRange(1, 80), *rc::gen::inRange(1, 80),
                          *rc::gen::element(Deliver::f32, Deliver::u8)};
   const auto method = *rc::gen::element(spec::ResizeMethod::bilinear, spec::ResizeMethod::area);

@@ -49,7 +49,7 @@ class PngWriterTest : public testing::TestWithParam<PngStyle> {
 
 TEST_P(PngWriterTest, KeepsEveryPixel) {
   const auto decoder = make_decoder(spec::DecoderKind::fast);
-  const GrayImage image = decoder->decode(encoded_, "image.png");
+  const DecodedImage image = decoder->decode(encoded_, "image.png");
   ASSERT_EQ(image.width, kPngSide);
   ASSERT_EQ(image.height, kPngSide);
   for (int y = 0; y < kPngSide; ++y) {
@@ -70,7 +70,7 @@ TEST(PngWriter, WritesThreeChannels) {
   const std::span<const std::byte> encoded = writer.encode_rgb(rgb, kSide);
   parse_png(encoded, "image.png", png);
   EXPECT_EQ(png.color_type, 2);
-  const GrayImage image = make_decoder(spec::DecoderKind::fast)->decode(encoded, "image.png");
+  const DecodedImage image = make_decoder(spec::DecoderKind::fast)->decode(encoded, "image.png");
   EXPECT_EQ(image.width, kSide);
 }
 
@@ -78,7 +78,7 @@ TEST_P(PngWriterTest, TakesAnyWidthAndHeight) {
   const std::vector<std::uint8_t> pixels = test::ramp(7, 3);
   const auto file = writer_.encode(pixels, 7, 3, GetParam());
   const auto decoder = make_decoder(spec::DecoderKind::opencv);
-  const GrayImage image = decoder->decode(file, "x.png");
+  const DecodedImage image = decoder->decode(file, "x.png");
   EXPECT_EQ(image.width, 7);
   EXPECT_EQ(test::pixels_of(image), pixels);
 }

@@ -2,6 +2,7 @@
 // direct computation in double.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -29,7 +30,7 @@ class Picture {
     std::mt19937 random(static_cast<unsigned>(width * 7919 + height));
     for (std::uint8_t& pixel : pixels_) pixel = static_cast<std::uint8_t>(random());
   }
-  GrayImage view() const { return {pixels_.data(), width_, height_, static_cast<std::size_t>(width_)}; }
+  DecodedImage view() const { return {pixels_.data(), width_, height_, static_cast<std::size_t>(width_)}; }
   double at(int x, int y) const { return pixels_[static_cast<std::size_t>(y * width_ + x)]; }
 
  private:
@@ -38,12 +39,38 @@ class Picture {
   int height_;
 };
 
-std::vector<std::byte> run(spec::ResizeMethod method, const BatchShape& shape, Isa isa, const GrayImage& image,
+std::vector<std::byte> run(spec::ResizeMethod method, const BatchShape& shape, Isa isa, const DecodedImage& image,
                            bool flip) {
   std::vector<std::byte> out(shape.bytes(), std::byte{0xaa});
   make_preprocessor(method, shape, isa)->run(image, flip, out.data());
   return out;
 }
+
+// A picture of colors, whose rows have a gap behind them, and the gray pictures of its channels.
+class ColorPicture {
+ public:
+  ColorPicture(int width, int height) : width_(width), height_(height) {
+    std::mt19937 random(static_cast<unsigned>(width * 31 + height));
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < 3 * width; ++x) {
+        rgb_.push_back(static_cast<std::uint8_t>(random()));
+        planes_[static_cast<std::size_t>(x % 3)].push_back(rgb_.back());
+      }
+      if (y + 1 < height) rgb_.resize(rgb_.size() + kGap, std::uint8_t{0xee});
+    }
+  }
+  DecodedImage view() const { return {rgb_.data(), width_, height_, static_cast<std::size_t>(3 * width_) + kGap, 3}; }
+  DecodedImage plane(std::size_t channel) const {
+    return {planes_[channel].data(), width_, height_, static_cast<std::size_t>(width_)};
+  }
+
+ private:
+  static constexpr std::size_t kGap = 5;
+  int width_;
+  int height_;
+  std::vector<std::uint8_t> rgb_;
+  std::array<std::vector<std::uint8_t>, 3> planes_;
+};
 
 double bilinear_at(const Picture& picture, const Sizes& s, int x, int y) {
   // Rounds coordinates to float, as TensorFlow does; everything else is in double.
@@ -116,6 +143,57 @@ TEST_P(PreprocessTest, ComputesBothResizesAsDefined) {
             method == spec::ResizeMethod::area ? area_at(picture, s, x, y) : bilinear_at(picture, s, x, y);
         ASSERT_NEAR(tensor[i] * kStd[i % 3] + kMean[i % 3], gray / 255, 2e-6) << s.width << "x" << s.height;
       }
+    }
+  }
+}
+
+// The gray pictures are resized by the kernels that the tests above hold to their definition.
+TEST_P(PreprocessTest, ResizesEachColorAsAGrayPictureOfIt) {
+  for (const Sizes& s : kSizes) {
+    const ColorPicture picture(s.width, s.height);
+    for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
+      for (const bool flip : {false, true}) {
+        const BatchShape bytes{1, s.output_height, s.output_width, Deliver::u8};
+        const BatchShape floats{1, s.output_height, s.output_width, Deliver::f32};
+        const BatchShape rgb{1, s.output_height, s.output_width, Deliver::u8_rgb};
+        const auto color_bytes = run(method, rgb, GetParam(), picture.view(), flip);
+        const auto color_floats = run(method, floats, GetParam(), picture.view(), flip);
+        for (std::size_t channel = 0; channel < 3; ++channel) {
+          const auto gray_bytes = run(method, bytes, GetParam(), picture.plane(channel), flip);
+          const auto gray_floats = run(method, floats, GetParam(), picture.plane(channel), flip);
+          for (std::size_t i = 0; i < gray_bytes.size(); ++i) {
+            ASSERT_EQ(color_bytes[3 * i + channel], gray_bytes[i])
+                << s.width << "x" << s.height << " to " << s.output_width << "x" << s.output_height;
+            const std::size_t at = (3 * i + channel) * sizeof(float);
+            ASSERT_EQ(std::memcmp(&color_floats[at], &gray_floats[at], sizeof(float)), 0)
+                << s.width << "x" << s.height << " to " << s.output_width << "x" << s.output_height;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(PreprocessTest, MakesThreeEqualChannelsOfAGrayPictureAmongColors) {
+  const Picture picture(300, 20);
+  for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
+    const auto gray = run(method, {1, 9, 37, Deliver::u8}, GetParam(), picture.view(), true);
+    const auto rgb = run(method, {1, 9, 37, Deliver::u8_rgb}, GetParam(), picture.view(), true);
+    ASSERT_EQ(rgb.size(), 3 * gray.size());
+    for (std::size_t i = 0; i < rgb.size(); ++i) ASSERT_EQ(rgb[i], gray[i / 3]) << i;
+  }
+}
+
+TEST_P(PreprocessTest, FollowsGrayAndColorInTurn) {
+  const BatchShape shape{1, 24, 24, Deliver::u8_rgb};
+  const Picture gray(60, 50);
+  const ColorPicture color(60, 50);
+  for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
+    const auto preprocessor = make_preprocessor(method, shape, GetParam());
+    std::vector<std::byte> out(shape.bytes());
+    for (const DecodedImage& image : {gray.view(), color.view(), gray.view()}) {
+      preprocessor->run(image, false, out.data());
+      EXPECT_EQ(out, run(method, shape, Isa::plain, image, false)) << image.channels;
     }
   }
 }

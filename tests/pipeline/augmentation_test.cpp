@@ -26,13 +26,13 @@ TEST(Flip, IsDecidedByImageAndEpochForAboutHalf) {
 class WindowTest : public testing::Test {
  protected:
   const std::vector<std::uint8_t> pixels_ = std::vector<std::uint8_t>(20 * 12);
-  const image::GrayImage image_{.pixels = pixels_.data(), .width = 16, .height = 12, .stride = 20};
-  std::ptrdiff_t column(const image::GrayImage& window) const { return (window.pixels - image_.pixels) % 20; }
-  std::ptrdiff_t row(const image::GrayImage& window) const { return (window.pixels - image_.pixels) / 20; }
+  const image::DecodedImage image_{.pixels = pixels_.data(), .width = 16, .height = 12, .stride = 20};
+  std::ptrdiff_t column(const image::DecodedImage& window) const { return (window.pixels - image_.pixels) % 20; }
+  std::ptrdiff_t row(const image::DecodedImage& window) const { return (window.pixels - image_.pixels) / 20; }
 };
 
 TEST_F(WindowTest, HasItsShareOfEachSide) {
-  const image::GrayImage window = middle_window(image_, 0.5);
+  const image::DecodedImage window = middle_window(image_, 0.5);
   EXPECT_EQ(window.width, 8);
   EXPECT_EQ(window.height, 6);
   EXPECT_EQ(window.stride, 20u);
@@ -40,8 +40,17 @@ TEST_F(WindowTest, HasItsShareOfEachSide) {
   EXPECT_EQ(row(window), 3);
 }
 
+TEST_F(WindowTest, BeginsAtAWholePixelOfColors) {
+  const image::DecodedImage rgb{.pixels = pixels_.data(), .width = 6, .height = 12, .stride = 20, .channels = 3};
+  const image::DecodedImage window = middle_window(rgb, 0.5);
+  EXPECT_EQ(window.width, 3);
+  EXPECT_EQ(window.channels, 3);
+  EXPECT_EQ(column(window), 3) << "one pixel of three bytes";
+  EXPECT_EQ(row(window), 3);
+}
+
 TEST_F(WindowTest, OfAllIsTheImage) {
-  for (const image::GrayImage& window : {middle_window(image_, 1), random_window(image_, 1, 1, {.image = 5})}) {
+  for (const image::DecodedImage& window : {middle_window(image_, 1), random_window(image_, 1, 1, {.image = 5})}) {
     EXPECT_EQ(window.pixels, image_.pixels);
     EXPECT_EQ(window.width, 16);
     EXPECT_EQ(window.height, 12);
@@ -52,7 +61,7 @@ TEST_F(WindowTest, LiesAnywhereButInsideOfTheImage) {
   std::set<std::ptrdiff_t> columns, rows;
   for (std::uint32_t image = 0; image < 500; ++image) {
     const ExampleId id{.image = image, .epoch = 2};
-    const image::GrayImage window = random_window(image_, 0.75, 1, id);
+    const image::DecodedImage window = random_window(image_, 0.75, 1, id);
     EXPECT_EQ(window.pixels, random_window(image_, 0.75, 1, id).pixels);
     columns.insert(column(window));
     rows.insert(row(window));
@@ -63,11 +72,11 @@ TEST_F(WindowTest, LiesAnywhereButInsideOfTheImage) {
 
 TEST_F(WindowTest, OfARandomSizeHasTheAreasAndShapesOfTorchvision) {
   const std::vector<std::uint8_t> pixels(400 * 300);
-  const image::GrayImage large{.pixels = pixels.data(), .width = 400, .height = 300, .stride = 400};
+  const image::DecodedImage large{.pixels = pixels.data(), .width = 400, .height = 300, .stride = 400};
   double least = 1, most = 0, narrowest = 9, widest = 0, sum = 0;
   for (std::uint32_t image = 0; image < 2000; ++image) {
     const ExampleId id{.image = image, .epoch = 1};
-    const image::GrayImage window = random_resized_window(large, 7, id);
+    const image::DecodedImage window = random_resized_window(large, 7, id);
     const auto begin = window.pixels - large.pixels;
     EXPECT_LE(begin % 400 + window.width, 400);
     EXPECT_LE(begin / 400 + window.height, 300);
@@ -84,7 +93,7 @@ TEST_F(WindowTest, OfARandomSizeHasTheAreasAndShapesOfTorchvision) {
 }
 
 TEST_F(WindowTest, OfAStripThatFitsNoShapeIsItsMiddle) {
-  const image::GrayImage strip{.pixels = pixels_.data(), .width = 16, .height = 2, .stride = 20};
+  const image::DecodedImage strip{.pixels = pixels_.data(), .width = 16, .height = 2, .stride = 20};
   std::set<int> widths;
   for (std::uint32_t image = 0; image < 50; ++image) widths.insert(random_resized_window(strip, 1, {image, 0}).width);
   EXPECT_TRUE(widths.contains(3));

@@ -47,7 +47,7 @@ void copy_small_xrays(const fs::path& root) {
   storage::ByteBuffer buffer;
   bool published = false;
   for (const auto& entry : fs::directory_iterator(root / "images")) {
-    const image::GrayImage whole = decoder->decode(storage::read_file(entry.path().string(), buffer), entry.path());
+    const image::DecodedImage whole = decoder->decode(storage::read_file(entry.path().string(), buffer), entry.path());
     std::vector<std::uint8_t> pixels;
     for (int y = 0; y < kSmallSide; ++y) {
       for (int x = 0; x < kSmallSide; ++x) {
@@ -144,6 +144,17 @@ void set(spec::PipelineSpec& pipeline, const std::string& name, const std::strin
   }
 }
 
+namespace {
+
+Deliver delivered(const Setting& setting) {
+  spec::DataSpec data;
+  data.deliver = setting.deliver;
+  data.color = setting.color;
+  return spec::delivered(data);
+}
+
+}  // namespace
+
 PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline,
                            const Setting& setting) {
   // Lists core 0 several times, so that there are as many workers as the test needs on any machine.
@@ -152,12 +163,13 @@ PipelineContext context_of(const dataset::Dataset& dataset, const spec::Pipeline
           .data = {.format = dataset.format,
                    .split = spec::Split::all,
                    .deliver = setting.deliver,
-                   .on_bad_record = setting.on_bad_record},
+                   .on_bad_record = setting.on_bad_record,
+                   .color = setting.color},
           .preprocess = {.flip = setting.flip},
           .shape = {.images = setting.batch,
                     .height = setting.size,
                     .width = setting.size,
-                    .deliver = setting.deliver,
+                    .deliver = delivered(setting),
                     .labels = dataset.labels()},
           .allocator = host_allocator(),
           .rank = setting.rank,
@@ -212,8 +224,8 @@ std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
 }
 
 std::vector<Delivered> reference(const dataset::Dataset& dataset, const Setting& setting) {
-  const BatchShape shape{.images = 1, .height = setting.size, .width = setting.size, .deliver = setting.deliver};
-  const auto decoder = image::make_decoder(spec::DecoderKind::fast);
+  const BatchShape shape{.images = 1, .height = setting.size, .width = setting.size, .deliver = delivered(setting)};
+  const auto decoder = image::make_decoder(spec::DecoderKind::fast, {}, setting.color);
   const auto preprocessor = image::make_preprocessor(spec::ResizeMethod::bilinear, shape);
   storage::ByteBuffer buffer;
   std::byte* tensor = host_allocator().allocate(shape.bytes());

@@ -65,6 +65,7 @@ struct Setting {
   std::size_t threads = 2;
   bool flip = false;
   spec::OnBadRecord on_bad_record = spec::OnBadRecord::stop;
+  spec::Color color = spec::Color::gray;
 };
 
 PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting);

@@ -60,29 +60,33 @@ std::string write_folder_root(const std::string& root) {
   return root;
 }
 
-const image::PixelSpec kPixels{.image_size = Setting().size};
+image::PixelSpec pixels(spec::Color color) { return {.image_size = Setting().size, .color = color}; }
 
 struct Root {
   explicit Root(DataLayout root_layout) : layout(root_layout) {
     path = layout == DataLayout::csv ? write_csv_root(folder.path()) : write_folder_root(folder.path());
     for (const auto format : {DataFormat::tfrecord, DataFormat::webdataset, DataFormat::cached}) {
-      dataset::convert_data_set({.root = path,
-                                 .split = spec::Split::all,
-                                 .format = format,
-                                 .pixels = kPixels,
-                                 .shards = spec::reads_shards(format) ? 16 : 0,
-                                 .threads = 2,
-                                 .layout = layout});
+      convert(format, spec::Color::gray);
     }
+    convert(DataFormat::cached, spec::Color::rgb);
     files = open(DataFormat::png);
   }
-  dataset::Dataset open(DataFormat format) const {
+  void convert(DataFormat format, spec::Color color) const {
+    dataset::convert_data_set({.root = path,
+                               .split = spec::Split::all,
+                               .format = format,
+                               .pixels = pixels(color),
+                               .shards = spec::reads_shards(format) ? 16 : 0,
+                               .threads = 2,
+                               .layout = layout});
+  }
+  dataset::Dataset open(DataFormat format, spec::Color color = spec::Color::gray) const {
     spec::DataSpec spec;  // set one by one, since GCC 12 warns that the rest of a long braced list is uninitialized
     spec.root = path;
     spec.format = format;
     spec.split = spec::Split::all;
     spec.layout = layout;
-    return dataset::open_dataset(spec, kPixels);
+    return dataset::open_dataset(spec, pixels(color));
   }
 
   const DataLayout layout;
@@ -96,13 +100,14 @@ const Root& root_of(DataLayout layout) {
   return layout == DataLayout::csv ? csv : folders;
 }
 
-class EveryLayout : public testing::TestWithParam<std::tuple<std::string, DataFormat, DataLayout>> {
+class EveryLayout : public testing::TestWithParam<std::tuple<std::string, DataFormat, DataLayout, spec::Color>> {
  protected:
   spec::PipelineSpec pipeline() const { return finite_preset(std::get<0>(GetParam()), 1); }
   const Root& root() const { return root_of(std::get<2>(GetParam())); }
-  dataset::Dataset dataset() const { return root().open(std::get<1>(GetParam())); }
+  spec::Color color() const { return std::get<3>(GetParam()); }
+  dataset::Dataset dataset() const { return root().open(std::get<1>(GetParam()), color()); }
   Setting setting() const {
-    return {.deliver = std::get<1>(GetParam()) == DataFormat::cached ? Deliver::u8 : Deliver::f32};
+    return {.deliver = std::get<1>(GetParam()) == DataFormat::cached ? Deliver::u8 : Deliver::f32, .color = color()};
   }
 };
 
@@ -127,16 +132,41 @@ TEST_P(EveryLayout, DeliversThemFromACacheAsWell) {
 }
 
 std::string layout_name(const testing::TestParamInfo<EveryLayout::ParamType>& info) {
-  return fmt::format("{}_{}_{}", test_name(std::get<0>(info.param)), spec::to_string(std::get<1>(info.param)),
-                     spec::to_string(std::get<2>(info.param)));
+  return fmt::format("{}_{}_{}_{}", test_name(std::get<0>(info.param)), spec::to_string(std::get<1>(info.param)),
+                     spec::to_string(std::get<2>(info.param)), spec::to_string(std::get<3>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, EveryLayout,
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, EveryLayout,
+    testing::Combine(testing::ValuesIn(spec::preset_names()),
+                     testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset, DataFormat::cached),
+                     testing::Values(DataLayout::csv, DataLayout::folders), testing::Values(spec::Color::gray)),
+    layout_name);
+INSTANTIATE_TEST_SUITE_P(Colors, EveryLayout,
                          testing::Combine(testing::ValuesIn(spec::preset_names()),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
-                                                          DataFormat::cached),
-                                          testing::Values(DataLayout::csv, DataLayout::folders)),
+                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::cached),
+                                          testing::Values(DataLayout::folders), testing::Values(spec::Color::rgb)),
                          layout_name);
+
+TEST(ColorBytes, AreThoseThatTheDecoderAndTheResizeGive) {
+  const Root& root = root_of(DataLayout::folders);
+  const Setting setting{.deliver = Deliver::u8, .color = spec::Color::rgb};
+  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset}) {
+    EXPECT_EQ(sorted(run(root.open(format), finite_preset("optimized", 1), setting)), reference(root.files, setting))
+        << spec::to_string(format);
+  }
+}
+
+TEST(ColorForecast, CountsThreeChannelsOfBytes) {
+  const Root& root = root_of(DataLayout::folders);
+  const spec::PipelineSpec pipeline = finite_preset("optimized", 1);
+  const auto batches = [&](spec::Color color) {
+    return forecast_memory(context_of(root.files, pipeline, {.deliver = Deliver::u8, .color = color}))
+        .lines.back()
+        .bytes.full;
+  };
+  EXPECT_EQ(batches(spec::Color::rgb), 3 * batches(spec::Color::gray));
+}
 
 TEST(CorruptJpeg, StopsOrIsSkippedAsTheSpecSays) {
   const TempFolder folder;

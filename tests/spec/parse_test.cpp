@@ -68,6 +68,24 @@ TEST(Parse, TakesAPipelineInPlace) {
   EXPECT_EQ(pipeline_of("\"keras\""), preset("keras"));
 }
 
+TEST(Parse, DecodesImagenetInColorAndAllElseInGrayUnlessTold) {
+  const auto data_of = [](const std::string& keys) {
+    return trials_of("{\"data\": {\"root\": \"d\", \"deliver\": \"u8\"" + keys + "}}").front().experiment.data;
+  };
+  EXPECT_EQ(color_of(data_of("")), Color::gray);
+  EXPECT_EQ(delivered(data_of("")), Deliver::u8);
+  const std::string imagenet = R"(, "layout": "imagenet", "format": "tfrecord")";
+  EXPECT_EQ(color_of(data_of(imagenet)), Color::rgb);
+  EXPECT_EQ(delivered(data_of(imagenet)), Deliver::u8_rgb);
+  EXPECT_EQ(color_of(data_of(imagenet + R"(, "color": "gray")")), Color::gray);
+  EXPECT_EQ(color_of(data_of(R"(, "layout": "folders")")), Color::gray);
+  EXPECT_EQ(color_of(data_of(R"(, "layout": "folders", "color": "rgb")")), Color::rgb);
+  DataSpec floats;
+  floats.color = Color::rgb;
+  EXPECT_EQ(delivered(floats), Deliver::f32) << "three channels in any case";
+  EXPECT_THAT(error_of([&] { data_of(R"(, "color": "bgr")"); }), HasSubstr("data.color must be"));
+}
+
 TEST(Parse, LetsEditorsNameTheirSchema) { EXPECT_EQ(trials_of(R"({"$schema": "../schema.json"})").size(), 1u); }
 
 TEST(LoadSpec, ReadsAFileAndNamesItInErrors) {

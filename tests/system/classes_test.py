@@ -103,6 +103,18 @@ class Classes(SystemTest):
         self.assertEqual((other / "scores.csv").read_bytes(), (judged / "scores.csv").read_bytes())
         self.assertIn("top-5", self.succeed("evaluate", "--checkpoint", checkpoint, *data).stdout)
 
+    def test_a_training_validates_with_the_shards_of_the_validation(self):
+        out = self.folder / "out"
+        told = self.succeed("--config", self.training(), "--output", out).stderr
+        self.assertIn("the 36 images of split val validate, and all 324 of split train are trained on", told)
+        self.assertEqual(self.report(out)["trials"][0]["repeats"][0]["epochs"][0]["validation_images"], 36)
+        for shard in self.images.glob("validation-*"):
+            shard.unlink()
+        out = self.folder / "share"
+        told = self.succeed("--config", self.training(training__validation_share=0.25), "--output", out).stderr
+        self.assertNotIn("of split val validate", told)
+        self.assertEqual(self.report(out)["trials"][0]["repeats"][0]["epochs"][0]["validation_images"], 81)
+
     def test_every_engine_takes_them(self):
         for engine in ("none", "emulated:v100", "onednn"):
             out = self.folder / engine.replace(":", "-")

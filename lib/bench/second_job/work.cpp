@@ -55,7 +55,7 @@ void prepare_files(const spec::Experiment& trial, const spec::Experiment& own, c
   const auto engine = engine::make_engine(own.engine, {.model = own.model,
                                                        .training = own.training,
                                                        .comm = own.comm,
-                                                       .deliver = own.data.deliver,
+                                                       .deliver = spec::delivered(own.data),
                                                        .outputs = images.labels(),
                                                        .class_weights = class_weights(own, images),
                                                        .cores = cores,

@@ -100,10 +100,10 @@ std::vector<std::string> labels_in(const spec::Safetensors& file, const std::str
 
 // Returns the part of the spec that says how images are given to the network, as a spec.
 std::string use_of(const spec::Experiment& spec) {
-  return fmt::format(
-      R"({{"preprocess": {{"resize": "{}", "crop": {}}}, "model": {{"name": "{}", "image_size": {}}}, "training": {{"task": "{}"}}}})",
-      spec::to_string(spec.preprocess.resize), spec.preprocess.crop, spec.model.name, spec.model.image_size,
-      spec::to_string(spec.training.task));
+  return fmt::format(R"({{"data": {{"color": "{}"}}, "preprocess": {{"resize": "{}", "crop": {}}}, )"
+                     R"("model": {{"name": "{}", "image_size": {}}}, "training": {{"task": "{}"}}}})",
+                     spec::to_string(spec::color_of(spec.data)), spec::to_string(spec.preprocess.resize),
+                     spec.preprocess.crop, spec.model.name, spec.model.image_size, spec::to_string(spec.training.task));
 }
 
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {

@@ -53,10 +53,14 @@ CheckpointToResume checkpoint_to_resume(const TrialContext& context) {
 
 Epochs::Epochs(const TrialContext& context)
     : context_(context),
-      images_(dataset::split_by_patient(context.dataset, context.spec.training.validation_share)),
+      images_(dataset::split_for_epochs(context.dataset, context.spec.training.validation_share)),
       plan_(plan()),
       rate_(context.spec.training, plan_) {
   epoch_training(context.engine);  // or this is refused before anything is done
+  if (context.dataset.validation && context.communicator.rank() == 0 && context.spec.training.validation_share > 0) {
+    log::info_once("{}: the {} images of split val validate, and all {} of split train are trained on",
+                   context.spec.data.root, images_.validation.images.size(), images_.training.images.size());
+  }
   context.engine.restart();
   if (const CheckpointToResume checkpoint = checkpoint_to_resume(context); !checkpoint.path.empty()) resume(checkpoint);
   state_.experiment = context.spec.name;

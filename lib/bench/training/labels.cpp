@@ -68,7 +68,7 @@ void check_task(const spec::Experiment& spec, const dataset::Dataset& images) {
 std::vector<float> class_weights(const spec::Experiment& spec, const dataset::Dataset& images) {
   if (spec::balances_classes(spec.training)) {
     if (spec.training.epochs == 0) return balanced(spec, images);
-    return balanced(spec, dataset::split_by_patient(images, spec.training.validation_share).training);
+    return balanced(spec, dataset::split_for_epochs(images, spec.training.validation_share).training);
   }
   std::vector<float> weights = spec::stated_class_weights(spec.training);
   const std::size_t labels = images.label_names.size();

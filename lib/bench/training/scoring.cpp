@@ -71,7 +71,7 @@ class ViewScorer {
     crops_ = BatchPool::create({.images = context.spec.training.batch_size,
                                 .height = side,
                                 .width = side,
-                                .deliver = context.spec.data.deliver,
+                                .deliver = spec::delivered(context.spec.data),
                                 .labels = context.images.labels()},
                                1, engine_.allocator());
   }
@@ -107,14 +107,22 @@ class ViewScorer {
   std::shared_ptr<BatchPool> crops_;  // only for crops
 };
 
-// Appends the gray values of an image as the network sees it.
-void append_seen(Batch& batch, int slot, std::string& bytes) {
+// Appends the gray values of an image as the network sees it. Colors have the weights of ITU-R BT.601, as in decoders.
+void append_seen(Batch& batch, int slot, spec::Color color, std::string& bytes) {
   const std::size_t pixels = static_cast<std::size_t>(batch.shape.height) * static_cast<std::size_t>(batch.shape.width);
   if (batch.shape.deliver == Deliver::u8) return append(bytes, batch.image(slot), pixels);
   const image::Normalization normalization = image::imagenet_normalization();
-  const auto* const values = reinterpret_cast<const float*>(batch.image(slot));
+  const bool is_float = batch.shape.deliver == Deliver::f32;
+  const std::byte* const image = batch.image(slot);
+  const auto channel = [&](std::size_t pixel, std::size_t c) {
+    if (!is_float) return static_cast<float>(image[pixel * 3 + c]);
+    const float value = reinterpret_cast<const float*>(image)[pixel * 3 + c];
+    return (value - normalization.offset[c]) / normalization.scale[c];
+  };
   for (std::size_t i = 0; i < pixels; ++i) {
-    const float gray = (values[i * 3] - normalization.offset[0]) / normalization.scale[0];
+    const float gray = color == spec::Color::gray
+                           ? channel(i, 0)
+                           : 0.299f * channel(i, 0) + 0.587f * channel(i, 1) + 0.114f * channel(i, 2);
     bytes.push_back(static_cast<char>(std::clamp(std::lround(gray), 0L, 255L)));
   }
 }
@@ -139,7 +147,7 @@ std::string score_share(const ScoringContext& context, const Share& share) {
     const std::vector<float> labels = batch->labels;
     std::vector<std::string> seen(ids.size());
     for (int slot = 0; context.maps && slot < batch->valid; ++slot)
-      append_seen(*batch, slot, seen[static_cast<std::size_t>(slot)]);
+      append_seen(*batch, slot, spec::color_of(spec.data), seen[static_cast<std::size_t>(slot)]);
     const std::vector<std::vector<float>> logits = scorer.score(std::move(batch));
     for (std::size_t i = 0; i < logits.size(); ++i) {
       append(bytes, &share.numbers.at(ids[i].image), 1);

@@ -20,7 +20,7 @@
 #include "dataset/make/progress.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 #include "image/tensor_maker.hpp"
 
 namespace chexbench::dataset {
@@ -29,8 +29,8 @@ namespace {
 // What one thread reuses from image to image.
 struct Tools {
   explicit Tools(const image::PixelSpec& spec)
-      : maker({.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = Deliver::u8}, spec.resize) {
-  }
+      : maker({.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = image::deliver_of(spec)},
+              spec.resize) {}
 
   image::TensorMaker maker;
   storage::ByteBuffer file;

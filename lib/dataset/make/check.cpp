@@ -81,7 +81,7 @@ class Checker {
   void check_cached_files() {
     const std::string folder = formats::format_folder(root_.path, spec::DataFormat::cached);
     for (const storage::StoreEntry& entry : root_.store->list(folder)) {
-      if (entry.name.ends_with(".gray")) check_cached(folder + "/" + entry.name);
+      if (formats::is_cached_name(entry.name)) check_cached(folder + "/" + entry.name);
     }
   }
 
@@ -178,7 +178,8 @@ class Checker {
       return;
     }
     const image::PixelSpec spec = file->made_for();
-    const BatchShape shape{.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = Deliver::u8};
+    const BatchShape shape{
+        .images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = image::deliver_of(spec)};
     Progress progress("checking", "images of cached pixels", file->images());
     std::vector<std::unique_ptr<image::TensorMaker>> makers(workers_.size());
     parallel_for(file->images(), threads_, [&](std::size_t who, std::size_t i) {

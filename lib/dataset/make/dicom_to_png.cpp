@@ -4,7 +4,7 @@ namespace chexbench::dataset {
 
 std::span<const std::byte> DicomToPng::run(std::span<const std::byte> dicom, const std::string& name) {
   if (!decoder_) decoder_ = image::make_decoder(spec::DecoderKind::fast);
-  const image::GrayImage image = decoder_->decode(dicom, name);
+  const image::DecodedImage image = decoder_->decode(dicom, name);
   pixels_.clear();
   for (int y = 0; y < image.height; ++y) {
     const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;

@@ -51,9 +51,14 @@ void upload_image(const std::byte* from, Deliver deliver, const Tensor& input, T
   if (deliver == Deliver::f32) {
     const auto* values = reinterpret_cast<const float*>(from);
     fill(to, pixels, input.layout, [&](std::size_t pixel, std::size_t c) { return values[pixel * kChannels + c]; });
+    return;
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+  if (deliver == Deliver::u8) {
+    fill(to, pixels, input.layout, [&](std::size_t pixel, std::size_t c) { return table[c][bytes[pixel]]; });
   } else {
-    const auto* gray = reinterpret_cast<const std::uint8_t*>(from);
-    fill(to, pixels, input.layout, [&](std::size_t pixel, std::size_t c) { return table[c][gray[pixel]]; });
+    fill(to, pixels, input.layout,
+         [&](std::size_t pixel, std::size_t c) { return table[c][bytes[pixel * kChannels + c]]; });
   }
 }
 

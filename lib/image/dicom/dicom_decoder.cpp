@@ -67,7 +67,7 @@ class ModuleDecoder final : public DicomDecoder {
     if (!reader_) throw std::bad_alloc();
   }
 
-  GrayImage decode(std::span<const std::byte> bytes) override {
+  DecodedImage decode(std::span<const std::byte> bytes) override {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max()) throw DataError("it is too large for a DICOM file");
     const DicomHeader header = read_header(bytes);
     if (const auto refusal = refuse_size(header.width, header.height)) throw DataError(*refusal);

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::image {
 
@@ -29,7 +29,7 @@ class DicomDecoder {
   // @throws DataError without the file's name if it is damaged or truncated; has no pixels, colors, several frames or a
   // transfer syntax that DCMTK does not read; or asks for too much (image_limits.hpp). In a build without DCMTK always.
   // @throws SpecError as max_image_pixels()
-  virtual GrayImage decode(std::span<const std::byte> bytes) = 0;
+  virtual DecodedImage decode(std::span<const std::byte> bytes) = 0;
 };
 
 // Loads DCMTK at its first call. @throws DataError if it cannot be loaded

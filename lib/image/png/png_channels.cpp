@@ -48,6 +48,20 @@ void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blu
   }
 }
 
+void join_channels(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height,
+                   std::uint8_t* rgb) {
+  for (int y = 0; y < height; ++y) {
+    const std::uint8_t* const r = red.row(y);
+    const std::uint8_t* const g = green.row(y);
+    const std::uint8_t* const b = blue.row(y);
+    for (int x = 0; x < width; ++x) {
+      *rgb++ = r[x];
+      *rgb++ = g[x];
+      *rgb++ = b[x];
+    }
+  }
+}
+
 void scale_rows(const PixelRows& high, const PixelRows& low, int width, int height) {
   for (int y = 0; y < height; ++y) {
     std::uint8_t* const h = high.row(y);

@@ -18,6 +18,10 @@ bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue
 // of 15 bits, which are truncated as the sum is. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
 void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);
 
+// Writes red, green and blue side by side to `rgb`, which has packed rows.
+void join_channels(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height,
+                   std::uint8_t* rgb);
+
 // Writes pixels of 16 bits over their high bytes, scaled to 8 (sixteen_bits.hpp).
 void scale_rows(const PixelRows& high, const PixelRows& low, int width, int height);
 

@@ -109,8 +109,7 @@ class Adviser {
   double predict(const spec::Experiment& experiment) const {
     InputCosts costs = costs_;
     if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, since it was not measured
-    // An image in u8 has one byte per pixel, in f32 three channels of four bytes.
-    if (experiment.data.deliver != best_.data.deliver) costs.batch_s /= 12;
+    costs.batch_s *= static_cast<double>(image_bytes(experiment)) / static_cast<double>(image_bytes(best_));
     return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
   }
 

@@ -126,8 +126,10 @@ std::size_t decoding_op(const PipelineSpec& pipeline) {
 }
 
 std::size_t image_bytes(const spec::Experiment& trial) {
-  return BatchShape{
-      .images = 1, .height = trial.model.image_size, .width = trial.model.image_size, .deliver = trial.data.deliver}
+  return BatchShape{.images = 1,
+                    .height = trial.model.image_size,
+                    .width = trial.model.image_size,
+                    .deliver = spec::delivered(trial.data)}
       .image_bytes();
 }
 

@@ -74,10 +74,15 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
                                 printable(network.name), suggestion(network.name, known)));
   }
   std::vector<std::string> overrides = {"model.name=" + json_text(network.name)};
-  if (network.use.empty()) return overrides;
+  if (network.use.empty()) {  // of a version that knew no colors
+    overrides.emplace_back("data.color=gray");
+    return overrides;
+  }
   try {
     const spec::Experiment told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
+    // Where a checkpoint of an older version does not say it, this is gray.
+    overrides.push_back(fmt::format("data.color={}", spec::to_string(spec::color_of(told.data))));
     overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
     overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
     overrides.push_back(fmt::format("training.task={}", spec::to_string(told.training.task)));

@@ -32,7 +32,8 @@ bool measures_input(const results::TrialResult& trial) {
 // The size of the batch, the network and the optimizer are not compared: the work for each image is the same.
 bool same_input(const spec::Experiment& a, const spec::Experiment& b) {
   return a.data.format == b.data.format && a.data.decoder == b.data.decoder && a.data.deliver == b.data.deliver &&
-         a.preprocess == b.preprocess && a.pipeline == b.pipeline && a.model.image_size == b.model.image_size;
+         spec::color_of(a.data) == spec::color_of(b.data) && a.preprocess == b.preprocess && a.pipeline == b.pipeline &&
+         a.model.image_size == b.model.image_size;
 }
 
 std::string input_name(const spec::Experiment& spec) {

@@ -47,7 +47,7 @@ void print_device_memory(std::string& text, const spec::Experiment& spec, const 
                                                     {.model = spec.model,
                                                      .training = spec.training,
                                                      .comm = spec.comm,
-                                                     .deliver = spec.data.deliver,
+                                                     .deliver = spec::delivered(spec.data),
                                                      .outputs = dataset.labels(),
                                                      .class_weights = bench::class_weights(spec, dataset)});
   if (lines.empty()) return;
@@ -106,6 +106,7 @@ struct TriedOnce {
   std::optional<InputCosts> costs;
   std::optional<double> rate;
   std::size_t images = 0;
+  std::size_t validation_images = 0;
 };
 
 bool is_same_training(const spec::Experiment& a, const spec::Experiment& b) {
@@ -139,6 +140,7 @@ class Tries {
     const TriedOnce& network = once(trial, true, is_same_training);
     return {.costs = input.costs.value_or(InputCosts()),
             .images = input.images,
+            .validation_images = input.validation_images,
             .trained_images_per_s_per_core = network.rate};
   }
   bool knows_images_of(const spec::Experiment& trial) {
@@ -154,7 +156,11 @@ class Tries {
     TriedOnce one{.trial = trial, .network = network};
     if (network) one.rate = trainings_.spend(measure_training_rate, trial);
     if (!network && spec::uses_pipeline(trial)) one.costs = looks_.spend(measure_input_costs, trial);
-    if (one.costs) one.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
+    if (one.costs) {
+      const dataset::Dataset dataset = dataset::open_dataset(trial.data, bench::pixels_of(trial));
+      one.images = dataset.images.size();
+      if (dataset.validation) one.validation_images = dataset.validation->images.size();
+    }
     return tried_.emplace_back(one);
   }
 

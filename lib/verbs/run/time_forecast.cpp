@@ -71,13 +71,16 @@ struct RepeatImages {
 };
 
 // Returns no batches if the images do not suffice for one step of an epoch.
-RepeatImages images_of_repeat(const spec::Experiment& spec, int ranks, std::size_t images) {
+RepeatImages images_of_repeat(const spec::Experiment& spec, int ranks, const Tried& tried) {
   const int accumulate = spec.training.accumulate_steps;
   if (spec.training.epochs == 0)
     return {.batches = static_cast<double>(spec.measure.warmup_steps + spec.measure.steps) * accumulate};
-  const double validating = spec.training.validation_share * static_cast<double>(images);
-  const double steps =
-      std::floor((static_cast<double>(images) - validating) / (spec.training.batch_size * accumulate * ranks));
+  const auto images = static_cast<double>(tried.images);
+  const bool has_own = tried.validation_images > 0 && spec.training.validation_share > 0;
+  const double validating =
+      has_own ? static_cast<double>(tried.validation_images) : spec.training.validation_share * images;
+  const double training = has_own ? images : images - validating;
+  const double steps = std::floor(training / (spec.training.batch_size * accumulate * ranks));
   return {.batches = steps * accumulate * spec.training.epochs, .validated = validating * spec.training.epochs};
 }
 
@@ -135,7 +138,7 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
   const spec::Experiment& spec = trial.spec;
   const bench::CoreShare share = bench::share_cores(host, spec, trial.ranks);
   const auto cores = static_cast<int>(share.cores.size());
-  const auto [batches, validated] = images_of_repeat(spec, trial.ranks, tried.images);
+  const auto [batches, validated] = images_of_repeat(spec, trial.ranks, tried);
   RepeatForecast forecast;
   if (batches == 0) {
     forecast.unknown = "epochs, for whose steps there are too few images";

@@ -32,6 +32,7 @@ struct RepeatForecast {
 struct Tried {
   InputCosts costs;
   std::size_t images = 0;                               // of its split
+  std::size_t validation_images = 0;                    // of Dataset::validation; 0: it is a share of the split
   std::optional<double> trained_images_per_s_per_core;  // as measure_training_rate()
 };
 

@@ -23,7 +23,7 @@ constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver =
 constexpr double kMeanRed = 0.485;
 constexpr double kStdRed = 0.229;
 
-std::vector<double> resized(const image::GrayImage& image, spec::ResizeMethod method) {
+std::vector<double> resized(const image::DecodedImage& image, spec::ResizeMethod method) {
   std::vector<float> tensor(kShape.bytes() / sizeof(float));
   image::make_preprocessor(method, kShape)->run(image, false, reinterpret_cast<std::byte*>(tensor.data()));
   std::vector<double> values;
@@ -62,7 +62,7 @@ std::string selftest_preprocess(const std::string& golden_path, const std::strin
     ++images;
     for (const auto kind : {spec::DecoderKind::fast, spec::DecoderKind::opencv}) {
       const auto decoder = image::make_decoder(kind);
-      const image::GrayImage image = decoder->decode(dataset.store->read(entry.path, buffer), entry.path);
+      const image::DecodedImage image = decoder->decode(dataset.store->read(entry.path, buffer), entry.path);
       for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
         const auto& values = method == spec::ResizeMethod::area ? expected->second.area : expected->second.bilinear;
         const double difference = largest_difference(resized(image, method), values);

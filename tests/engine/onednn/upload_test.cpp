@@ -41,6 +41,18 @@ TEST_F(UploadTest, NormalizesGrayByImageNetsMeanAndDeviation) {
   EXPECT_EQ(values()[36 + 24 + 2], (140.0f / 255.0f - 0.406f) / 0.225f);
 }
 
+TEST_F(UploadTest, NormalizesEachColorByItsOwnMeanAndDeviation) {
+  BatchLease lease = batch(Deliver::u8_rgb);
+  for (std::size_t i = 0; i < 72; ++i) lease->images[i] = static_cast<std::byte>(3 * i);
+  upload(*lease, input_);
+  EXPECT_EQ(values()[7], (63.0f / 255.0f - 0.485f) / 0.229f);             // byte 3 * 7
+  EXPECT_EQ(values()[12 + 7], (66.0f / 255.0f - 0.456f) / 0.224f);        // byte 3 * 7 + 1
+  EXPECT_EQ(values()[36 + 24 + 2], (132.0f / 255.0f - 0.406f) / 0.225f);  // byte 36 + 3 * 2 + 2
+  input_.layout = Layout::channels_last;
+  upload(*lease, input_);
+  EXPECT_EQ(values()[22], (66.0f / 255.0f - 0.456f) / 0.224f);
+}
+
 TEST_F(UploadTest, KeepsThePixelsTogetherInChannelsLast) {
   input_.layout = Layout::channels_last;
   BatchLease lease = batch(Deliver::u8);

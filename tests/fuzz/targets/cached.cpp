@@ -23,6 +23,7 @@ void repair_cached(Buffer& bytes, std::size_t most) {
   header.images %= 8;
   header.names_bytes %= 64;
   header.resize %= 2;
+  header.color %= 2;
   const formats::CachedLayout layout(header);
   if (layout.file_bytes > most) return;
   bytes.resize(layout.file_bytes);
@@ -36,9 +37,10 @@ void repair_cached(Buffer& bytes, std::size_t most) {
   }
   const std::uint64_t table_bytes = layout.names + header.names_bytes - layout.entries;
   header.table_crc = formats::crc32c(Bytes(bytes).subspan(layout.entries, table_bytes));
-  header = formats::cached_header(
-      {.image_size = static_cast<int>(header.image_size), .resize = static_cast<spec::ResizeMethod>(header.resize)},
-      header.images, header.names_bytes, header.table_crc);
+  header = formats::cached_header({.image_size = static_cast<int>(header.image_size),
+                                   .resize = static_cast<spec::ResizeMethod>(header.resize),
+                                   .color = header.color == 0 ? spec::Color::gray : spec::Color::rgb},
+                                  header.images, header.names_bytes, header.table_crc);
   std::memcpy(bytes.data(), &header, sizeof header);
 }
 
@@ -54,15 +56,15 @@ FUZZ_TARGET(cached, "formats/cached_file.cpp", mutate_cached) {
       accepted({ExitCode::data}, [&] { return formats::CachedFile::open(storage::ranges_of(bytes, "input.gray")); });
   if (!file) return;
   const formats::CachedFile& cached = **file;
-  const int side = cached.made_for().image_size;
+  const auto side = static_cast<std::size_t>(cached.made_for().image_size);
+  const auto channels = static_cast<std::size_t>(cached.made_for().channels());
   std::vector<formats::CachedSource> sources;
   storage::ByteBuffer buffer;
   for (std::size_t image = 0; image < cached.images(); ++image) {
     sources.push_back({cached.name(image), cached.entry(image).source_bytes});
     const auto pixels = accepted({ExitCode::data}, [&] { return cached.pixels(image, buffer); });
     if (!pixels) continue;
-    require(pixels->size() == static_cast<std::size_t>(side) * static_cast<std::size_t>(side),
-            "cached pixels have another size than the file says");
+    require(pixels->size() == side * side * channels, "cached pixels have another size than the file says");
     require(formats::crc32c(*pixels) == cached.entry(image).pixels_crc, "cached pixels were not checked");
   }
   require(formats::difference(cached, sources).empty(), "a cached file differs from what it holds");

@@ -18,6 +18,7 @@ struct UploadCall {
   void* to = nullptr;
 };
 void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const Normalization& norm, Stream stream);
+void launch_upload_rgb(const UploadCall& call, const std::uint8_t* rgb, const Normalization& norm, Stream stream);
 void launch_upload_color(const UploadCall& call, const float* values, Stream stream);
 
 // Computes the *loss (f32; binary cross-entropy, or softmax cross-entropy if there are `rows`), its gradient times

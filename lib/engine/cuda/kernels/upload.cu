@@ -26,6 +26,10 @@ void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const 
   upload_from(call, GraySource{gray, norm}, stream);
 }
 
+void launch_upload_rgb(const UploadCall& call, const std::uint8_t* rgb, const Normalization& norm, Stream stream) {
+  upload_from(call, RgbSource{rgb, norm}, stream);
+}
+
 void launch_upload_color(const UploadCall& call, const float* values, Stream stream) {
   upload_from(call, ColorSource{values}, stream);
 }

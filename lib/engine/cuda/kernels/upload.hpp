@@ -65,6 +65,16 @@ struct GraySource {
   CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const { return normalized(gray[pixel], norm, c); }
 };
 
+// u8 images with three channels.
+struct RgbSource {
+  const std::uint8_t* rgb = nullptr;
+  Normalization norm;
+
+  CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const {
+    return normalized(rgb[pixel * kImageChannels + c], norm, c);
+  }
+};
+
 // f32 images with three channels, already normalized by the pipeline.
 struct ColorSource {
   const float* values = nullptr;

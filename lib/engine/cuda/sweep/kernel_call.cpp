@@ -54,6 +54,7 @@ constexpr std::array kNames{
     Named{Kernel::copy, "copy"},
     Named{Kernel::upload_gray, "upload_gray"},
     Named{Kernel::upload_color, "upload_color"},
+    Named{Kernel::upload_rgb, "upload_rgb"},
     Named{Kernel::loss, "loss"},
     Named{Kernel::accumulate_first, "accumulate_first"},
     Named{Kernel::accumulate, "accumulate"},

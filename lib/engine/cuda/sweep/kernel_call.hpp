@@ -56,6 +56,7 @@ enum class Kernel {
   copy,
   upload_gray,
   upload_color,
+  upload_rgb,
   loss,
   accumulate_first,
   accumulate,

@@ -239,8 +239,10 @@ class StepCalls {
 
   void add_other_settings() {
     KernelCall color = counts_.front().call;
-    color.kernel = Kernel::upload_color;
-    add(color, 0);
+    for (const Kernel upload : {Kernel::upload_color, Kernel::upload_rgb}) {
+      color.kernel = upload;
+      add(color, 0);
+    }
     for_parameters([&](KernelCall of) {
       for (const Kernel kernel : {Kernel::sgd, Kernel::accumulate_first, Kernel::accumulate, Kernel::average}) {
         of.kernel = kernel;

@@ -215,6 +215,8 @@ class Launch {
         return kernels::launch_upload_gray(upload, memory_.array<std::uint8_t>("images"), kImageNorm, stream_);
       case Kernel::upload_color:
         return kernels::launch_upload_color(upload, floats("images"), stream_);
+      case Kernel::upload_rgb:
+        return kernels::launch_upload_rgb(upload, memory_.array<std::uint8_t>("images"), kImageNorm, stream_);
       default:
         return kernels::launch_loss({.type = call_.type,
                                      .batch = rows(),

@@ -234,8 +234,11 @@ void add_flat(const KernelCall& call, OperandList& list) {
 }
 
 void add_upload(const KernelCall& call, OperandList& list) {
+  constexpr Values kBytes{.center = 128, .width = 128};
   if (call.kernel == Kernel::upload_gray) {
-    list.flat("images", Cell::u8, Access::read, {.center = 128, .width = 128});
+    list.flat("images", Cell::u8, Access::read, kBytes);
+  } else if (call.kernel == Kernel::upload_rgb) {
+    list.flat("images", Cell::u8, Access::read, kBytes, 3);
   } else {
     list.flat("images", Cell::f32, Access::read, kGradient, 3);
   }
@@ -316,6 +319,7 @@ std::vector<KernelOperand> operands(const KernelCall& call) {
       break;
     case Kernel::upload_gray:
     case Kernel::upload_color:
+    case Kernel::upload_rgb:
       add_upload(call, list);
       break;
     case Kernel::loss:

@@ -252,6 +252,8 @@ class HostRun {
         return upload(kernels::GraySource{memory_.array<std::uint8_t>("images"), kImageNorm});
       case Kernel::upload_color:
         return upload(kernels::ColorSource{floats("images")});
+      case Kernel::upload_rgb:
+        return upload(kernels::RgbSource{memory_.array<std::uint8_t>("images"), kImageNorm});
       default:
         return run_loss();
     }

@@ -16,10 +16,13 @@ void convert_images(const Addresses& addresses, Deliver deliver, const Region& i
                                  .channels = input.channels,
                                  .pixels = addresses.rows(input),
                                  .to = addresses.activation(input).data};
-  if (deliver == Deliver::u8) {
-    kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
-  } else {
-    kernels::launch_upload_color(call, addresses.at<float>(images), stream);
+  switch (deliver) {
+    case Deliver::f32:
+      return kernels::launch_upload_color(call, addresses.at<float>(images), stream);
+    case Deliver::u8:
+      return kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
+    case Deliver::u8_rgb:
+      return kernels::launch_upload_rgb(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
   }
 }
 

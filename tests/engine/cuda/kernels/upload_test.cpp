@@ -43,6 +43,27 @@ TYPED_TEST(UploadTo, GrayIsNormalizedAndSpread) {
   }
 }
 
+TYPED_TEST(UploadTo, RgbIsNormalizedAndPadded) {
+  using T = typename TypeParam::Type;
+  constexpr int kChannels = TypeParam::kChannels;
+  for (const std::int64_t pixels : kSizes) {
+    std::vector<std::uint8_t> rgb;
+    for (int i = 0; i < 3 * pixels; ++i) rgb.push_back(static_cast<std::uint8_t>(i * 7));
+    Tensor<T> to(static_cast<int>(pixels) + 2, kChannels);
+    using Op = Upload<RgbSource, T, kChannels>;
+    run_calls(Op{{rgb.data(), kNorm}, to.view().data, pixels}, Op::calls(pixels));
+    for (int i = 0; i < pixels; ++i) {
+      for (int c = 0; c < 3; ++c) {
+        const auto value = static_cast<float>(rgb[static_cast<std::size_t>(3 * i + c)]);
+        const float exact = (value / 255.0f - kNorm.mean[c]) / kNorm.deviation[c];
+        ASSERT_EQ(to(i, c), static_cast<double>(Element<T>::widen(Element<T>::narrow(exact))));
+      }
+      for (int c = 3; c < kChannels; ++c) ASSERT_EQ(to(i, c), 0);
+    }
+    for (int c = 0; c < kChannels; ++c) ASSERT_EQ(to(static_cast<int>(pixels), c), static_cast<double>(kGuard));
+  }
+}
+
 TYPED_TEST(UploadTo, ColorIsRoundedAndPadded) {
   using T = typename TypeParam::Type;
   constexpr int kChannels = TypeParam::kChannels;

@@ -256,6 +256,9 @@ void launch_upload_gray(const UploadCall& call, const std::uint8_t*, const Norma
 void launch_upload_color(const UploadCall& call, const float*, Stream) {
   note({.kernel = Kernel::upload_color, .type = call.type, .items = call.pixels, .channels = call.channels});
 }
+void launch_upload_rgb(const UploadCall& call, const std::uint8_t*, const Normalization&, Stream) {
+  note({.kernel = Kernel::upload_rgb, .type = call.type, .items = call.pixels, .channels = call.channels});
+}
 void launch_overflow_check(ElementType type, const void*, std::int64_t count, StepScalars*, Stream) {
   note({.kernel = Kernel::overflow_check, .type = type, .items = count});
 }

@@ -30,7 +30,7 @@ inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
   } else if (kernel == Kernel::dropout) {
     call.items = 7;
     call.pool = {.height = 2, .width = 3};
-  } else if (kernel == Kernel::upload_gray || kernel == Kernel::upload_color) {
+  } else if (kernel >= Kernel::upload_gray && kernel <= Kernel::upload_rgb) {
     call.channels = 4;
   } else if (kernel == Kernel::loss) {
     call.items = 6;

@@ -6,12 +6,14 @@
 
 namespace chexbench::image {
 
-// An 8-bit gray image, a view of memory that belongs to the decoder that made it and is valid until its next decode.
-struct GrayImage {
+// An image of 8 bits a channel, a view of memory that belongs to the decoder that made it and is valid until its next
+// decode.
+struct DecodedImage {
   const std::uint8_t* pixels = nullptr;
   int width = 0;  // in pixels
   int height = 0;
-  std::size_t stride = 0;  // bytes from one row to the next, at least `width`
+  std::size_t stride = 0;  // bytes from one row to the next, at least `width` x `channels`
+  int channels = 1;        // 1 gray; 3 red, green and blue, side by side
 };
 
 // Images larger than this on a side are refused. image_limits.hpp limits their pixels, too.

@@ -1,4 +1,4 @@
-#include "image/png/png_gray.hpp"
+#include "image/png/png_decoder.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ std::uint8_t* reserve_with_slack(storage::ByteBuffer& buffer, std::size_t bytes)
 
 }  // namespace
 
-std::optional<std::string> PngGrayDecoder::decode(const PngFile& png) {
+std::optional<std::string> PngDecoder::decode(const PngFile& png) {
   const auto height = static_cast<std::size_t>(png.height);
   const std::size_t row_bytes = static_cast<std::size_t>(png.width) * static_cast<std::size_t>(png.pixel_bytes());
   const std::size_t filtered_bytes = height * (row_bytes + 1);
@@ -29,21 +29,34 @@ std::optional<std::string> PngGrayDecoder::decode(const PngFile& png) {
   if (needs_gamma_) {
     return fmt::format("byte {}: PNG of colors with a chunk that describes them", png.image_data_offset);
   }
+  if (gives_rgb(png)) {
+    image_ = joined_channels(png);
+    return std::nullopt;
+  }
   const PixelRows gray = pixel_rows(pixels_[0], png);
   image_ = {gray.pixels, png.width, png.height, gray.stride};
   return std::nullopt;
 }
 
-PixelRows PngGrayDecoder::pixel_rows(storage::ByteBuffer& pixels, const PngFile& png) const {
+DecodedImage PngDecoder::joined_channels(const PngFile& png) {
+  constexpr int kChannels = 3;
+  const std::size_t stride = static_cast<std::size_t>(png.width) * kChannels;
+  auto* const rgb = reinterpret_cast<std::uint8_t*>(rgb_.reserve(stride * static_cast<std::size_t>(png.height)));
+  join_channels(pixel_rows(pixels_[0], png), pixel_rows(pixels_[1], png), pixel_rows(pixels_[2], png), png.width,
+                png.height, rgb);
+  return {rgb, png.width, png.height, stride, kChannels};
+}
+
+PixelRows PngDecoder::pixel_rows(storage::ByteBuffer& pixels, const PngFile& png) const {
   const std::size_t stride = static_cast<std::size_t>(png.width) + kUnfilterRowGap;
   return {reserve_with_slack(pixels, static_cast<std::size_t>(png.height) * stride), stride};
 }
 
-int PngGrayDecoder::unfilter(const PngFile& png, const std::uint8_t* rows, storage::ByteBuffer& pixels) {
+int PngDecoder::unfilter(const PngFile& png, const std::uint8_t* rows, storage::ByteBuffer& pixels) {
   return unfilter_.run({rows, png.width, png.height}, pixel_rows(pixels, png));
 }
 
-int PngGrayDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* rows) {
+int PngDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* rows) {
   const std::size_t bytes = static_cast<std::size_t>(png.height) * (static_cast<std::size_t>(png.width) + 1);
   std::uint8_t* const channel = reserve_with_slack(channel_, bytes);
   const int kept = png.bit_depth == 16 ? 2 : png.has_colors() ? 3 : 1;  // without alpha
@@ -57,6 +70,7 @@ int PngGrayDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* ro
     scale_rows(pixel_rows(pixels_[0], png), pixel_rows(pixels_[1], png), png.width, png.height);
     return -1;
   }
+  if (gives_rgb(png)) return -1;
   const PixelRows red = pixel_rows(pixels_[0], png);
   const PixelRows green = pixel_rows(pixels_[1], png);
   const PixelRows blue = pixel_rows(pixels_[2], png);

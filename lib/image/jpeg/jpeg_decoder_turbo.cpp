@@ -8,8 +8,8 @@
 
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_errors.hpp"
-#include "image/jpeg/jpeg_gray.hpp"
 #include "storage/file_bytes.hpp"
 
 #include <jerror.h>  // needs jpeglib.h before it
@@ -49,9 +49,9 @@ void watch(j_common_ptr info) {
   if (decompress->input_scan_number > progress->most_scans) leave_with(info, "it has more scans than its markers tell");
 }
 
-class TurboDecoder final : public JpegGrayDecoder {
+class TurboDecoder final : public JpegDecoder {
  public:
-  TurboDecoder() {
+  explicit TurboDecoder(spec::Color color) : color_(color) {
     info_.err = jpeg_std_error(&errors_.manager);
     errors_.manager.error_exit = leave_libjpeg;
     errors_.manager.emit_message = heed;
@@ -60,12 +60,14 @@ class TurboDecoder final : public JpegGrayDecoder {
   TurboDecoder(const TurboDecoder&) = delete;
   TurboDecoder& operator=(const TurboDecoder&) = delete;
 
-  GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
+  DecodedImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
     const Destroyer destroyer{info_};
     if (!start(bytes, file, jpeg_scale_denominator(file, least))) fail();
-    const std::size_t stride = info_.output_width;
+    const auto channels = static_cast<int>(info_.output_components);
+    const std::size_t stride = std::size_t{info_.output_width} * static_cast<std::size_t>(channels);
     auto* const pixels = reinterpret_cast<std::uint8_t*>(pixels_.reserve(stride * info_.output_height));
-    const GrayImage image{pixels, static_cast<int>(info_.output_width), static_cast<int>(info_.output_height), stride};
+    const DecodedImage image{pixels, static_cast<int>(info_.output_width), static_cast<int>(info_.output_height),
+                             stride, channels};
     if (!read_rows(pixels, stride)) fail();
     return image;
   }
@@ -95,7 +97,7 @@ class TurboDecoder final : public JpegGrayDecoder {
                              info_.num_components == file.components;
     if (!is_expected) leave_with(reinterpret_cast<j_common_ptr>(&info_), "its header is not the one that was checked");
     progress_.most_scans = file.scans;
-    info_.out_color_space = JCS_GRAYSCALE;
+    info_.out_color_space = color_ == spec::Color::rgb && file.components == 3 ? JCS_RGB : JCS_GRAYSCALE;
     info_.scale_num = 1;
     info_.scale_denom = static_cast<unsigned>(denominator);
     jpeg_start_decompress(&info_);
@@ -112,6 +114,7 @@ class TurboDecoder final : public JpegGrayDecoder {
     return true;
   }
 
+  const spec::Color color_;
   jpeg_decompress_struct info_{};
   JpegErrors errors_{};
   Progress progress_{};
@@ -120,6 +123,6 @@ class TurboDecoder final : public JpegGrayDecoder {
 
 }  // namespace
 
-std::unique_ptr<JpegGrayDecoder> make_jpeg_gray_decoder() { return std::make_unique<TurboDecoder>(); }
+std::unique_ptr<JpegDecoder> make_jpeg_decoder(spec::Color color) { return std::make_unique<TurboDecoder>(color); }
 
 }  // namespace chexbench::image

@@ -1,29 +1,31 @@
-// The fast path for JPEGs: decodes them to gray by libjpeg-turbo, at a fraction of their size if less is needed.
+// The fast path for JPEGs: decodes them by libjpeg-turbo, at a fraction of their size if less is needed.
 #pragma once
 
 #include <memory>
 
-#include "image/gray_image.hpp"
+#include "image/decoded_image.hpp"
 #include "image/jpeg/jpeg_file.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::image {
 
 // Decodes JPEGs of one or three components. Not thread-safe, because it keeps the memory of the pixels between calls:
 // use one per thread.
-class JpegGrayDecoder {
+class JpegDecoder {
  public:
-  virtual ~JpegGrayDecoder() = default;
+  virtual ~JpegDecoder() = default;
   // Decodes the image at the smallest of the scales 1/8, 1/4, 1/2 and 1 that leaves at least `least` in both
   // directions. If `least` is empty, decodes all pixels, which then equal OpenCV's. `file` comes from parse_jpeg(). The
   // memory of the result belongs to this object and is valid until the next call.
   // @throws DataError if libjpeg cannot decode the file, warns of lost image data, or finds another size or more scans
   // than `file` has; the message has only the reason
   // @throws InterruptedError after a signal
-  virtual GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) = 0;
+  virtual DecodedImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) = 0;
 };
 
-// Returns null if this build has no libjpeg-turbo.
-std::unique_ptr<JpegGrayDecoder> make_jpeg_gray_decoder();
+// Returns a decoder to gray or rgb, which gives images of one component in gray as well. Returns null if this build has
+// no libjpeg-turbo.
+std::unique_ptr<JpegDecoder> make_jpeg_decoder(spec::Color color = spec::Color::gray);
 
 // Returns the denominator of the scale that decode() uses: 8, 4, 2 or 1.
 int jpeg_scale_denominator(const JpegFile& file, const LeastSize& least);
