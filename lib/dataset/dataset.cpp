@@ -242,6 +242,32 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   }
 }
 
+Dataset open_in(const storage::DataRoot& root, const spec::DataSpec& spec, const image::PixelSpec& pixels,
+                const Index& index) {
+  Dataset dataset;
+  dataset.format = spec.format;
+  dataset.store = root.store;
+  dataset.label_names = index.label_names;
+  dataset.has_patients = index.has_patients;
+  dataset.has_unclear_labels = index.has_unclear_labels;
+  if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
+    log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
+                   index.label_names.size(), index.table);
+  }
+  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
+  if (spec::reads_shards(spec.format)) {
+    add_shards(rows, root, spec, index, dataset);
+    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
+  } else if (index.layout == spec::DataLayout::imagenet) {
+    shards_of(index, root, spec);  // says which format there is
+  } else if (spec.format == spec::DataFormat::cached) {
+    add_cached(rows, root, spec, pixels, index, dataset);
+  } else {
+    add_png_files(rows, root, spec, index, dataset);
+  }
+  return dataset;
+}
+
 }  // namespace
 
 std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
@@ -268,34 +294,18 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 }
 
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
+  if (spec.format != spec::DataFormat::synthetic) {
+    const storage::DataRoot root(spec);
+    return open_in(root, spec, pixels, read_index(root));
+  }
   Dataset dataset;
   dataset.format = spec.format;
-  if (spec.format == spec::DataFormat::synthetic) {
-    if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
-    return dataset;
-  }
-  const storage::DataRoot root(spec);
-  dataset.store = root.store;
-  const Index index = read_index(root);
-  dataset.label_names = index.label_names;
-  dataset.has_patients = index.has_patients;
-  dataset.has_unclear_labels = index.has_unclear_labels;
-  if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
-    log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
-                   index.label_names.size(), index.table);
-  }
-  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
-  if (spec::reads_shards(spec.format)) {
-    add_shards(rows, root, spec, index, dataset);
-    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
-  } else if (index.layout == spec::DataLayout::imagenet) {
-    shards_of(index, root, spec);  // says which format there is
-  } else if (spec.format == spec::DataFormat::cached) {
-    add_cached(rows, root, spec, pixels, index, dataset);
-  } else {
-    add_png_files(rows, root, spec, index, dataset);
-  }
+  if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
   return dataset;
+}
+
+Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index) {
+  return open_in(storage::DataRoot(spec), spec, pixels, index);
 }
 
 }  // namespace chexbench::dataset

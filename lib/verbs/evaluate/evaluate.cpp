@@ -206,6 +206,7 @@ const dataset::Dataset& open_images(comm::World& world, const EvaluatedNetwork& 
   const spec::Experiment input = options.ten_crop ? bench::ten_crop_input(network.spec) : network.spec;
   comm::Communicator& ranks = world.communicator();
   ranks.enter({.what = "opens the data"});
+  opened.read_together(input, ranks, ranks.world());
   const dataset::Dataset& images = opened.of(input);
   check_labels(network, images, options);
   bench::check_task(network.spec, images);
