@@ -61,18 +61,23 @@ OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
 }
 
 void OpenedDatasets::read_together(const spec::Experiment& trial, comm::Communicator& ranks, int readers) {
-  if (readers < 2 || !spec::uses_pipeline(trial) || find_index(trial.data) != nullptr) return;
+  const spec::DataSpec key = index_key_of(trial.data);
+  // What is asked for here must not depend on what this rank has: all ranks call what is collective, or none does.
+  if (readers < 2 || !spec::uses_pipeline(trial) || std::ranges::find(asked_, key) != asked_.end()) return;
+  asked_.push_back(key);
   const auto is_shared = [](const storage::DataRoot& root) { return dataset::is_own_index(root) ? "yes" : ""; };
   if (comm::broadcast_text(ranks, ranks.rank() == 0 ? text_or_nothing(trial.data, is_shared) : "").empty()) return;
-  const bool reads = ranks.rank() < readers;
   const auto share = [&](const storage::DataRoot& root) {
     return dataset::read_index_share(root, ranks.rank(), readers);
   };
-  std::vector<std::string> shares = comm::all_gather(ranks, reads ? text_or_nothing(trial.data, share) : "");
-  if (!reads) return;
+  std::vector<std::string> shares =
+      comm::all_gather(ranks, ranks.rank() < readers ? text_or_nothing(trial.data, share) : "");
   shares.resize(static_cast<std::size_t>(readers));
-  if (auto index = dataset::join_index_shares(storage::DataRoot(trial.data), shares))
-    indexed_.push_back({.key = index_key_of(trial.data), .index = std::move(*index)});
+  text_or_nothing(trial.data, [&](const storage::DataRoot& root) {
+    if (auto index = dataset::join_index_shares(root, shares))
+      indexed_.push_back({.key = key, .index = std::move(*index)});
+    return "";
+  });
 }
 
 const results::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {

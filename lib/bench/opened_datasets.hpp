@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
@@ -54,6 +55,7 @@ class OpenedDatasets {
 
   std::deque<Opened> opened_;
   std::deque<Indexed> indexed_;
+  std::vector<spec::DataSpec> asked_;  // the keys for which read_together() was called
 };
 
 }  // namespace chexbench::bench

@@ -137,7 +137,10 @@ void check_same_data(const std::vector<results::TrialResult>& trials, OpenedData
         trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(i),
         [&](auto& other) { return other.ranks >= trials[i].ranks && OpenedDatasets::share_data(other.spec, spec); });
     if (is_known) continue;
-    datasets.read_together(spec, ranks, trials[i].ranks);
+    int readers = 0;
+    for (const results::TrialResult& other : trials)
+      if (OpenedDatasets::share_data(other.spec, spec)) readers = std::max(readers, other.ranks);
+    datasets.read_together(spec, ranks, readers);
     const std::string text = ranks.rank() < trials[i].ranks ? text_of(datasets.of(spec)) : "";
     const std::string difference = find_difference(text, ranks, rank_cores);
     if (difference.empty()) continue;

@@ -211,6 +211,14 @@ class Classes(SystemTest):
         self.assertGreater(len(seen[1]), 0)
         self.assertEqual(seen[2], seen[1])
 
+    def test_worlds_of_several_sizes_and_splits_share_it_too(self):
+        out = self.folder / "out"
+        spec = self.training(ranks=[1, 2], sweep={"data.split": ["train", "val", "all"]}, training__epochs=0,
+                             engine="none", pipeline="naive", measure__steps=2, measure__repeats=1)
+        self.succeed("--config", spec, "--output", out, ranks=3)
+        images = sorted(trial["images"] for trial in self.report(out)["trials"])
+        self.assertEqual(images, [36, 36, 324, 324, 360, 360])
+
     def test_each_rank_tells_the_same_of_a_damaged_shard(self):
         damaged = next(self.images.glob("**/validation-*"))  # of the second rank's share
         said = []
