@@ -55,8 +55,8 @@ void write_files(const verbs::EvaluationResult& result, const std::string& folde
   write("scores.csv", verbs::scores_csv(result));
   write("evaluation.json", verbs::evaluation_json(result));
   write_class_maps(result, folder);
-  if (!result.data_set || result.data_set->classes) return;
-  write("roc.csv", verbs::evaluation_roc_csv(result));
+  if (!result.data_set) return;
+  if (!result.data_set->classes) write("roc.csv", verbs::evaluation_roc_csv(result));
   write("reliability.csv", verbs::evaluation_reliability_csv(result));
   write("evaluation.html", verbs::evaluation_html(result));
 }
@@ -119,7 +119,7 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
   verb->add_option(
           "--output", arguments->output,
           "Write scores.csv, with a row for each image, and evaluation.json into this folder; for a data set also "
-          "evaluation.html, roc.csv and reliability.csv.")
+          "evaluation.html, reliability.csv and, if its labels are no exclusive classes, roc.csv.")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->add_flag("--allow-shared-gpu", options.allow_shared_gpu,

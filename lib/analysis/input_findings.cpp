@@ -144,15 +144,19 @@ class Reader {
     const std::int64_t wanted = interleave.integer_or("cycle_length", 1) * trial_.ranks;
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
       add("small_shards",
-          fmt::format("reads {} shards, where its {} ranks could have {} open: convert with --shards {} or lower "
+          fmt::format("reads {} shards, where its {} ranks could have {} open: {}lower "
                       "pipeline.interleave.cycle_length",
-                      trial_.data.files, trial_.ranks, wanted, wanted),
+                      trial_.data.files, trial_.ranks, wanted,
+                      is_published() ? "" : fmt::format("convert with --shards {} or ", wanted)),
           {.headline = fmt::format("reads {} shards, of {} that its ranks could open", trial_.data.files, wanted),
            .reason = "Ranks that share a shard read what they do not keep.",
-           .advice = fmt::format("Convert into {} shards, or lower pipeline.interleave.cycle_length.", wanted),
+           .advice = is_published()
+                         ? "Lower pipeline.interleave.cycle_length."
+                         : fmt::format("Convert into {} shards, or lower pipeline.interleave.cycle_length.", wanted),
            .command = convert_command(fmt::format(" --shards {}", wanted)),
            .worth_share = input_share()});
-    } else if (static_cast<double>(trial_.data.file_bytes) > kLargeSetBytes && shard_bytes < kSmallShardBytes) {
+    } else if (static_cast<double>(trial_.data.file_bytes) > kLargeSetBytes && shard_bytes < kSmallShardBytes &&
+               !is_published()) {
       add("small_shards",
           fmt::format("reads shards of {}: such small files are opened more often than a storage likes; convert with "
                       "fewer --shards",
@@ -166,8 +170,11 @@ class Reader {
     }
   }
 
+  // Whether the shards are as they were published, without images from which `data convert` could make others.
+  bool is_published() const { return trial_.spec.data.layout == spec::DataLayout::imagenet; }
+
   std::string convert_command(const std::string& option) const {
-    if (spec::is_distant(trial_.spec)) return "";
+    if (spec::is_distant(trial_.spec) || is_published()) return "";
     return fmt::format("chexbench data convert {} --split {} --to {}{}", shell_word(trial_.spec.data.root),
                        to_string(trial_.spec.data.split), to_string(trial_.spec.data.format), option);
   }

@@ -61,7 +61,7 @@ results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset
     facts.images_looked_at = found->looked_at;
     facts.images_newer = found->newer;
   }
-  if (spec.split != spec::Split::all) facts.patients_in_both_splits = shared_patients(root);
+  if (spec.split != spec::Split::all && dataset.has_patients) facts.patients_in_both_splits = shared_patients(root);
   return facts;
 }
 

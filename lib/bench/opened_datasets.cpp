@@ -1,11 +1,31 @@
 #include "bench/opened_datasets.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/data_facts.hpp"
 #include "bench/pipeline_context.hpp"
+#include "comm/texts.hpp"
+#include "core/errors.hpp"
+#include "dataset/index_shares.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::bench {
+namespace {
+
+// Returns what `read` returns of the root, or nothing if it cannot be read: whoever opens it will say why.
+template <typename Read>
+std::string text_or_nothing(const spec::DataSpec& data, const Read& read) {
+  try {
+    return read(storage::DataRoot(data));
+  } catch (const DataError&) {
+    return "";
+  }
+}
+
+}  // namespace
 
 OpenedDatasets::Key OpenedDatasets::key_of(const spec::Experiment& trial) {
   Key key{trial.data, {}};
@@ -20,11 +40,45 @@ OpenedDatasets::Key OpenedDatasets::key_of(const spec::Experiment& trial) {
   return key;
 }
 
+spec::DataSpec OpenedDatasets::index_key_of(const spec::DataSpec& data) {
+  return {.root = data.root, .store = data.store, .layout = data.layout, .labels = data.labels};
+}
+
+const OpenedDatasets::Indexed* OpenedDatasets::find_index(const spec::DataSpec& data) const {
+  const auto found = std::ranges::find(indexed_, index_key_of(data), &Indexed::key);
+  return found == indexed_.end() ? nullptr : &*found;
+}
+
 OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
   const Key key = key_of(trial);
   const auto found = std::ranges::find(opened_, key, &Opened::key);
   if (found != opened_.end()) return *found;
-  return opened_.emplace_back(Opened{key, dataset::open_dataset(trial.data, pixels_of(trial)), {}});
+  const Indexed* const indexed = find_index(trial.data);
+  const image::PixelSpec pixels = pixels_of(trial);
+  return opened_.emplace_back(Opened{key,
+                                     indexed != nullptr ? dataset::open_dataset(trial.data, pixels, indexed->index)
+                                                        : dataset::open_dataset(trial.data, pixels),
+                                     {}});
+}
+
+void OpenedDatasets::read_together(const spec::Experiment& trial, comm::Communicator& ranks, int readers) {
+  const spec::DataSpec key = index_key_of(trial.data);
+  // What is asked for here must not depend on what this rank has: all ranks call what is collective, or none does.
+  if (readers < 2 || !spec::uses_pipeline(trial) || std::ranges::find(asked_, key) != asked_.end()) return;
+  asked_.push_back(key);
+  const auto is_shared = [](const storage::DataRoot& root) { return dataset::is_own_index(root) ? "yes" : ""; };
+  if (comm::broadcast_text(ranks, ranks.rank() == 0 ? text_or_nothing(trial.data, is_shared) : "").empty()) return;
+  const auto share = [&](const storage::DataRoot& root) {
+    return dataset::read_index_share(root, ranks.rank(), readers);
+  };
+  std::vector<std::string> shares =
+      comm::all_gather(ranks, ranks.rank() < readers ? text_or_nothing(trial.data, share) : "");
+  shares.resize(static_cast<std::size_t>(readers));
+  text_or_nothing(trial.data, [&](const storage::DataRoot& root) {
+    if (auto index = dataset::join_index_shares(root, shares))
+      indexed_.push_back({.key = key, .index = std::move(*index)});
+    return "";
+  });
 }
 
 const results::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {

@@ -78,7 +78,11 @@ std::string text_of(const dataset::Dataset& dataset) {  // NOLINT(misc-no-recurs
     image.labels.for_each([&](std::size_t label) { fmt::format_to(out, " {}", label); });
     text += '\n';
   }
-  for (const std::string& shard : dataset.shards) fmt::format_to(out, "{}\n", shard);
+  for (std::size_t i = 0; i < dataset.shards.size(); ++i) {
+    fmt::format_to(out, "{}", dataset.shards[i]);
+    if (i < dataset.shard_bytes.size()) fmt::format_to(out, " of {} bytes", dataset.shard_bytes[i]);
+    text += '\n';
+  }
   fmt::format_to(out, "partial: {}, compressed: {}\n", dataset.partial, dataset.compressed);
   if (dataset.validation) text += "validation: " + text_of(*dataset.validation);
   return text;
@@ -134,6 +138,10 @@ void check_same_data(const std::vector<results::TrialResult>& trials, OpenedData
         trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(i),
         [&](auto& other) { return other.ranks >= trials[i].ranks && OpenedDatasets::share_data(other.spec, spec); });
     if (is_known) continue;
+    int readers = 0;
+    for (const results::TrialResult& other : trials)
+      if (OpenedDatasets::share_data(other.spec, spec)) readers = std::max(readers, other.ranks);
+    datasets.read_together(spec, ranks, readers);
     const std::string text = ranks.rank() < trials[i].ranks ? text_of(datasets.of(spec)) : "";
     const std::string difference = find_difference(text, ranks, rank_cores);
     if (difference.empty()) continue;

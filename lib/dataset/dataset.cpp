@@ -277,6 +277,18 @@ Dataset open_split(const spec::DataSpec& spec, const image::PixelSpec& pixels, c
   return dataset;
 }
 
+Dataset open_in(const storage::DataRoot& root, const spec::DataSpec& spec, const image::PixelSpec& pixels,
+                const Index& index) {
+  tell_layout(spec, index);
+  Dataset dataset = open_split(spec, pixels, root, index);
+  if (index.layout == spec::DataLayout::imagenet && index.has_val_list && spec.split == spec::Split::train) {
+    spec::DataSpec validation = spec;
+    validation.split = spec::Split::val;
+    dataset.validation = std::make_shared<const Dataset>(open_split(validation, pixels, root, index));
+  }
+  return dataset;
+}
+
 }  // namespace
 
 std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
@@ -303,22 +315,18 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 }
 
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
-  if (spec.format == spec::DataFormat::synthetic) {
-    Dataset dataset;
-    dataset.format = spec.format;
-    if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
-    return dataset;
+  if (spec.format != spec::DataFormat::synthetic) {
+    const storage::DataRoot root(spec);
+    return open_in(root, spec, pixels, read_index(root));
   }
-  const storage::DataRoot root(spec);
-  const Index index = read_index(root);
-  tell_layout(spec, index);
-  Dataset dataset = open_split(spec, pixels, root, index);
-  if (index.layout == spec::DataLayout::imagenet && index.has_val_list && spec.split == spec::Split::train) {
-    spec::DataSpec validation = spec;
-    validation.split = spec::Split::val;
-    dataset.validation = std::make_shared<const Dataset>(open_split(validation, pixels, root, index));
-  }
+  Dataset dataset;
+  dataset.format = spec.format;
+  if (spec.labels.classes > 0) dataset.label_names = class_names({}, static_cast<std::size_t>(spec.labels.classes));
   return dataset;
+}
+
+Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index) {
+  return open_in(storage::DataRoot(spec), spec, pixels, index);
 }
 
 }  // namespace chexbench::dataset

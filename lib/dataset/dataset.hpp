@@ -22,6 +22,8 @@ class CachedFile;  // formats/cached_file.hpp
 
 namespace chexbench::dataset {
 
+struct Index;  // dataset/index.hpp
+
 // One image of a split.
 struct ImageEntry {
   std::string name;  // such as 00000001_000.png
@@ -74,6 +76,8 @@ struct Dataset {
 // than those that are there. The message names the command that repairs it.
 // @throws SpecError if the label table lacks a column that the spec names
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels = {});
+// The same with an index of the root that was read before. Not for format synthetic.
+Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index);
 
 // Reads image `image` of `dataset.images`, for a format without shards. Returns the bytes of its file (valid until the
 // buffer's next use) or, for cached, a view of its 8-bit pixels, size x size, row by row (valid as long as the

@@ -4,9 +4,13 @@
 #include <map>
 #include <utility>
 
+#include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/random.hpp"
+#include "dataset/index_shares.hpp"
 #include "dataset/layouts.hpp"
 #include "formats/shards.hpp"
 #include "formats/tf_example.hpp"
@@ -62,28 +66,120 @@ void add_shards(const storage::DataRoot& root, const std::string& folder, Index&
     index.shards.push_back({.split = split, .path = fmt::format("{}/{}", folder, name)});
 }
 
-// Adds the rows of one shard, and the names of the classes in it.
-void add_rows(const storage::DataRoot& root, const IndexShard& shard, std::size_t most_classes, Index& index,
-              std::vector<std::string>& names) {
-  formats::TfRecordReader reader(root.store->stream(shard.path, {}));
+// What a record says of its image.
+struct ImageWords {
+  std::string_view name;
+  LabelBits labels;
+  std::string_view class_name;  // "" if the record has none that can be shown
+};
+
+// Calls visit(ImageWords) for each record of a shard, in their order.
+template <typename Visit>
+void walk(const storage::DataRoot& root, const std::string& shard, Visit visit) {
+  const std::size_t most_classes =
+      root.labels.classes > 0 ? static_cast<std::size_t>(root.labels.classes) : kMostClasses;
+  formats::TfRecordReader reader(root.store->stream(shard, {}));
   reader.leave_data_unchecked();
   while (const auto record = reader.next()) {
-    const formats::RecordOrigin origin{.file = shard.path, .offset = record->offset};
+    const formats::RecordOrigin origin{.file = shard, .offset = record->offset};
     const formats::ExampleView example = formats::parse_example(record->data, origin, most_classes);
     if (has_control_character(example.filename)) {
-      throw DataError(fmt::format("{}: record at offset {}: '{}' is not the name of an image file", shard.path,
+      throw DataError(fmt::format("{}: record at offset {}: '{}' is not the name of an image file", shard,
                                   record->offset, printable(example.filename)));
     }
-    IndexRow& row = index.rows.emplace_back();
-    row.name = index.names.keep(example.filename);
-    row.labels = example.labels;
-    row.*shard.split = true;
-    example.labels.for_each([&](std::size_t label) {
-      if (label >= names.size()) names.resize(label + 1);
-      if (names[label].empty() && !has_control_character(example.class_name)) names[label] = example.class_name;
-    });
+    const bool is_shown = !has_control_character(example.class_name);
+    visit(ImageWords{.name = example.filename,
+                     .labels = example.labels,
+                     .class_name = is_shown ? example.class_name : std::string_view()});
   }
 }
+
+// The index of a root while it is made: all shards, then the images of one shard after the other.
+class IndexMaker {
+ public:
+  // @throws DataError if there are no shards, or one is missing
+  explicit IndexMaker(const storage::DataRoot& root) : classes_(static_cast<std::size_t>(root.labels.classes)) {
+    index_.root = index_.table = root.path;
+    index_.layout = spec::DataLayout::imagenet;
+    for (const std::string& folder : folders_of(root, root.store->list(root.path))) add_shards(root, folder, index_);
+    if (index_.shards.empty()) {
+      throw DataError(fmt::format(
+          "no shards in '{}': data.layout imagenet expects TensorFlow's TFRecords, train-00000-of-01024 and so "
+          "on and validation-00000-of-00128, in it or in folders train and validation",
+          root.path));
+    }
+    for (const IndexShard& shard : index_.shards) note_split(shard.split, index_);
+  }
+
+  const std::vector<IndexShard>& shards() const { return index_.shards; }
+
+  void add(const IndexShard& shard, const ImageWords& image) {
+    IndexRow& row = index_.rows.emplace_back();
+    row.name = index_.names.keep(image.name);
+    row.labels = image.labels;
+    row.*shard.split = true;
+    image.labels.for_each([&](std::size_t label) {
+      if (label >= class_names_.size()) class_names_.resize(label + 1);
+      if (class_names_[label].empty()) class_names_[label] = image.class_name;
+    });
+  }
+
+  Index finish() {
+    const std::size_t classes = classes_ > 0 ? classes_ : class_names_.size();
+    index_.label_names = class_names(std::move(class_names_), classes);
+    sort_rows(index_.rows, index_.table);
+    for (std::size_t i = 0; i < index_.rows.size(); ++i) index_.rows[i].patient = static_cast<std::uint32_t>(i);
+    return std::move(index_);
+  }
+
+ private:
+  const std::size_t classes_;  // that the spec says; 0: as many as the highest label
+  Index index_;
+  std::vector<std::string> class_names_;
+};
+
+void tell_of_reading(const storage::DataRoot& root, const char* how) {
+  if (root.store->is_distant())
+    log::info_once("{}: reads all shards once{}, as they are their own index", root.path, how);
+}
+
+// Returns a line by which texts of the same list of shards are known.
+std::string list_line(const std::vector<IndexShard>& shards) {
+  std::string paths;
+  for (const IndexShard& shard : shards) paths += shard.path + "\n";
+  return fmt::format("{:016x}\n", fnv1a64(paths));
+}
+
+// The lines of one share, which are read back in the order of the shards.
+class ShareReader {
+ public:
+  explicit ShareReader(std::string_view text) : lines_(text) { lines_.next(list); }
+
+  // Adds the images of the share's next shard.
+  void add_to(IndexMaker& maker, const IndexShard& shard) {
+    std::string_view line;
+    lines_.next(line);
+    for (std::size_t left = parse_number<std::size_t>(line).value_or(0); left > 0 && lines_.next(line); --left) {
+      ImageWords image{.name = take_field(line), .labels = {}, .class_name = take_field(line)};
+      while (!line.empty()) {
+        if (const auto label = parse_number<std::size_t>(take_field(line))) image.labels.set(*label);
+      }
+      maker.add(shard, image);
+    }
+  }
+
+  std::string_view list;  // list_line() without its end
+
+ private:
+  // Removes a field, and the tab behind it, from the line.
+  static std::string_view take_field(std::string_view& line) {
+    const std::string_view field = line.substr(0, line.find('\t'));
+    line.remove_prefix(std::min(line.size(), field.size() + 1));
+    return field;
+  }
+
+  LineReader lines_;
+};
 
 }  // namespace
 
@@ -96,28 +192,41 @@ bool has_imagenet_shards(const storage::DataRoot& root, const std::vector<storag
 }
 
 Index read_imagenet_layout(const storage::DataRoot& root) {
-  Index index;
-  index.root = index.table = root.path;
-  index.layout = spec::DataLayout::imagenet;
-  for (const std::string& folder : folders_of(root, root.store->list(root.path))) add_shards(root, folder, index);
-  if (index.shards.empty()) {
-    throw DataError(fmt::format(
-        "no shards in '{}': data.layout imagenet expects TensorFlow's TFRecords, train-00000-of-01024 and so "
-        "on and validation-00000-of-00128, in it or in folders train and validation",
-        root.path));
+  IndexMaker maker(root);
+  tell_of_reading(root, "");
+  for (const IndexShard& shard : maker.shards())
+    walk(root, shard.path, [&](const ImageWords& image) { maker.add(shard, image); });
+  return maker.finish();
+}
+
+bool is_own_index(const storage::DataRoot& root) { return find_layout(root) == spec::DataLayout::imagenet; }
+
+std::string read_index_share(const storage::DataRoot& root, int share, int shares) {
+  const IndexMaker maker(root);
+  tell_of_reading(root, " by all ranks together");
+  std::string text = list_line(maker.shards()), rows;
+  for (auto i = static_cast<std::size_t>(share); i < maker.shards().size(); i += static_cast<std::size_t>(shares)) {
+    std::size_t images = 0;
+    rows.clear();
+    walk(root, maker.shards()[i].path, [&](const ImageWords& image) {
+      ++images;
+      rows.append(image.name).append(1, '\t').append(image.class_name);
+      image.labels.for_each([&rows](std::size_t label) { rows += fmt::format("\t{}", label); });
+      rows += '\n';
+    });
+    text += fmt::format("{}\n{}", images, rows);
   }
-  if (root.store->is_distant()) log::info_once("{}: reads all shards once, as they are their own index", root.path);
-  const auto stated = static_cast<std::size_t>(root.labels.classes);
-  std::vector<std::string> names;
-  for (const IndexShard& shard : index.shards) {
-    add_rows(root, shard, stated > 0 ? stated : kMostClasses, index, names);
-    note_split(shard.split, index);
-  }
-  const std::size_t classes = stated > 0 ? stated : names.size();
-  index.label_names = class_names(std::move(names), classes);
-  sort_rows(index.rows, index.table);
-  for (std::size_t i = 0; i < index.rows.size(); ++i) index.rows[i].patient = static_cast<std::uint32_t>(i);
-  return index;
+  return text;
+}
+
+std::optional<Index> join_index_shares(const storage::DataRoot& root, std::span<const std::string> shares) {
+  IndexMaker maker(root);
+  std::vector<ShareReader> readers(shares.begin(), shares.end());
+  const std::string list = list_line(maker.shards());
+  const auto is_same = [&](const ShareReader& reader) { return fmt::format("{}\n", reader.list) == list; };
+  if (readers.empty() || !std::ranges::all_of(readers, is_same)) return std::nullopt;
+  for (std::size_t i = 0; i < maker.shards().size(); ++i) readers[i % readers.size()].add_to(maker, maker.shards()[i]);
+  return maker.finish();
 }
 
 }  // namespace chexbench::dataset

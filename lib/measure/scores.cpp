@@ -1,6 +1,7 @@
 #include "measure/scores.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/ranked_label.hpp"
 
@@ -70,6 +71,15 @@ Reliability reliability(std::span<const float> scores, std::span<const std::uint
     bin.sum_of_probabilities += static_cast<double>(scores[i]);
   }
   return bins;
+}
+
+std::optional<double> calibration_error(const Reliability& bins) {
+  double images = 0, sum = 0;
+  for (const ReliabilityBin& bin : bins) {
+    images += static_cast<double>(bin.images);
+    sum += std::abs(bin.sum_of_probabilities - static_cast<double>(bin.positives));
+  }
+  return images == 0 ? std::nullopt : std::optional(sum / images);
 }
 
 ScoreSummary summarize_scores(const ScoredImages& images) {

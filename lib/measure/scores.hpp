@@ -37,6 +37,11 @@ using Reliability = std::array<ReliabilityBin, kReliabilityBins>;
 // to 1.
 Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
 
+// Returns the expected calibration error: the mean over images of how far the mean probability of their bin is from the
+// share of its images that are positive (Guo et al., "On calibration of modern neural networks", ICML 2017).
+// std::nullopt if there are no images.
+std::optional<double> calibration_error(const Reliability& bins);
+
 // One label. The counts are numbers of images with and without it.
 struct LabelScores {
   Estimate auroc;

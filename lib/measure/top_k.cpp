@@ -1,6 +1,10 @@
 #include "measure/top_k.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace chexbench::measure {
 
@@ -38,6 +42,19 @@ ClassScores summarize_classes(const std::vector<PlacedImage>& images, std::size_
   scores.top1 = estimates[0];
   scores.top5 = estimates[1];
   return scores;
+}
+
+std::vector<Confusion> most_confused(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> taken_for,
+                                     std::size_t most) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] != taken_for[i]) ++counts[{labels[i], taken_for[i]}];
+  std::vector<Confusion> confusions;
+  for (const auto& [pair, images] : counts)
+    confusions.push_back({.label = pair.first, .taken_for = pair.second, .images = images});
+  std::ranges::stable_sort(confusions, std::greater{}, &Confusion::images);
+  confusions.resize(std::min(confusions.size(), most));
+  return confusions;
 }
 
 }  // namespace chexbench::measure

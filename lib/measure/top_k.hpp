@@ -37,6 +37,18 @@ struct ClassScores {
 
 inline constexpr std::size_t kTopK = 5;
 
+// Images of one class that a network takes for another one.
+struct Confusion {
+  std::uint32_t label = 0;  // what they are
+  std::uint32_t taken_for = 0;
+  std::uint64_t images = 0;
+};
+
+// Returns the pairs of classes that are confused most often, at most `most` of them; pairs of as many images are in the
+// order of their classes. `labels` and `taken_for` have one class of each image. Thread-safe.
+std::vector<Confusion> most_confused(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> taken_for,
+                                     std::size_t most);
+
 // Computes the shares, with 95 % intervals over patients (patient_bootstrap.hpp). Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ClassScores summarize_classes(const std::vector<PlacedImage>& images, std::size_t classes);

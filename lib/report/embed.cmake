@@ -50,7 +50,7 @@ function(chexbench_embed_page variable)
   chexbench_policy_source(css_source "${css_text}")
   set(shared elements marks charts table judged)
   chexbench_read_scripts(report ${shared} report columns answer findings steps second_jobs curves learning specs page)
-  chexbench_read_scripts(evaluation ${shared} evaluation)
+  chexbench_read_scripts(evaluation ${shared} findings_judged classes_judged evaluation)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
 

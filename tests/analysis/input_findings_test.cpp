@@ -17,6 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 // About as many images as ChestX-ray14's training split has.
@@ -98,6 +99,17 @@ TEST(InputFindings, TellOfTooFewAndTooSmallShards) {
   EXPECT_THAT(text_of(trial, "small_shards"), HasSubstr("shards of 6.9 MB"));
   trial.data.files = 256;
   EXPECT_EQ(text_of(trial, "small_shards"), "");
+}
+
+TEST(InputFindings, DoNotAdviseToConvertPublishedShards) {
+  results::TrialResult trial = trial_of("optimized");
+  trial.spec.data.format = spec::DataFormat::tfrecord;
+  trial.spec.data.layout = spec::DataLayout::imagenet;
+  trial.data.files = 16;
+  EXPECT_THAT(text_of(trial, "small_shards"),
+              AllOf(HasSubstr("lower pipeline.interleave.cycle_length"), Not(HasSubstr("convert"))));
+  trial.data.files = 5000;
+  EXPECT_EQ(text_of(trial, "small_shards"), "") << "there is nothing to be done about them";
 }
 
 TEST(DataFindings, TellOfRootsThatHoldOtherImages) {

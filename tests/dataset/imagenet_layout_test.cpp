@@ -9,7 +9,9 @@
 #include "core/output_file.hpp"
 #include "core/scratch.hpp"
 #include "dataset/index_report.hpp"
+#include "dataset/index_shares.hpp"
 #include "dataset/layouts.hpp"
+#include "dataset/make/stage.hpp"
 #include "dataset/make/synth_classes.hpp"
 #include "dataset/patient_split.hpp"
 #include "formats/record_writer.hpp"
@@ -163,6 +165,59 @@ TEST_F(ImagenetLayout, HoldsTfrecordsAlone) {
     EXPECT_THAT(failure(), HasSubstr("holds TFRecords alone (data.layout imagenet), but data.format is " +
                                      spec::to_string(format)));
   }
+}
+
+std::vector<std::string> lines_of(const Index& index) {
+  std::vector<std::string> lines{
+      fmt::format("{} {} {}", index.has_train_list, index.has_val_list, index.has_test_list)};
+  for (const IndexRow& row : index.rows) {
+    lines.push_back(fmt::format("{} {} {} {} {}", row.name, labels_text(row.labels, index.label_names), row.in_train,
+                                row.in_val, row.patient));
+  }
+  for (const IndexShard& shard : index.shards) lines.push_back(shard.path);
+  return lines;
+}
+
+TEST_F(ImagenetLayout, IsReadInSharesToTheSameIndex) {
+  usual_set();
+  spec_.root = root_.path();
+  const storage::DataRoot root(spec_);
+  ASSERT_TRUE(is_own_index(root));
+  const std::vector<std::string> whole = lines_of(read_index(root));
+  for (const int shares : {1, 2, 3, 7}) {
+    std::vector<std::string> texts;
+    for (int share = 0; share < shares; ++share) texts.push_back(read_index_share(root, share, shares));
+    const std::optional<Index> joined = join_index_shares(root, texts);
+    ASSERT_TRUE(joined) << shares;
+    EXPECT_EQ(lines_of(*joined), whole) << shares;
+    EXPECT_THAT(joined->label_names, ElementsAre("n01", "class 2", "n02")) << shares;
+    EXPECT_EQ(open_dataset(spec_, {}, *joined).images.size(), 3u);
+    texts.back().clear();
+    EXPECT_FALSE(join_index_shares(root, texts)) << "one of " << shares << " is missing";
+  }
+}
+
+TEST_F(ImagenetLayout, IsNotJoinedFromSharesOfOtherShards) {
+  usual_set();
+  const storage::DataRoot root(root_.path());
+  std::vector<std::string> texts{read_index_share(root, 0, 2), read_index_share(root, 1, 2)};
+  std::filesystem::rename(root_ / "validation-00000-of-00001", root_ / "test-00000-of-00001");
+  EXPECT_FALSE(join_index_shares(root, texts));
+  shard("test-00000-of-00001", {{"bad.JPEG", 0, ""}});
+  EXPECT_THAT(message_of<DataError>([&] { read_index_share(root, 0, 2); }), HasSubstr("test-00000-of-00001"))
+      << "the third shard is in the first share of two";
+  EXPECT_FALSE(read_index_share(root, 1, 2).empty());
+}
+
+TEST_F(ImagenetLayout, IsStagedAsItsShards) {
+  usual_set();
+  spec_.root = root_.path();
+  spec_.split = spec::Split::train;
+  const ScratchFolder near;
+  const std::string folder = near / "set";
+  EXPECT_EQ(stage_data_set({.data = spec_, .folder = folder}).files, 2u);
+  spec_.root = folder;
+  EXPECT_EQ(open_dataset(spec_).images.size(), 3u);
 }
 
 TEST_F(ImagenetLayout, WithoutShardsSaysWhatItExpects) {

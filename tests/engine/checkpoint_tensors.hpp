@@ -13,6 +13,18 @@ namespace chexbench::engine {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
+// Returns what `read` copies of each parameter.
+inline Tensors read_all(const Engine& engine, void (Engine::*read)(const std::string&, std::span<float>) const) {
+  Tensors tensors;
+  for (const TensorInfo& info : engine.parameters()) {
+    std::vector<float>& values = tensors[info.name];
+    values.resize(static_cast<std::size_t>(info.count()));
+    (engine.*read)(info.name, values);
+  }
+  return tensors;
+}
+inline Tensors weights_of(const Engine& engine) { return read_all(engine, &Engine::read_parameter); }
+
 inline Tensors state_of(Engine& engine) {
   Tensors tensors;
   const auto take = [&tensors](const std::vector<TensorInfo>& infos, auto read) {

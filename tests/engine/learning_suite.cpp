@@ -57,17 +57,6 @@ class OneRank final : public Reducer {
   int world() const override { return 1; }
 };
 
-Tensors read_all(const Engine& engine, void (Engine::*read)(const std::string&, std::span<float>) const) {
-  Tensors tensors;
-  for (const TensorInfo& info : engine.parameters()) {
-    std::vector<float>& values = tensors[info.name];
-    values.resize(static_cast<std::size_t>(info.count()));
-    (engine.*read)(info.name, values);
-  }
-  return tensors;
-}
-Tensors weights_of(const Engine& engine) { return read_all(engine, &Engine::read_parameter); }
-
 // An engine that trains, and its steps.
 class LearningEngine {
  public:

@@ -150,7 +150,7 @@ TEST_F(Dicom, LeavesBitsBesideTheStoredOnesOut) {
 }
 
 TEST_F(Dicom, AVoiLutGoesBeforeAWindow) {
-  const DicomRecipe recipe{.center = "2000", .width = "1500", .lut = {0, 5000, 60000, 65535}, .lut_first = 1};
+  const DicomRecipe recipe{.center = "2000", .width = "1500", .voi = {.values = {0, 5000, 60000, 65535}, .first = 1}};
   EXPECT_EQ(
       decode(recipe), grays([](int v) {
         return std::vector<double>{0, 5000, 60000, 65535}[static_cast<std::size_t>(std::clamp(v - 1, 0, 3))] / 65535;
@@ -202,7 +202,12 @@ TEST_F(Dicom, RefusesWhatInflatesWithoutEnd) {
 // Whatever is cut off or changed, the answer is an error or an image of the right size, and never a crash.
 TEST_F(Dicom, SurvivesTruncationAndDamageAnywhere) {
   for (const char* const syntax : {test::kImplicit, test::kExplicit, test::kDeflated, test::kBigEndian, test::kRle}) {
-    const std::string file = dicom_file({.syntax = syntax, .center = "2000", .width = "1500", .lut = {1, 2}}, kPixels);
+    const std::string file = dicom_file({.syntax = syntax,
+                                         .center = "2000",
+                                         .width = "1500",
+                                         .modality = {.values = {1, 2}},
+                                         .voi = {.values = {1, 2}}},
+                                        kPixels);
     for (std::size_t bytes = 132; bytes + 2 < file.size(); ++bytes)
       EXPECT_FALSE(message_of<DataError>([&] { decode_file(file.substr(0, bytes)); }).empty())
           << syntax << ' ' << bytes;

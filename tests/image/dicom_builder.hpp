@@ -77,6 +77,15 @@ class DicomElements {
   const bool is_implicit_, is_big_;
 };
 
+// A modality or VOI LUT; none if it has no values.
+struct DicomLutRecipe {
+  std::vector<std::uint16_t> values{};
+  int first = 0;
+  int bits = 16;
+  int entries = -1;  // that the descriptor says; -1: as many as there are values
+  const char* descriptor_vr = "US";
+};
+
 // What a file says, apart from its pixels. Empty texts and negative numbers are left out.
 struct DicomRecipe {
   std::string syntax = kExplicit;
@@ -86,10 +95,22 @@ struct DicomRecipe {
   int samples = 1;
   std::string photometric = "MONOCHROME2";
   std::string frames{}, slope{}, intercept{}, center{}, width{}, function{};
-  std::vector<std::uint16_t> lut{};  // of a VOI LUT of 16 bits from `lut_first` on
-  int lut_first = 0;
+  DicomLutRecipe modality{}, voi{};
   std::string patient = "PLANTED^NAME";
 };
+
+inline void add_lut(DicomElements& set, std::uint32_t tag, const DicomRecipe& recipe, const DicomLutRecipe& lut) {
+  if (lut.values.empty()) return;
+  DicomElements table(recipe.syntax);
+  std::string values, descriptor;
+  for (const std::uint16_t value : lut.values) values += table.number_bytes(value, 2);
+  const int entries = lut.entries < 0 ? static_cast<int>(lut.values.size()) : lut.entries;
+  for (const int number : {entries, lut.first, lut.bits})
+    descriptor += table.number_bytes(static_cast<std::uint32_t>(number), 2);
+  table.element(0x00283002, lut.descriptor_vr, descriptor);
+  table.element(0x00283006, "OW", values);
+  set.item(tag, table);
+}
 
 // The elements before the pixels.
 inline DicomElements dicom_header(const DicomRecipe& recipe) {
@@ -112,15 +133,8 @@ inline DicomElements dicom_header(const DicomRecipe& recipe) {
   text(0x00281052, "DS", recipe.intercept);
   text(0x00281053, "DS", recipe.slope);
   text(0x00281056, "CS", recipe.function);
-  if (recipe.lut.empty()) return set;
-  DicomElements table(recipe.syntax);
-  std::string values;
-  for (const std::uint16_t value : recipe.lut) values += table.number_bytes(value, 2);
-  table.element(0x00283002, "US",
-                table.number_bytes(static_cast<std::uint32_t>(recipe.lut.size()), 2) +
-                    table.number_bytes(static_cast<std::uint32_t>(recipe.lut_first), 2) + table.number_bytes(16, 2));
-  table.element(0x00283006, "OW", values);
-  set.item(0x00283010, table);
+  add_lut(set, 0x00283000, recipe, recipe.modality);
+  add_lut(set, 0x00283010, recipe, recipe.voi);
   return set;
 }
 

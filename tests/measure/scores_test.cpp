@@ -178,5 +178,14 @@ TEST(Scores, LeaveUnknownLabelsOut) {
   EXPECT_EQ(summarize_auroc(all).labels[0].value, expected.labels[0].auroc.value);
 }
 
+TEST(CalibrationError, IsTheMeanDistanceOfTheBins) {
+  const std::vector<float> scores{0.05f, 0.05f, 0.95f, 0.95f};
+  const auto error = [&](const std::vector<std::uint8_t>& has) { return calibration_error(reliability(scores, has)); };
+  EXPECT_NEAR(*error({0, 0, 1, 1}), 0.05, 1e-6);
+  EXPECT_NEAR(*error({1, 1, 0, 0}), 0.95, 1e-6);
+  EXPECT_NEAR(*error({0, 1, 0, 1}), 0.45, 1e-6);
+  EXPECT_FALSE(calibration_error({}));
+}
+
 }  // namespace
 }  // namespace chexbench::measure

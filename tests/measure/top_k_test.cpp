@@ -42,6 +42,18 @@ TEST(TopK, SharesCountImagesAndClasses) {
   EXPECT_EQ(scores.classes[2].in_top5, 0u);
 }
 
+TEST(TopK, ConfusionsAreThePairsOfMostImages) {
+  const std::vector<std::uint32_t> labels{0, 1, 1, 2, 2, 2, 3}, taken_for{0, 2, 2, 1, 0, 2, 0};
+  const std::vector<Confusion> all = most_confused(labels, taken_for, 10);
+  ASSERT_EQ(all.size(), 4u) << "what is right is no confusion";
+  const auto is = [&](std::size_t i, std::uint32_t label, std::uint32_t other, std::uint64_t images) {
+    return all[i].label == label && all[i].taken_for == other && all[i].images == images;
+  };
+  EXPECT_TRUE(is(0, 1, 2, 2) && is(1, 2, 0, 1) && is(2, 2, 1, 1) && is(3, 3, 0, 1));
+  EXPECT_EQ(most_confused(labels, taken_for, 2).size(), 2u);
+  EXPECT_TRUE(most_confused({}, {}, 2).empty());
+}
+
 TEST(TopK, NoImagesHaveNoShares) {
   const ClassScores scores = summarize_classes({}, 2);
   EXPECT_FALSE(scores.top1.value);

@@ -1,12 +1,18 @@
 """Optimizers and losses as people use them, and exclusive classes in the form of ImageNet, from data to scores."""
 
+import collections
 import json
 import math
+import re
 import struct
 import unittest
 
+from devtools import Tab
 from epochs import EpochsTest, read_checkpoint
 from harness import HAS_ONEDNN, SystemTest, run
+from report_page_test import AXE, AXE_RUN, READY, UNFOLD
+from report_test import NEEDS_BROWSER
+from web_server import Server
 
 CLASSES = 6
 HAS_JPEG = "this build writes no JPEGs" not in run("data", "synth", "/dev/null/none", "--images", "2", "--classes",
@@ -102,6 +108,76 @@ class Classes(SystemTest):
         self.succeed("evaluate", "--checkpoint", checkpoint, *data, "--output", other, ranks=2)
         self.assertEqual((other / "scores.csv").read_bytes(), (judged / "scores.csv").read_bytes())
         self.assertIn("top-5", self.succeed("evaluate", "--checkpoint", checkpoint, *data).stdout)
+        self.check_confusions_and_certainty(rows, evaluation)
+        curve = self.rows(judged, "reliability.csv")
+        self.assertEqual({row["finding"] for row in curve}, {"most probable class"})
+        self.assertEqual(sum(int(row["images"]) for row in curve), len(rows))
+
+    def check_confusions_and_certainty(self, rows, evaluation):
+        confused = collections.Counter((row["labels"], row["class_1"]) for row in rows if row["place"] != "1")
+        told = evaluation["confusions"]
+        self.assertEqual({(one["class"], one["taken_for"]): one["images"] for one in told}, confused)
+        counts = [one["images"] for one in told]
+        self.assertEqual(counts, sorted(counts, reverse=True))
+        bins = evaluation["reliability"]
+        self.assertEqual(sum(one["images"] for one in bins), len(rows))
+        self.assertEqual(sum(one["positives"] for one in bins), sum(row["place"] == "1" for row in rows))
+        apart = sum(abs(one["sum_of_probabilities"] - one["positives"]) for one in bins) / len(rows)
+        self.assertAlmostEqual(evaluation["calibration_error"], apart)
+
+    def of_many_classes(self, page):
+        """The same page with 1000 classes, so many that not all are drawn, and names that are no HTML."""
+        def edit(data):
+            data["classes"] = [{"class": f"<i>n{i:08}</i> with a long name", "images": i % 3,
+                                "top1": i / 1000 if i % 3 else None, "top5": 1 if i % 3 else None}
+                               for i in range(1000)]
+            data["confusions"] = [{"class": f"<i>n{i:08}</i> with a long name", "taken_for": "n00000001",
+                                   "images": 100 - i, "of_images": 100} for i in range(1, 100)]
+        begin, end = '<script type="application/json" id="data">', "</script>"
+        text = page.read_text()
+        at = text.index(begin) + len(begin)
+        data = json.loads(text[at:text.index(end, at)])
+        edit(data)
+        many = page.with_name("many.html")
+        many.write_text(text[:at] + json.dumps(data).replace("<", "\\u003c") + text[text.index(end, at):])
+        return many
+
+    @NEEDS_BROWSER
+    def test_the_page_has_its_charts_in_each_width(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.training(), "--output", out)
+        self.succeed("evaluate", "--checkpoint", next((out / "checkpoints").glob("*/last.safetensors")), "--data",
+                     self.images, "--split", "val", "--set", "data.format=tfrecord", "--output", out / "judged")
+        page = out / "judged/evaluation.html"
+        if "Chart.js v" not in page.read_text():
+            self.skipTest("built without Chart.js")
+        tab = Tab()
+        self.addCleanup(tab.close)
+        for one in (page, self.of_many_classes(page)):
+            with self.subTest(one.name):
+                self.check_page(tab, one)
+
+    def check_page(self, tab, page):
+        many = page.name == "many.html"
+        for width in (400, 1200):
+            tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            tab.call("Page.navigate", url=page.as_uri())
+            tab.evaluate(READY)
+            tab.evaluate(UNFOLD)
+            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
+            titles = tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+            self.assertIn(f"Top-1 accuracy of {'the 20 classes with the lowest' if many else 'all classes'}", titles)
+            self.assertIn("Reliability of the most probable class", titles)
+            rows = "document.querySelectorAll('#classes-table tbody tr').length"
+            self.assertEqual(tab.evaluate(rows), 666 if many else CLASSES)
+            self.assertEqual(tab.evaluate("document.querySelectorAll('main i').length"), 0)
+            answer = tab.evaluate("document.querySelector('section.verdict p:not(.note)').textContent")
+            self.assertRegex(answer, r"^Top-1 accuracy [01]\.\d{3}.*; top-5 accuracy [01]\.\d{3}.*, "
+                                     r"over 36 images of \d+ classes\.$")
+        if AXE.exists():
+            tab.evaluate(AXE.read_text() + "; true")
+            self.assertEqual(tab.evaluate(AXE_RUN), [])
+        self.assertEqual(tab.errors, [])
 
     def test_a_training_validates_with_the_shards_of_the_validation(self):
         out = self.folder / "out"
@@ -131,6 +207,52 @@ class Classes(SystemTest):
     def test_a_class_out_of_range_is_named_with_its_record(self):
         self.fail_with(3, "--config", self.training(data__labels__classes=CLASSES - 1),
                        says=f"expected a class from 1 to {CLASSES - 1}")
+
+    def test_ranks_share_the_walk_through_the_shards(self):
+        seen, many = {}, self.folder / "many"  # a shard for each rank
+        self.succeed("data", "synth", many, "--images", "1440", "--size", "32", "--classes", str(CLASSES))
+        for ranks in (1, 2):
+            with Server(many) as server:
+                out = self.folder / f"out{ranks}"
+                self.succeed("--config", self.training(data__root=server.url, training__epochs=0, engine="none",
+                                                       measure__steps=2, measure__repeats=1),
+                             "--output", out, ranks=ranks)
+                # Only the walk reads those of the other split.
+                seen[ranks] = sorted(path for path, _ in server.requests if "validation-" in path)
+            self.assertEqual(self.report(out)["trials"][0]["images"], 1296)
+        self.assertGreater(len(seen[1]), 0)
+        self.assertEqual(seen[2], seen[1])
+
+    def test_worlds_of_several_sizes_and_splits_share_it_too(self):
+        out = self.folder / "out"
+        spec = self.training(ranks=[1, 2], sweep={"data.split": ["train", "val", "all"]}, training__epochs=0,
+                             engine="none", pipeline="naive", measure__steps=2, measure__repeats=1)
+        self.succeed("--config", spec, "--output", out, ranks=3)
+        images = sorted(trial["images"] for trial in self.report(out)["trials"])
+        self.assertEqual(images, [36, 36, 324, 324, 360, 360])
+
+    def test_each_rank_tells_the_same_of_a_damaged_shard(self):
+        damaged = next(self.images.glob("**/validation-*"))  # of the second rank's share
+        said = []
+        with open(damaged, "r+b") as shard:
+            shard.seek(8)
+            shard.write(b"CRC!")
+        for ranks in (1, 2):
+            done = self.fail_with(3, "--config", self.training(training__epochs=0, engine="none"), "--output",
+                                  self.folder / "out", ranks=ranks, says=damaged.name)
+            said.append({re.sub(r".*error: (rank \d: )?", "", line) for line in done.stderr.splitlines()
+                         if "error: " in line})
+        self.assertEqual(len(said[0]), 1)
+        self.assertEqual(said[1], said[0])
+
+    def test_an_answer_advises_what_their_shards_can_do(self):
+        done = self.succeed(self.images, "--time", "3", "--output", self.folder / "out")
+        self.assertIn("of the tfrecord shards", done.stdout)
+        self.assertNotIn("data convert", done.stdout)
+        copy = self.folder / "copy"
+        self.succeed("data", "stage", self.images, copy, "--split", "all", "--format", "tfrecord")
+        self.succeed("--config", self.training(data__root=str(copy), training__epochs=0, engine="none"), "--output",
+                     self.folder / "run")
 
     def test_the_shipped_spec_runs_on_them(self):
         out = self.folder / "out"

@@ -101,6 +101,36 @@ class Ranks(SystemTest):
             if tolerance:
                 self.assertNotEqual(values, exact, trial)  # it did round
 
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_two_ranks_clip_as_one_rank_does_over_the_joined_batch(self):
+        # Without a shuffle, the images of a step are the same on any number of ranks.
+        ops = [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"}, {"op": "map"}, {"op": "batch"}]
+
+        def losses(ranks, sweep, **training):
+            out = self.folder / f"out{ranks}-{len(training)}"
+            spec = self.spec(engine="onednn", data__split="all", pipeline={"name": "in order", "ops": ops},
+                             model={"name": "mobilenet_v2", "image_size": 32, "batch_norm": "frozen",
+                                    "dropout": False},
+                             training={"optimizer": "sgd", "learning_rate": 10, "momentum": 0,
+                                       "batch_size": 8 // ranks, **training},
+                             comm={"first_bucket_bytes": 4096, "bucket_bytes": 1000000}, sweep=sweep,
+                             measure={"warmup_steps": 0, "steps": 3, "repeats": 1})
+            self.succeed("--config", spec, "--output", out, ranks=ranks)
+            of_trials = {}
+            with open(out / "steps.csv", newline="") as file:
+                for row in csv.DictReader(file):
+                    steps = of_trials.setdefault(row["trial"], {})
+                    steps[row["step"]] = steps.get(row["step"], 0) + float(row["loss"]) / ranks
+            return {trial: list(steps.values()) for trial, steps in of_trials.items()}
+        clip = {"clip_gradient_norm": 0.01}
+        whole = losses(1, {"comm.update": ["all_reduce"]}, **clip)["all_reduce"]
+        self.assertLess(whole[2], whole[0])
+        for trial, of_two in losses(2, {"comm.update": self.SCHEMES}, **clip).items():
+            for loss, expected in zip(of_two, whole, strict=True):
+                self.assertAlmostEqual(loss, expected, delta=1e-6 * expected, msg=trial)
+        unclipped = losses(2, {"comm.update": ["all_reduce"]})["all_reduce"]
+        self.assertGreater(abs(unclipped[2] - whole[2]), 1e-3)
+
     def test_more_ranks_than_files_is_an_error_of_the_data(self):
         root = self.real_images()
         names = (root / "test_list.txt").read_text().split()

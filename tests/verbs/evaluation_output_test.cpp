@@ -102,6 +102,38 @@ TEST(EvaluationOutput, JsonHasReliabilityCurves) {
   EXPECT_TRUE(curve[0]["mean_probability"].is_null());
 }
 
+// Three images of exclusive classes, of which the last is taken for the first class.
+EvaluationResult judged_classes() {
+  EvaluationResult result = judged();
+  result.task = spec::Task::classes;
+  result.labels = {"<cat>", "dog", "emu"};
+  result.rows.resize(3);
+  DataSetScores& scores = *result.data_set;
+  scores.classes = measure::summarize_classes({{.label = 0, .patient = 0, .place = 1},
+                                               {.label = 1, .patient = 1, .place = 1},
+                                               {.label = 1, .patient = 2, .place = 2}},
+                                              3);
+  scores.confusions = {{.label = 1, .taken_for = 0, .images = 1}};
+  scores.certainty = measure::reliability(std::vector<float>{0.95f, 0.95f, 0.55f}, std::vector<std::uint8_t>{1, 1, 0});
+  return result;
+}
+
+TEST(EvaluationOutput, ExclusiveClassesHaveConfusionsAndTheCertaintyOfTheMostProbableOne) {
+  const EvaluationResult result = judged_classes();
+  const auto json = nlohmann::json::parse(evaluation_json(result));
+  EXPECT_DOUBLE_EQ(json["top1"].get<double>(), 2.0 / 3);
+  EXPECT_EQ(json["classes"][1]["top1"], 0.5);
+  EXPECT_TRUE(json["classes"][2]["top1"].is_null());
+  EXPECT_EQ(json["confusions"],
+            nlohmann::json::parse(R"([{"class": "dog", "taken_for": "<cat>", "images": 1, "of_images": 2}])"));
+  EXPECT_NEAR(json["calibration_error"].get<double>(), (0.05 + 0.05 + 0.55) / 3, 1e-6);
+  EXPECT_EQ(json["reliability"][9]["images"], 2);
+  EXPECT_THAT(evaluation_reliability_csv(result), HasSubstr("\nmost probable class,"));
+  const std::string page = evaluation_html(result);
+  EXPECT_THAT(page, HasSubstr(R"("taken_for":"\u003ccat>")"));
+  EXPECT_THAT(page, HasSubstr("function addConfusions()"));
+}
+
 TEST(EvaluationOutput, SingleImagesHaveProbabilitiesAlone) {
   const std::string table = evaluation_table(single(), {});
   EXPECT_THAT(table, testing::ContainsRegex("x/a.png +Mass +0\\.2500\n"));

@@ -264,6 +264,25 @@ TEST(ProbeText, SpeaksOfOneImageInTheSingular) {
   EXPECT_THAT(probe_text(result), HasSubstr("of the 95 images of the tfrecord shards in set"));
 }
 
+TEST(ProbeText, AdvisesNothingThatShardsWithoutImagesCannotDo) {
+  ProbeResult shards = measured(500, 5);
+  shards.ways[0].name = "tfrecord";
+  EXPECT_THAT(probe_text(shards), AllOf(HasSubstr("of these cores."), Not(HasSubstr("data convert"))));
+  shards.layout = spec::DataLayout::imagenet;
+  shards.bad_records = 2;
+  EXPECT_THAT(probe_text(shards), AllOf(Not(HasSubstr("data convert")), Not(HasSubstr("data check")),
+                                        HasSubstr("2 reads failed and were skipped: --set data.on_bad_record=stop")));
+  shards.holdup = Holdup::read;
+  EXPECT_THAT(probe_text(shards), HasSubstr("`chexbench data stage set FOLDER --split all --format tfrecord`"));
+}
+
+TEST(ProbeText, CallsDicomsByTheirName) {
+  ProbeResult result = measured(500, 5);
+  result.ways[0].name = "dicom";
+  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("of the 95 DICOMs of 400 kB in set"),
+                                        HasSubstr("chexbench data convert set --split all --to cached")));
+}
+
 TEST(ProbeText, SaysSoIfTheTimeWasUpBeforeAnythingWasMeasured) {
   ProbeResult result{.root = "set", .time_s = 60, .time_was_up = true, .images_seen = 3};
   EXPECT_THAT(probe_text(result), AllOf(HasSubstr("unknown: the 60 s were up after 3 images"),

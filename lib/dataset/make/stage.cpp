@@ -38,10 +38,10 @@ struct Item {
   bool kept = false;
 };
 
-// Returns the files from which the labels and splits are read: none if they are the images' folders.
+// Returns the files from which the labels and splits are read: none if they are the images' folders, or shards.
 std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
-  if (index.layout != spec::DataLayout::folders) files.push_back(index.table);
+  if (index.table != index.root) files.push_back(index.table);
   files.insert(files.end(), index.other_tables.begin(), index.other_tables.end());
   if (index.layout != spec::DataLayout::nih) return files;
   if (index.has_train_list) files.push_back(fs::path(index.root) / "train_val_list.txt");

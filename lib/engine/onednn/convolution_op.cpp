@@ -79,12 +79,16 @@ void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
   destination_gradient_ = planner.gradients(destination_).at(0);
   planner.use(*destination_gradient_);
   planner.use(source_);
-  slot_ = &store.add(weight_, weight_gradient_->desc(weight_));
-  if (bias_) bias_slot_ = &store.add_vector(*bias_);
+  add_parameters(store);
   if (!needs_source_gradient_) return;
   source_gradient_ = &planner.tensor(source_.shape);
   planner.use(*source_gradient_);
   planner.add_gradient(source_, *source_gradient_);
+}
+
+void ConvolutionOp::add_parameters(ParameterStore& store) {
+  slot_ = &store.add(weight_, weight_gradient_->desc(weight_));
+  if (bias_) bias_slot_ = &store.add_vector(*bias_);
 }
 
 memory ConvolutionOp::weights_as(const memory::desc& desc) {
@@ -99,14 +103,11 @@ memory ConvolutionOp::weights_as(const memory::desc& desc) {
 }
 
 void ConvolutionOp::bind() {
-  const auto scratchpad = [&](const memory::desc& desc) { return wrap(desc, scratchpad_.data); };
-  const auto source = wrap(source_.desc, source_.data);
-  const auto destination_gradient = wrap(destination_.desc, destination_gradient_->data);
   forward_ = dnnl::convolution_forward(forward_desc_);
-  forward_arguments_ = {{DNNL_ARG_SRC, source},
+  forward_arguments_ = {{DNNL_ARG_SRC, wrap(source_.desc, source_.data)},
                         {DNNL_ARG_WEIGHTS, weights_as(forward_desc_.weights_desc())},
                         {DNNL_ARG_DST, wrap(destination_.desc, destination_.data)},
-                        {DNNL_ARG_SCRATCHPAD, scratchpad(forward_desc_.scratchpad_desc())}};
+                        {DNNL_ARG_SCRATCHPAD, wrap(forward_desc_.scratchpad_desc(), scratchpad_.data)}};
   if (is_rearranged()) {
     const memory from = wrap(forward_desc_.dst_desc(), scratchpad_.data + rearranged_offset());
     const memory to = forward_arguments_[DNNL_ARG_DST];
@@ -114,13 +115,17 @@ void ConvolutionOp::bind() {
     rearrangement_ = {from, to, dnnl::reorder(from, to)};
   }
   if (bias_slot_ != nullptr) forward_arguments_[DNNL_ARG_BIAS] = wrap(bias_slot_->desc, bias_slot_->weights);
+  if (destination_gradient_ != nullptr) bind_backward();
+}
+
+void ConvolutionOp::bind_backward() {
   weight_gradient_->bind(*slot_, bias_slot_, *destination_gradient_, scratchpad_.data);
   if (!needs_source_gradient_) return;
   data_ = dnnl::convolution_backward_data(data_desc_);
-  data_arguments_ = {{DNNL_ARG_DIFF_DST, destination_gradient},
+  data_arguments_ = {{DNNL_ARG_DIFF_DST, wrap(destination_.desc, destination_gradient_->data)},
                      {DNNL_ARG_WEIGHTS, weights_as(data_desc_.weights_desc())},
                      {DNNL_ARG_DIFF_SRC, wrap(source_gradient_->desc, source_gradient_->data)},
-                     {DNNL_ARG_SCRATCHPAD, scratchpad(data_desc_.scratchpad_desc())}};
+                     {DNNL_ARG_SCRATCHPAD, wrap(data_desc_.scratchpad_desc(), scratchpad_.data)}};
 }
 
 void ConvolutionOp::forward() {
@@ -150,6 +155,7 @@ std::size_t ConvolutionOp::rearranged_offset() const { return whole_lines(forwar
 std::size_t ConvolutionOp::scratchpad_bytes() const {
   const std::size_t forward = is_rearranged() ? rearranged_offset() + forward_desc_.dst_desc().get_size()
                                               : forward_desc_.scratchpad_desc().get_size();
+  if (destination_gradient_ == nullptr) return forward;
   const std::size_t data = needs_source_gradient_ ? data_desc_.scratchpad_desc().get_size() : 0;
   return std::max({forward, weight_gradient_->scratchpad_bytes(), data});
 }

@@ -23,6 +23,7 @@ class ConvolutionOp final : public Op {
   std::string kind() const override { return kind_; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
+  void add_parameters(ParameterStore& store) override;
   void bind() override;
   void forward() override;
   void backward() override;
@@ -36,6 +37,7 @@ class ConvolutionOp final : public Op {
   // Whether forward writes a layout other than the destination's, so that its result goes to the scratchpad first.
   bool is_rearranged() const { return forward_desc_.dst_desc() != destination_.desc; }
   std::size_t rearranged_offset() const;
+  void bind_backward();
   dnnl::memory wrap(const dnnl::memory::desc& desc, void* data) const { return {desc, device_.engine, data}; }
   // Returns the weights in the layout of `desc`: the store's own memory if it has that layout, otherwise a copy that
   // refresh_weights() keeps up to date.

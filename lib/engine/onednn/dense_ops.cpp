@@ -69,7 +69,7 @@ void DenseNormOp::plan_backward(Planner& planner, ParameterStore& store) {
   for (Tensor* gradient : gradients_) planner.use(*gradient);
   planner.use(block_.features);
   planner.use(block_.gradient);
-  state_.add_parameters(store);
+  add_parameters(store);
   first_ = !block_.gradient_begun;
   block_.gradient_begun = true;
 }

@@ -32,19 +32,21 @@ void LinearOp::plan_backward(Planner& planner, ParameterStore& store) {
   y_gradient_ = planner.gradients(y_).at(0);
   planner.use(*y_gradient_);
   planner.use(x_);
-  weight_ = &store.add({name_ + ".weight", {y_.shape.channels, x_.shape.channels}}, weight_desc(x_, y_));
-  bias_ = &store.add_vector({name_ + ".bias", {y_.shape.channels}});
+  add_parameters(store);
   x_gradient_ = &planner.tensor(x_.shape, Layout::flat, ElementType::f32);
   planner.use(*x_gradient_);
   planner.add_gradient(x_, *x_gradient_);
 }
 
+void LinearOp::add_parameters(ParameterStore& store) {
+  weight_ = &store.add({name_ + ".weight", {y_.shape.channels, x_.shape.channels}}, weight_desc(x_, y_));
+  bias_ = &store.add_vector({name_ + ".bias", {y_.shape.channels}});
+}
+
 void LinearOp::bind() {
-  const auto wrap = [&](const memory::desc& desc, void* data) { return memory(desc, device_.engine, data); };
   const auto weights = weight_desc(x_, y_);
-  const auto x = wrap(x_.desc, x_.data), dy = wrap(y_.desc, y_gradient_->data);
   forward_ = dnnl::inner_product_forward(forward_desc_);
-  forward_arguments_ = {{DNNL_ARG_SRC, x},
+  forward_arguments_ = {{DNNL_ARG_SRC, wrap(x_.desc, x_.data)},
                         {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
                         {DNNL_ARG_BIAS, wrap(vector_desc(y_), bias_->weights)},
                         {DNNL_ARG_DST, wrap(y_.desc, y_.data)}};
@@ -53,13 +55,19 @@ void LinearOp::bind() {
     on_one_thread_ = dnnl::inner_product_forward(
         {{dnnl::prop_kind::forward_inference, x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine});
   }
+  if (y_gradient_ != nullptr) bind_backward();
+}
+
+void LinearOp::bind_backward() {
+  const auto weights = weight_desc(x_, y_);
+  const auto dy = wrap(y_.desc, y_gradient_->data);
   data_ = dnnl::inner_product_backward_data({{x_.desc, weights, y_.desc}, device_.engine, forward_desc_});
   data_arguments_ = {{DNNL_ARG_DIFF_DST, dy},
                      {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
                      {DNNL_ARG_DIFF_SRC, wrap(x_.desc, x_gradient_->data)}};
   weights_ = dnnl::inner_product_backward_weights(
       {{x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine, forward_desc_});
-  weights_arguments_ = {{DNNL_ARG_SRC, x},
+  weights_arguments_ = {{DNNL_ARG_SRC, wrap(x_.desc, x_.data)},
                         {DNNL_ARG_DIFF_DST, dy},
                         {DNNL_ARG_DIFF_WEIGHTS, wrap(weights, weight_->gradient)},
                         {DNNL_ARG_DIFF_BIAS, wrap(vector_desc(y_), bias_->gradient)}};

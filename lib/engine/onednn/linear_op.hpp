@@ -16,11 +16,15 @@ class LinearOp final : public Op {
   std::string kind() const override { return "linear"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
+  void add_parameters(ParameterStore& store) override;
   void bind() override;
   void forward() override;
   void backward() override;
 
  private:
+  void bind_backward();
+  dnnl::memory wrap(const dnnl::memory::desc& desc, void* data) const { return {desc, device_.engine, data}; }
+
   const Device& device_;
   const std::string name_;
   const PassMode& mode_;

@@ -28,9 +28,6 @@ Network::Network(const Device& device, const model::Graph& graph, int images, bo
 }
 
 void Network::plan() {
-  std::size_t scratchpad_bytes = 0;
-  for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
-  planner_.resize(scratchpad_, scratchpad_bytes);
   planner_.use(scratchpad_);
   planner_.use(*input_);
   for (const auto& op : ops_) {
@@ -42,16 +39,20 @@ void Network::plan() {
   planner_.use(*logits_gradient_);
   planner_.add_gradient(*logits_, *logits_gradient_);
   ready_.resize(ops_.size());
-  for (std::size_t i = ops_.size(); i-- > 0;) {
+  for (std::size_t i = ops_.size(); i-- > first_trained_;) {
     planner_.advance();
     ops_[i]->plan_backward(planner_, store_);
     ready_[i] = store_.size();
   }
+  for (std::size_t i = first_trained_; i-- > 0;) ops_[i]->add_parameters(store_);
   // Callers read the logits after the step, so their memory must not be reused before its end.
   planner_.use(*logits_);
   planner_.use(scratchpad_);
+  std::size_t scratchpad_bytes = 0;
+  for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
+  planner_.resize(scratchpad_, scratchpad_bytes);
   planner_.place();
-  store_.allocate();
+  store_.allocate(trained());
   for (const auto& op : ops_) {
     with_headroom([&op] { op->bind(); });
     for (const BufferSlot& buffer : op->buffers()) buffers_.push_back(buffer);

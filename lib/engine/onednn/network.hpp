@@ -26,7 +26,8 @@ class Network {
  public:
   // If `norms_frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its
   // masks from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. With Freeze::base only the last
-  // layer is trained, and backward ends behind it. Weights are zero until they are loaded into the store.
+  // layer is trained, backward ends behind it, and there is no memory for more. Weights are zero until they are loaded
+  // into the store.
   // @throws DeviceError if this engine cannot compute a layer
   // @throws std::bad_alloc if there is not enough memory
   Network(const Device& device, const model::Graph& graph, int images, bool norms_frozen,
@@ -84,9 +85,10 @@ class Network {
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks
   std::vector<std::unique_ptr<Op>> ops_;
-  std::vector<PassTimes> times_;    // of each op
-  std::size_t first_trained_ = 0;   // index of an op: backward ends with it
-  std::vector<std::size_t> ready_;  // the elements of the flat gradient that are complete after op i's backward
+  std::vector<PassTimes> times_;   // of each op
+  std::size_t first_trained_ = 0;  // index of an op: backward ends with it
+  // The elements of the flat gradient that are complete after op i's backward, of each op that has one.
+  std::vector<std::size_t> ready_;
   std::vector<BufferSlot> buffers_;
   Tensor& scratchpad_;
   Tensor* input_ = nullptr;

@@ -25,7 +25,7 @@ void NormOp::plan_backward(Planner& planner, ParameterStore& store) {
   gradients_ = planner.gradients(y_);
   for (Tensor* gradient : gradients_) planner.use(*gradient);
   planner.use(x_);
-  state_.add_parameters(store);
+  add_parameters(store);
   // The gradient of x overwrites x. The masked gradient, which is the residual's too, overwrites y's first gradient.
   planner.add_gradient(x_, x_);
   if (residual_ == nullptr) return;

@@ -23,6 +23,7 @@ class NormOp final : public Op {
   std::string kind() const override { return "norm"; }
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
+  void add_parameters(ParameterStore& store) override { state_.add_parameters(store); }
   void forward() override;
   void backward() override;
   std::vector<BufferSlot> buffers() override { return state_.buffers(); }

@@ -19,7 +19,8 @@ struct BufferSlot {
 
 // An op goes through these phases, together with all others of its network:
 //   1. The ops are constructed in the order of forward.
-//   2. plan_forward() is called in the order of forward, then plan_backward() in the opposite order.
+//   2. plan_forward() is called in the order of forward, then plan_backward() in the opposite order; of ops ahead of
+//      the first one that is trained add_parameters(), as their backward never runs.
 //   3. The planner and the parameter store allocate memory, then bind() is called.
 //   4. forward() and backward() run any number of times. Both return when their results are in memory.
 // Not thread-safe: one thread drives all ops, and each op spreads its work over the threads of parallel.hpp.
@@ -34,6 +35,8 @@ class Op {
   // Tells the planner which tensors backward() reads and writes, fetches the gradients of the op's outputs, registers
   // those of its inputs, and adds the op's parameters to the store.
   virtual void plan_backward(Planner& planner, ParameterStore& store) = 0;
+  // Adds the op's parameters to the store, as plan_backward() does, and nothing else.
+  virtual void add_parameters(ParameterStore& store) { static_cast<void>(store); }
   // Builds whatever needs the addresses of tensors and parameters, which are final now.
   virtual void bind() {}
 
@@ -46,7 +49,8 @@ class Op {
   virtual std::vector<BufferSlot> buffers() { return {}; }
   // Bytes that the op holds in addition to its tensors in the arena and its parameters in the store.
   virtual std::size_t held_bytes() const { return 0; }
-  // Bytes of the shared scratchpad that the op needs while it runs; all ops use the same one in turn.
+  // Bytes of the shared scratchpad that the op needs while it runs, after it was planned; all ops use the same one in
+  // turn.
   virtual std::size_t scratchpad_bytes() const { return 0; }
 };
 

@@ -75,10 +75,12 @@ void Optimizer::swap_average(std::span<float> weights) {
   });
 }
 
-// Returns the factor that brings the norm of all gradients down to the limit; 1 if it is below, or there is none.
+// Returns the factor that brings the norm of all gradients down to the limit; 1 if it is below, or there is none. A
+// norm that is no number gives none either, so that all weights show what went wrong, as in PyTorch.
 float Optimizer::clipping(std::span<const float> gradients) const {
   if (!training_.clip_gradient_norm) return 1;
-  return static_cast<float>(std::min(1.0, *training_.clip_gradient_norm / (norm_of(gradients) + kNormEpsilon)));
+  const double factor = *training_.clip_gradient_norm / (norm_of(gradients) + kNormEpsilon);
+  return factor > 1 ? 1.0f : static_cast<float>(factor);
 }
 
 void Optimizer::update(std::span<float> weights, std::span<const float> gradients) {

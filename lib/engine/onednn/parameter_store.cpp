@@ -48,12 +48,12 @@ ParameterSlot& ParameterStore::add(const model::TensorInfo& info, const dnnl::me
 
 ParameterSlot& ParameterStore::add_vector(const model::TensorInfo& info) { return add(info, plain(info.shape)); }
 
-void ParameterStore::allocate() {
+void ParameterStore::allocate(std::size_t trained) {
   weights_ = FloatArray(count_);
-  gradients_ = FloatArray(count_);
+  gradients_ = FloatArray(trained);
   for (const auto& slot : slots_) {
     slot->weights = weights_.data() + slot->offset;
-    slot->gradient = gradients_.data() + slot->offset;
+    if (slot->offset < trained) slot->gradient = gradients_.data() + slot->offset;
   }
 }
 

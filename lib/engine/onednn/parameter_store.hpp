@@ -41,7 +41,7 @@ struct ParameterSlot {
   std::size_t offset = 0;   // elements
   std::size_t count = 0;    // elements, padding included
   float* weights = nullptr;
-  float* gradient = nullptr;
+  float* gradient = nullptr;  // stays null if it is not trained
 };
 
 // Owns all parameters of one network. First add() each parameter, then allocate() once; after that the pointers of
@@ -56,8 +56,9 @@ class ParameterStore {
   ParameterSlot& add(const model::TensorInfo& info, const dnnl::memory::desc& desc);
   // The same for a parameter in row-major layout.
   ParameterSlot& add_vector(const model::TensorInfo& info);
-  // Allocates weights and gradients, all zero. @throws std::bad_alloc
-  void allocate();
+  // Allocates the weights, and the gradients of the first `trained` elements, all zero. @throws std::bad_alloc
+  void allocate(std::size_t trained);
+  void allocate() { allocate(count_); }
   // The number of elements added so far, padding included.
   std::size_t size() const { return count_; }
 

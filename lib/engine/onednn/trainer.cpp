@@ -64,9 +64,9 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
       network_(device_, graph_of(config), config.training.batch_size, config.model.has_frozen_norms(),
                seed_of_dropout(config), config.model.freeze),
       optimizer_(config.training, device_.isa, network_.trained()),
-      buckets_(network_.store().gradients().first(network_.trained()), parameter_counts(network_),
+      buckets_(network_.store().gradients(), parameter_counts(network_),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
-      accumulation_(network_.store().gradients().first(network_.trained()), config.training.accumulate_steps) {
+      accumulation_(network_.store().gradients(), config.training.accumulate_steps) {
   traits_.name = "onednn";
   traits_.device = device_text(network_.device());
   InitialWeights initial = initial_weights(config.model, config.outputs);
@@ -120,8 +120,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
     timings.exposed_communication_s = lap();
     timings.communication_busy_s = reducer.timings().busy_s;
 
-    optimizer_.update(network_.store().weights().first(network_.trained()),
-                      network_.store().gradients().first(network_.trained()));
+    optimizer_.update(network_.store().weights().first(network_.trained()), network_.store().gradients());
     network_.refresh_trained_weights();
     timings.update_s = lap();
   }
@@ -171,8 +170,9 @@ void OnednnEngine::load_weights(const WeightSource& source) {
 }
 
 std::size_t OnednnEngine::held_bytes() const {
+  const ParameterStore& store = network_.store();
   return network_.held_bytes() + optimizer_.held_bytes() + accumulation_.held_bytes() +
-         3 * network_.store().size() * sizeof(float);
+         (store.weights().size() + store.gradients().size() + initial_weights_.size()) * sizeof(float);
 }
 
 std::vector<TensorInfo> OnednnEngine::parameters() const {
@@ -194,6 +194,11 @@ void OnednnEngine::read_parameter(const std::string& name, std::span<float> valu
 
 void OnednnEngine::read_gradient(const std::string& name, std::span<float> values) const {
   const ParameterSlot& slot = network_.store().slot(name);
+  if (slot.gradient == nullptr) {  // of a frozen base
+    check_size(slot.info, values.size());
+    std::ranges::fill(values, 0.0f);
+    return;
+  }
   network_.store().read(slot, slot.gradient, values);
 }
 

@@ -29,11 +29,15 @@ class StoredBits {
   const bool is_signed_;
 };
 
-// Return the place of a value in what is displayed, from 0 to 1.
-double in_lut(const DicomHeader& header, double value) {
-  const auto entry = static_cast<int>(std::clamp(value - header.lut_first, 0.0, header.lut_entries - 1.0));
-  return static_cast<double>(header.lut[entry]) / ((1 << header.lut_bits) - 1);
+// Returns the entry of a table that a value becomes.
+int entry_of(const DicomLut& lut, double value) {
+  return lut.values[static_cast<int>(std::clamp(value - lut.first, 0.0, lut.entries - 1.0))];
 }
+
+double greatest_entry(const DicomLut& lut) { return (1 << lut.bits) - 1; }
+
+// Return the place of a value in what is displayed, from 0 to 1.
+double in_lut(const DicomLut& lut, double value) { return entry_of(lut, value) / greatest_entry(lut); }
 
 double in_window(const DicomHeader& header, double value) {
   if (header.window == Window::sigmoid) {
@@ -46,7 +50,35 @@ double in_window(const DicomHeader& header, double value) {
   return (value - center) / width + 0.5;
 }
 
-double in_range(double low, double high, double value) { return (value - low) / (high - low); }
+struct Range {
+  double low = 0, high = 0;
+};
+
+double in_range(const Range& range, double value) { return (value - range.low) / (range.high - range.low); }
+
+// What the modality LUT, or else slope and intercept, make of stored values.
+class Modality {
+ public:
+  explicit Modality(const DicomHeader& header) : header_(header) {}
+
+  double of(int stored) const {
+    if (header_.modality.values != nullptr) return entry_of(header_.modality, stored);
+    return stored * header_.slope + header_.intercept;
+  }
+  Range range(const StoredBits& stored) const {
+    if (header_.modality.values != nullptr) return {0, greatest_entry(header_.modality)};
+    const double first = of(stored.least()), last = of(stored.greatest());  // a slope may be negative
+    return {std::min(first, last), std::max(first, last)};
+  }
+
+ private:
+  const DicomHeader& header_;
+};
+
+std::optional<std::string> refuse_lut(const DicomLut& lut, const char* name) {
+  if (lut.values == nullptr || (lut.entries >= 1 && lut.bits >= 8 && lut.bits <= 16)) return std::nullopt;
+  return fmt::format("its {} has entries of {} bits: 8 to 16 are read", name, lut.bits);
+}
 
 }  // namespace
 
@@ -59,14 +91,14 @@ std::optional<std::string> refuse_display(const DicomHeader& header) {
     return fmt::format("its pixels have {} bits up to bit {} of {}, which is contradictory", header.bits_stored,
                        header.high_bit, header.bits_allocated);
   }
-  if (!std::isfinite(header.slope) || !std::isfinite(header.intercept) || header.slope == 0) {
+  if (auto refusal = refuse_lut(header.modality, "modality LUT")) return refusal;
+  if (auto refusal = refuse_lut(header.voi, "VOI LUT")) return refusal;
+  const bool is_rescaled = std::isfinite(header.slope) && std::isfinite(header.intercept) && header.slope != 0;
+  if (header.modality.values == nullptr && !is_rescaled) {
     return fmt::format("its rescale slope is {} and its intercept {}, so pixels have no value", header.slope,
                        header.intercept);
   }
-  if (header.lut != nullptr) {
-    if (header.lut_entries >= 1 && header.lut_bits >= 8 && header.lut_bits <= 16) return std::nullopt;
-    return fmt::format("its VOI LUT has {} entries of {} bits", header.lut_entries, header.lut_bits);
-  }
+  if (header.voi.values != nullptr) return std::nullopt;
   const double least_width = header.window == Window::linear ? 1 : 0;
   const bool is_wide = header.window_width >= least_width && header.window_width > 0;
   if (header.window == Window::none || (is_wide && std::isfinite(header.center) && std::isfinite(header.window_width)))
@@ -76,15 +108,14 @@ std::optional<std::string> refuse_display(const DicomHeader& header) {
 
 void fill_display_table(const DicomHeader& header, std::vector<std::uint8_t>& table) {
   const StoredBits stored(header);
-  const auto rescaled = [&](int value) { return value * header.slope + header.intercept; };
-  const double first = rescaled(stored.least()), last = rescaled(stored.greatest());  // a slope may be negative
-  const double low = std::min(first, last), high = std::max(first, last);
+  const Modality modality(header);
+  const Range range = modality.range(stored);
   table.resize(std::size_t{1} << header.bits_allocated);
   for (std::size_t pattern = 0; pattern < table.size(); ++pattern) {
-    const double value = rescaled(stored.of(pattern));
-    const double place = header.lut != nullptr           ? in_lut(header, value)
+    const double value = modality.of(stored.of(pattern));
+    const double place = header.voi.values != nullptr    ? in_lut(header.voi, value)
                          : header.window != Window::none ? in_window(header, value)
-                                                         : in_range(low, high, value);
+                                                         : in_range(range, value);
     const auto gray = static_cast<std::uint8_t>(std::clamp(place, 0.0, 1.0) * 255 + 0.5);
     table[pattern] = header.is_inverted ? static_cast<std::uint8_t>(255 - gray) : gray;
   }

@@ -16,9 +16,10 @@ namespace chexbench::image {
 std::optional<std::string> refuse_display(const DicomHeader& header);
 
 // Writes the gray value of each possible pattern of bits_allocated bits into `table` (256 or 65536 entries). Bits
-// beside the stored ones do not count. Values are rescaled by slope and intercept, then mapped by the VOI LUT if there
-// is one, else by the window, else from the least to the greatest value that the stored bits can hold; MONOCHROME1 is
-// inverted last. Only for headers that refuse_display() takes.
+// beside the stored ones do not count. Values are mapped by the modality LUT if there is one, else rescaled by slope
+// and intercept; then mapped by the VOI LUT if there is one, else by the window, else from the least to the greatest
+// value that the stored bits, or the modality LUT's entries, can hold; MONOCHROME1 is inverted last. Only for headers
+// that refuse_display() takes.
 void fill_display_table(const DicomHeader& header, std::vector<std::uint8_t>& table);
 
 }  // namespace chexbench::image

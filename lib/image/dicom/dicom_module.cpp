@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 namespace chexbench::image {
 namespace {
@@ -55,6 +56,7 @@ struct Reader {
   std::unique_ptr<DcmDataset> data;
   E_TransferSyntax syntax = EXS_Unknown;
   int bits_allocated = 0;
+  std::vector<std::uint16_t> modality_table, voi_table;
 };
 
 // Returns a text of the file only if it is one of the words of a list, or else "another one".
@@ -97,28 +99,55 @@ void read_geometry(DcmItem& data, DicomHeader& header) {
   header.is_signed = required(data, DCM_PixelRepresentation, "kind of numbers (PixelRepresentation)") == 1;
 }
 
-// The table of a VOI LUT: its descriptor holds the number of entries (0 means 65536), the first value and the bits.
-void read_lut(DcmItem& data, DicomHeader& header) {
-  DcmItem* item = nullptr;
-  if (data.findAndGetSequenceItem(DCM_VOILUTSequence, item, 0).bad() || item == nullptr) return;
-  Uint16 entries = 0, first = 0, bits = 0;
-  unsigned long count = 0;
-  const bool is_whole = item->findAndGetUint16(DCM_LUTDescriptor, entries, 0).good() &&
-                        item->findAndGetUint16(DCM_LUTDescriptor, first, 1).good() &&
-                        item->findAndGetUint16(DCM_LUTDescriptor, bits, 2).good() &&
-                        item->findAndGetUint16Array(DCM_LUTData, header.lut, &count).good();
-  header.lut_entries = entries == 0 ? 65536 : entries;
-  if (!is_whole || header.lut == nullptr || count < static_cast<unsigned long>(header.lut_entries))
-    fail("its VOI LUT is not whole");
-  header.lut_first = header.is_signed ? static_cast<Sint16>(first) : first;
-  header.lut_bits = bits;
+// Returns a number of a LUT's descriptor, whose kind of numbers depends on that of the pixels.
+int descriptor_number(DcmItem& item, unsigned long place, const std::string& what) {
+  Uint16 number = 0;
+  Sint16 signed_number = 0;
+  if (item.findAndGetUint16(DCM_LUTDescriptor, number, place).good()) return number;
+  if (item.findAndGetSint16(DCM_LUTDescriptor, signed_number, place).good()) return signed_number;
+  fail(what + " has no descriptor with its entries, first value and bits");
 }
 
-void read_display(DcmItem& data, DicomHeader& header) {
-  if (data.tagExists(DCM_ModalityLUTSequence)) fail("it has a modality LUT, which is not read: export it to PNG");
+// Copies the entries of a LUT into `table`. Those of 8 bits may be two in a word, the first one in its lower byte.
+void read_entries(DcmItem& item, const DicomLut& lut, const std::string& what, std::vector<std::uint16_t>& table) {
+  const Uint16* words = nullptr;
+  unsigned long count = 0;
+  if (item.findAndGetUint16Array(DCM_LUTData, words, &count).bad() || words == nullptr) fail(what + " has no entries");
+  const auto entries = static_cast<std::size_t>(lut.entries);
+  if (lut.bits == 8 && count < entries && count == (entries + 1) / 2) {
+    for (std::size_t i = 0; i < entries; ++i)
+      table.push_back(static_cast<std::uint16_t>(words[i / 2] >> (i % 2 == 0 ? 0 : 8) & 0xff));
+    return;
+  }
+  if (count < entries)
+    fail(what + " has " + std::to_string(count) + " of its " + std::to_string(entries) + " entries: it is truncated");
+  table.assign(words, words + entries);
+}
+
+// Reads the first table of a sequence, if there is one. Its descriptor holds the number of entries (0 means 65536), the
+// first value, and the bits of an entry.
+DicomLut read_lut(DcmItem& data, const DcmTagKey& sequence, const std::string& what, bool maps_signed,
+                  std::vector<std::uint16_t>& table) {
+  table.clear();
+  DcmItem* item = nullptr;
+  if (data.findAndGetSequenceItem(sequence, item, 0).bad() || item == nullptr) return {};
+  const auto word = [&](unsigned long place) { return descriptor_number(*item, place, what) & 0xffff; };
+  DicomLut lut{.entries = word(0) == 0 ? 65536 : word(0), .first = word(1), .bits = word(2)};
+  if (maps_signed) lut.first = static_cast<Sint16>(lut.first);
+  read_entries(*item, lut, what, table);
+  lut.values = table.data();
+  return lut;
+}
+
+void read_display(Reader& reader, DicomHeader& header) {
+  DcmItem& data = *reader.data;
+  header.modality =
+      read_lut(data, DCM_ModalityLUTSequence, "its modality LUT", header.is_signed, reader.modality_table);
   header.slope = number(data, DCM_RescaleSlope, 1);
   header.intercept = number(data, DCM_RescaleIntercept, 0);
-  read_lut(data, header);
+  // What a modality LUT gives is never negative.
+  const bool maps_signed = header.is_signed && header.modality.values == nullptr;
+  header.voi = read_lut(data, DCM_VOILUTSequence, "its VOI LUT", maps_signed, reader.voi_table);
   Float64 center = 0, width = 0;
   if (data.findAndGetFloat64(DCM_WindowCenter, center).bad() || data.findAndGetFloat64(DCM_WindowWidth, width).bad())
     return;
@@ -174,7 +203,7 @@ void read_data(Reader& reader, const std::uint8_t* bytes, std::size_t size, Dico
   reader.data->transferEnd();
   check(condition, "its data set is damaged or truncated");
   read_geometry(*reader.data, *header);
-  read_display(*reader.data, *header);
+  read_display(reader, *header);
   reader.bits_allocated = header->bits_allocated;
 }
 

@@ -8,12 +8,21 @@
 namespace chexbench::image {
 
 // Increase the version with each change of this header: the program refuses a module of another version.
-inline constexpr int kDicomModuleVersion = 1;
+inline constexpr int kDicomModuleVersion = 2;
 inline constexpr const char* kDicomModuleFile = "chexbench_dicom.so";
 inline constexpr const char* kDicomModuleSymbol = "chexbench_dicom";
 
-// What the header of a file says about its pixels; nothing else of it is ever taken. The memory of the table belongs to
-// the reader and is valid until its next file.
+// A table of a file: the value `first` and all below it become values[0], the one after it values[1], and so on; those
+// behind the last entry become that.
+struct DicomLut {
+  const std::uint16_t* values = nullptr;  // null if the file has no such table
+  int entries = 0;
+  int first = 0;
+  int bits = 0;  // of an entry
+};
+
+// What the header of a file says about its pixels; nothing else of it is ever taken. The memory of the tables belongs
+// to the reader and is valid until its next file.
 struct DicomHeader {
   int width = 0;
   int height = 0;
@@ -21,14 +30,12 @@ struct DicomHeader {
   int bits_stored = 0;
   int high_bit = 0;
   bool is_signed = false;
-  bool is_inverted = false;  // MONOCHROME1: the least value is white
-  double slope = 1, intercept = 0;
+  bool is_inverted = false;         // MONOCHROME1: the least value is white
+  double slope = 1, intercept = 0;  // do not count if there is a modality LUT
+  DicomLut modality;                // the modality LUT
   enum class Window { none, linear, linear_exact, sigmoid } window = Window::none;  // the first of the file
   double center = 0, window_width = 0;
-  const std::uint16_t* lut = nullptr;  // the first VOI LUT, or null
-  int lut_entries = 0;
-  int lut_first = 0;  // the value that the first entry is for
-  int lut_bits = 0;   // of an entry
+  DicomLut voi;  // the first VOI LUT
 };
 
 // The table of functions. None of them throws. Where one returns something else than 0, it has written the reason into

@@ -1,6 +1,10 @@
 // Draws how good the probabilities of labels are: ROC curves with their bands, and reliability.
 "use strict";
 
+// Returns ", 95 % interval LOW to HIGH", or nothing where there is none.
+const inPercent = (low, high, show) => isEmpty(low) ? "" : `, 95 % interval ${show(low)} to ${show(high)}`;
+const intervalOf = (low, high) => [low, high].some(isEmpty) ? undefined : [low, high];
+
 const share01 = { min: 0, max: 1 };
 const rocTitles = ["false positive rate", "sensitivity"];
 const reliabilityTitles = ["mean probability", "share that has it"];

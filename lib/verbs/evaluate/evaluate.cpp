@@ -158,16 +158,26 @@ measure::ScoredImages table_of(const std::vector<ScoreRow>& rows, const dataset:
   return table;
 }
 
-measure::ClassScores classes_of(const std::vector<ScoreRow>& rows, const dataset::Dataset& images) {
+void judge_classes(const std::vector<ScoreRow>& rows, const dataset::Dataset& images, DataSetScores& judged) {
   std::vector<measure::PlacedImage> placed;
+  std::vector<std::uint32_t> labels, taken_for;
+  std::vector<float> certainties;
+  std::vector<std::uint8_t> is_right;
   for (std::uint32_t row = 0; row < rows.size(); ++row) {
     std::size_t right = 0;
     rows[row].labels.for_each([&right](std::size_t label) { right = label; });
+    const std::size_t chosen = most_probable(rows[row], 1).front();
     placed.push_back({.label = static_cast<std::uint32_t>(right),
                       .patient = rows[row].patient.value_or(row),
                       .place = measure::place_of_class(rows[row].probabilities, right)});
+    labels.push_back(static_cast<std::uint32_t>(right));
+    taken_for.push_back(static_cast<std::uint32_t>(chosen));
+    certainties.push_back(rows[row].probabilities[chosen]);
+    is_right.push_back(chosen == right ? 1 : 0);
   }
-  return measure::summarize_classes(placed, images.label_names.size());
+  judged.classes = measure::summarize_classes(placed, images.label_names.size());
+  judged.certainty = measure::reliability(certainties, is_right);
+  judged.confusions = measure::most_confused(labels, taken_for, kMostConfusions);
 }
 
 DataSetScores judge(spec::Task task, const EvaluateOptions& options, const std::vector<ScoreRow>& rows,
@@ -191,7 +201,7 @@ DataSetScores judge(spec::Task task, const EvaluateOptions& options, const std::
     if (row.patient) patients.insert(*row.patient);
   judged.patients = patients.size();
   if (task == spec::Task::classes) {
-    judged.classes = classes_of(rows, images);
+    judge_classes(rows, images, judged);
     return judged;
   }
   const measure::ScoredImages table = table_of(rows, images);
@@ -206,6 +216,7 @@ const dataset::Dataset& open_images(comm::World& world, const EvaluatedNetwork& 
   const spec::Experiment input = options.ten_crop ? bench::ten_crop_input(network.spec) : network.spec;
   comm::Communicator& ranks = world.communicator();
   ranks.enter({.what = "opens the data"});
+  opened.read_together(input, ranks, ranks.world());
   const dataset::Dataset& images = opened.of(input);
   check_labels(network, images, options);
   bench::check_task(network.spec, images);

@@ -102,6 +102,10 @@ std::string evaluation_csv(const EvaluationResult& result) {
 std::string evaluation_roc_csv(const EvaluationResult& result) { return report::roc_csv(curves_of(result)); }
 
 std::string evaluation_reliability_csv(const EvaluationResult& result) {
+  if (result.data_set->classes) {
+    return report::reliability_csv(
+        {{.label = "most probable class", .roc = {}, .reliability = result.data_set->certainty}});
+  }
   return report::reliability_csv(curves_of(result));
 }
 

@@ -22,6 +22,16 @@ void add_classes(const EvaluationResult& result, Json& object) {
     Json& row = object["classes"].emplace_back(Json{{"class", result.labels[c]}});
     visit_class(ToJson{row}, scores.classes[c]);
   }
+  object["confusions"] = Json::array();
+  for (const measure::Confusion& confusion : result.data_set->confusions) {
+    object["confusions"].push_back({{"class", result.labels[confusion.label]},
+                                    {"taken_for", result.labels[confusion.taken_for]},
+                                    {"images", confusion.images},
+                                    {"of_images", scores.classes[confusion.label].images}});
+  }
+  const std::optional<double> error = measure::calibration_error(result.data_set->certainty);
+  object["calibration_error"] = error ? Json(*error) : Json(nullptr);
+  object["reliability"] = results::reliability_to_json<Json>(result.data_set->certainty);
 }
 
 void add_data_set(const EvaluationResult& result, Json& object) {

@@ -44,7 +44,11 @@ struct DataSetScores {
   measure::ScoreSummary scores;                 // of labels that are independent of each other
   measure::RocSummary roc;                      // of the same labels
   std::optional<measure::ClassScores> classes;  // of exclusive classes, in place of `scores`
+  measure::Reliability certainty = {};          // of exclusive classes: of the most probable one, and if it is right
+  std::vector<measure::Confusion> confusions;   // of exclusive classes, at most kMostConfusions
 };
+
+inline constexpr std::size_t kMostConfusions = 100;
 
 struct EvaluationResult {
   std::string chexbench_version;
@@ -76,7 +80,8 @@ std::string evaluation_json(const EvaluationResult& result);
 // The same as a page with charts: evaluation.html. Of a data set only.
 std::string evaluation_html(const EvaluationResult& result);
 
-// The curves of a data set, one row per point or bin: roc.csv and reliability.csv.
+// The curves of a data set, one row per point or bin: roc.csv and reliability.csv. Exclusive classes have no ROC, and
+// one reliability, that of the most probable class.
 std::string evaluation_roc_csv(const EvaluationResult& result);
 std::string evaluation_reliability_csv(const EvaluationResult& result);
 

@@ -32,9 +32,15 @@ std::string cores_of(const ProbeResult& result) {
   return result.cores == 1 ? "this machine's one core" : fmt::format("this machine's {} cores", result.cores);
 }
 
+// Returns whether the rate is that of image files, and not of shards that may be all there is.
+bool reads_files(const ProbeResult& result) {
+  const std::string& way = result.ways.front().name;
+  return way == "png" || way == "jpeg" || way == "dicom";
+}
+
 std::string what_of(const ProbeResult& result) {
   const std::string& way = result.ways.front().name;
-  const bool are_files = way == "png" || way == "jpeg";
+  const bool are_files = reads_files(result);
   const std::string kind = are_files ? upper_case(way) : "image";
   const std::string number = result.images == 1 ? "one " + kind : fmt::format("{} {}s", result.images, kind);
   const std::string detail = !are_files               ? fmt::format(" of the {} shards", way)
@@ -42,6 +48,9 @@ std::string what_of(const ProbeResult& result) {
                                                       : "";
   return fmt::format("the {}{} in {}", number, detail, printable(result.root));
 }
+
+// Returns whether shards are all that there is by the layout, so that nothing can be converted or compared with them.
+bool is_own_index(const ProbeResult& result) { return result.layout == spec::DataLayout::imagenet; }
 
 std::string rate_line(const ProbeResult& result) {
   const ProbedWay& way = result.ways.front();
@@ -58,8 +67,10 @@ std::string rate_line(const ProbeResult& result) {
                         duration_text(result.time_s));
   }
   if (result.bad_records > 0) {
-    text += fmt::format("; {} reads failed and were skipped: `chexbench data check {}` names the files",
-                        result.bad_records, shell_word(result.root));
+    text += fmt::format("; {} reads failed and were skipped: {}", result.bad_records,
+                        is_own_index(result)
+                            ? "--set data.on_bad_record=stop lets a run name them"
+                            : fmt::format("`chexbench data check {}` names the files", shell_word(result.root)));
   }
   return text + ".";
 }
@@ -172,13 +183,13 @@ std::string do_line(const ProbeResult& result) {
   }
   const std::string root = shell_word(result.root);
   if (result.holdup == Holdup::read) {
-    steps.push_back(
-        fmt::format("copy the set to a fast disk of this machine with `chexbench data stage {} FOLDER`", root));
+    steps.push_back(fmt::format("copy the set to a fast disk of this machine with `chexbench data stage {} FOLDER{}`",
+                                root, is_own_index(result) ? " --split all --format tfrecord" : ""));
   } else if (result.holdup == Holdup::op) {
     if (const std::string step = op_to_look_at(result); !step.empty()) steps.push_back(step);
   } else if (const std::string cores = cores_needed(result); !cores.empty()) {
     steps.push_back(cores);
-    if (!result.is_distant && result.work.decode >= result.work.read)
+    if (!result.is_distant && reads_files(result) && result.work.decode >= result.work.read)
       steps.push_back(
           fmt::format("or decode only once with `chexbench data convert {} --split all --to cached`", root));
   }

@@ -1,12 +1,14 @@
 // Tests the engine through the interface that the trial loop uses, on small images.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "../emulated_fixture.hpp"
 #include "../gradients.hpp"
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
+#include "engine/checkpoint_tensors.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::onednn {
@@ -217,6 +219,31 @@ TEST(OnednnEngine, FrozenNormsKeepTheirRunningStatistics) {
   };
   EXPECT_EQ(count_moved(spec::BatchNormMode::frozen), 0);
   EXPECT_EQ(count_moved(spec::BatchNormMode::train), 106);
+}
+
+// The other engine trains all layers and gets the base's first weights back after each step.
+TEST(OnednnEngine, AFrozenBaseHasTheLossesOfAWholeBackwardToTheBitInLessMemory) {
+  for (const char* model : {"alexnet", "densenet121", "googlenet", "resnet50", "mobilenet_v2"}) {
+    EngineConfig config = onednn_config(8, model);
+    config.training.momentum = 0;  // so that only the weights are remembered
+    config.model.batch_norm = spec::BatchNormMode::frozen;
+    config.model.dropout = false;
+    const auto whole = make_u8(config);
+    config.model.freeze = spec::Freeze::base;
+    const auto frozen = make_u8(config);
+    EXPECT_LT(frozen->held_bytes() * 10, whole->held_bytes() * 6) << model;
+    RecordingReducer reducer(1);
+    for (int step = 0; step < 3; ++step) {
+      frozen->step(series(8, 8 * step), reducer);
+      whole->step(series(8, 8 * step), reducer);
+      EXPECT_EQ(frozen->timings().loss, whole->timings().loss) << model << ", step " << step;
+      EXPECT_TRUE(std::ranges::equal(frozen->logits(), whole->logits())) << model << ", step " << step;
+      const Tensors trained = state_of(*frozen);
+      whole->load_weights(source_of(trained));
+    }
+    const TensorInfo of_base = frozen->parameters().back();
+    EXPECT_EQ(norm(gradient(*frozen, of_base)), 0) << of_base.name;
+  }
 }
 
 TEST(OnednnEngine, HandsEveryGradientToTheReducerInBucketsWhileBackwardRuns) {

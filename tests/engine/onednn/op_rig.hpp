@@ -74,13 +74,13 @@ class OpRig {
     ops_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
   }
   void place() {
-    std::size_t scratchpad_bytes = 0;
-    for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
-    Planner::resize(scratchpad_, scratchpad_bytes);
     planner_.use(scratchpad_);
     for (Tensor* tensor : tensors_) planner_.use(*tensor);
     for (const auto& op : ops_) op->plan_forward(planner_);
     for (std::size_t i = ops_.size(); i-- > 0;) ops_[i]->plan_backward(planner_, store_);
+    std::size_t scratchpad_bytes = 0;
+    for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
+    Planner::resize(scratchpad_, scratchpad_bytes);
     planner_.place();
     // A block's channels that no tensor has must be zero, as oneDNN says: write() below leaves them as they are.
     for (Tensor* tensor : tensors_) std::memset(tensor->data, 0, tensor->bytes);

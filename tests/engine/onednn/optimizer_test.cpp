@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/cpu_features.hpp"
@@ -62,6 +64,18 @@ TEST_P(OptimizerTest, AdamCorrectsTheBiasOfItsMoments) {
     }
     ASSERT_NEAR(static_cast<double>(weights_[i]), weight, 2e-6);
   }
+}
+
+// As torch.nn.utils.clip_grad_norm_ does unless it is told to raise an error.
+TEST_P(OptimizerTest, AGradientThatIsNoNumberShowsInAllClippedWeights) {
+  spec::TrainingSpec training;
+  training.optimizer = spec::OptimizerKind::sgd;
+  training.clip_gradient_norm = 1;
+  Optimizer optimizer(training, GetParam(), kCount);
+  std::vector<float> gradients = gradients_[0];
+  gradients[kCount / 2] = std::numeric_limits<float>::quiet_NaN();
+  optimizer.update(weights_, gradients);
+  EXPECT_TRUE(std::ranges::all_of(weights_, [](float weight) { return std::isnan(weight); }));
 }
 
 TEST_P(OptimizerTest, RestartForgetsTheMoments) {

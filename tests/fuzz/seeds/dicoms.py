@@ -71,5 +71,5 @@ def dicom_seeds():
     yield "frames", dicom(frames=b"3 ")
     yield "bits", dicom(bits=16)
     yield "truncated", dicom()[:-3]
-    for path in sorted(GOLDEN.glob("jpeg-l*.dcm")):
+    for path in sorted((*GOLDEN.glob("jpeg-l*.dcm"), *GOLDEN.glob("pydicom/*-luts.dcm"))):
         yield path.stem, path.read_bytes()
