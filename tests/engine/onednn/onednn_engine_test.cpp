@@ -179,6 +179,40 @@ TEST(OnednnEngine, GrayBytesAndNormalizedFloatsGiveTheSameLogits) {
             std::vector<float>(floats->logits().begin(), floats->logits().end()));
 }
 
+// Returns a batch of colors of noise, as bytes or as the floats that a pipeline makes of the same bytes.
+BatchLease colors(int images, Deliver deliver) {
+  const auto pool =
+      BatchPool::create({.images = images, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());
+  BatchLease batch = pool->acquire({});
+  constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f};
+  std::vector<float> noise(batch->shape.bytes() / batch->shape.element_bytes());
+  model::fill_formula_signed("colors", "images", noise);
+  model::fill_formula_labels("colors", "labels", batch->labels);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const auto value = static_cast<std::uint8_t>(127.0f + 127.0f * noise[i]);
+    if (deliver == Deliver::f32) {
+      batch->f32()[i] = (static_cast<float>(value) / 255.0f - kMean[i % 3]) / kDeviation[i % 3];
+    } else {
+      batch->images[i] = std::byte{value};
+    }
+  }
+  batch->valid = images;
+  return batch;
+}
+
+TEST(OnednnEngine, ColorsOfBytesAndOfNormalizedFloatsGiveTheSameLogits) {
+  RecordingReducer reducer(1);
+  EngineConfig config = onednn_config();
+  const auto floats = make_engine("onednn", config);
+  floats->step(colors(4, Deliver::f32), reducer);
+  config.deliver = Deliver::u8_rgb;
+  const auto bytes = make_engine("onednn", config);
+  bytes->step(colors(4, Deliver::u8_rgb), reducer);
+  EXPECT_EQ(std::vector<float>(bytes->logits().begin(), bytes->logits().end()),
+            std::vector<float>(floats->logits().begin(), floats->logits().end()));
+  EXPECT_THROW(bytes->step(series(4), reducer), SpecError) << "one channel of gray";
+}
+
 // Frozen norms make images independent, so the mean of the gradients of two halves is that of the whole batch.
 TEST(OnednnEngine, TwoRanksGiveTheGradientsOfOneOnTheDoubleBatch) {
   for (const char* model : {"resnet50", "densenet121"}) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/training/trainer.hpp"
 #include "model/weights.hpp"
 
@@ -14,6 +15,8 @@ namespace chexbench::engine::cuda {
 
 inline constexpr int kSize = 32;
 inline constexpr int kImages = 4;
+
+inline constexpr kernels::Normalization kImageNetNorm{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 
 // AlexNet reduces smaller images to nothing.
 inline int size_of(const std::string& model) { return model == "alexnet" ? 2 * kSize : kSize; }
@@ -30,7 +33,7 @@ inline EngineConfig config_of(const std::string& model, spec::Precision precisio
   return config;
 }
 
-// Returns images of noise; the same number gives the same images.
+// Returns images of noise; the same number gives the same images, of colors both as bytes and as floats.
 inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size = kSize) {
   const auto pool =
       BatchPool::create({.images = kImages, .height = size, .width = size, .deliver = deliver}, 1, host_allocator());
@@ -39,10 +42,11 @@ inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size =
   model::fill_formula_signed("twin", std::to_string(number), noise);
   model::fill_formula_labels("twin", std::to_string(number), batch->labels);
   for (std::size_t i = 0; i < noise.size(); ++i) {
-    if (deliver == Deliver::u8) {
-      batch->images[i] = static_cast<std::byte>(static_cast<std::uint8_t>(127.0f + 127.0f * noise[i]));
+    const auto byte = static_cast<std::uint8_t>(127.0f + 127.0f * noise[i]);
+    if (deliver == Deliver::f32) {
+      batch->f32()[i] = kernels::normalized(byte, kImageNetNorm, static_cast<int>(i % 3));
     } else {
-      batch->f32()[i] = noise[i];
+      batch->images[i] = std::byte{byte};
     }
   }
   batch->valid = kImages;

@@ -58,6 +58,19 @@ TEST_P(CudaEngineSuite, AReplayedStepIsTheSameAsOneQueuedLaunchByLaunch) {
   EXPECT_EQ(std::set(expected.begin(), expected.end()).size(), 6u) << "each step has a batch of its own";
 }
 
+TEST_P(CudaEngineSuite, ColorsOfBytesAndOfNormalizedFloatsGiveTheSameStep) {
+  EngineConfig config = config_of(GetParam());
+  std::vector<double> losses_of_types;
+  for (const Deliver deliver : {Deliver::f32, Deliver::u8_rgb}) {
+    config.deliver = deliver;
+    CudaEngine engine(config);
+    engine.step(batch_of(0, deliver, size_of(GetParam())), single_);
+    engine.finish();
+    losses_of_types.push_back(engine.timings().loss);
+  }
+  EXPECT_EQ(losses_of_types[0], losses_of_types[1]);
+}
+
 TEST_P(CudaEngineSuite, RestartRepeatsTheSameLossesBitForBit) {
   CudaEngine engine(config_of(GetParam(), Precision::fp16));
   const std::vector<double> first = losses_of(engine, 4);
