@@ -35,10 +35,11 @@ def network_of(name, path):
     return made.eval()
 
 
-def image(path):
-    gray = torch.from_numpy(numpy.array(Image.open(path).convert("L"))).float()[None, None]
-    resized = torch.nn.functional.interpolate(gray, size=(SIZE, SIZE), mode="bilinear", align_corners=False)
-    return torch.cat([(resized / 255 - mean) / std for mean, std in zip(MEAN, STD, strict=True)], 1)
+def image(path, color):
+    pixels = numpy.array(Image.open(path).convert("L" if color == "gray" else "RGB").convert("RGB"))
+    channels = torch.from_numpy(pixels).permute(2, 0, 1).float()[None]
+    resized = torch.nn.functional.interpolate(channels, size=(SIZE, SIZE), mode="bilinear", align_corners=False)
+    return (resized / 255 - torch.tensor(MEAN).view(3, 1, 1)) / torch.tensor(STD).view(3, 1, 1)
 
 
 def with_labels(path):
@@ -58,7 +59,8 @@ def ours(binary, arguments):
         safetensors.write(cut, with_labels(arguments.output), {})
         done = subprocess.run(
             [binary, "evaluate", "--checkpoint", str(cut), *map(str, arguments.check), "--set",
-             f"model.name={arguments.network}", "--set", f"engine={arguments.engine}", "--format", "json"],
+             f"model.name={arguments.network}", "--set", f"engine={arguments.engine}", "--set",
+             f"data.color={arguments.color}", "--format", "json"],
             capture_output=True, text=True, check=True)
     rows = json.loads(done.stdout)["images"]
     return {Path(row["file"]).name: list(row["probabilities"].values()) for row in rows}
@@ -71,7 +73,7 @@ def run(binary, arguments):
     largest = 0
     with torch.inference_mode():
         for path in arguments.check:
-            theirs = torch.sigmoid(network(image(path)))[0].tolist()
+            theirs = torch.sigmoid(network(image(path, arguments.color)))[0].tolist()
             largest = max(largest, *(abs(a - b) for a, b in zip(theirs, computed[path.name], strict=True)))
     verdict = "the same" if largest <= TOLERANCE else "NOT the same"
     print(f"check: probabilities of {len(computed)} images differ by {largest:.1e} at most from those of PyTorch "
