@@ -7,7 +7,8 @@ from acceptance.case import Case, read_text
 
 SIZE = 64  # px that the network sees: enough for made-up X-rays
 # What a training of many epochs would have by itself, and what a default one never launches.
-COMMON = {"engine": "cuda", "training.batch_size": 64, "model.image_size": SIZE, "cores_per_rank": "all"}
+COMMON = {"engine": "cuda", "data.deliver": "u8", "training.batch_size": 64, "model.image_size": SIZE,
+          "cores_per_rank": "all"}
 OPTIONS = {"training.optimizer": "adamw", "training.weight_decay": 0.01, "training.clip_gradient_norm": 1,
            "training.ema_decay": 0.98, "training.label_smoothing": 0.02}
 
