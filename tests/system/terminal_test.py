@@ -8,6 +8,7 @@ import struct
 import subprocess
 import termios
 import unittest
+from unittest import mock
 
 from harness import ROOT, TIMEOUT_S, SystemTest, command_line
 
@@ -210,6 +211,11 @@ class Quickstart(SystemTest):
     def test_what_is_no_folder_is_refused_before_anything_is_installed(self):
         refused = self.quickstart(self.folder / "none", fails=2)
         self.assertEqual(refused, f"scripts/quickstart: no folder '{self.folder}/none'\n")
+
+    def test_ctrl_c_says_how_to_go_on(self):
+        with mock.patch.dict(STUBS, {"bin/mpirun": "kill -INT $PPID; exit 130"}):
+            stopped = self.quickstart(fails=130)
+        self.assertIn("stopped; what is built stays, and scripts/quickstart goes on from there", stopped)
 
     def test_each_table_is_printed_once(self):
         printed = self.quickstart()
