@@ -72,8 +72,10 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
     throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", spec::to_string(split),
                                 index.root, index.table));
   }
-  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\"",
-                              spec::to_string(split), index.root, missing_list(index.layout, split)));
+  throw DataError(
+      fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\": --set data.split=all, or "
+                  "--split all of commands that have it",
+                  spec::to_string(split), index.root, missing_list(index.layout, split)));
 }
 
 // Estimates the bytes of all files from the sizes of at most 32 of them, evenly spread, because a web server's folder
@@ -281,8 +283,8 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels)
   dataset.has_patients = index.has_patients;
   dataset.has_unclear_labels = index.has_unclear_labels;
   if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
-    log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
-                   index.label_names.size(), index.table);
+    log::info_once("{}: read as data.layout {}, {} label{}, from {}", spec.root, spec::to_string(index.layout),
+                   index.label_names.size(), index.label_names.size() == 1 ? "" : "s", index.table);
   }
   const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
   if (spec::reads_shards(spec.format)) {

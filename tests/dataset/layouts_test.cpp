@@ -306,6 +306,7 @@ TEST_F(LayoutTest, TakesImagesInNoFolderForOneClass) {
   EXPECT_EQ(index.rows[0].name, "1.JPG");
   EXPECT_EQ(text_of(index, 1), "images");
   EXPECT_EQ(open(Split::all).images.size(), 2u);
+  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }), HasSubstr("--split all"));
   images({"train/3.png", "test/4.png"});
   EXPECT_EQ(open(Split::train).images.size(), 1u);
   EXPECT_EQ(open(Split::all).images.size(), 4u);
