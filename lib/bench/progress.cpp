@@ -49,13 +49,14 @@ ProgressOptions progress_options(const std::string& wanted) {
 
 std::string progress_text(const RunState& state, const std::string& trial, std::size_t trials) {
   const std::string name = trials > 1 ? trial + ", " : "";
+  const std::string_view why = state.is_extra ? " as rates vary" : "";
   std::string text =
-      fmt::format("[{}/{}] {}repeat {} of {}, step {} of {}: ", state.repeats_done + 1, state.repeats_total, name,
-                  state.repeat + 1, state.repeats, state.step + 1, state.steps);
+      fmt::format("[{}/{}] {}repeat {} of {}{}, step {} of {}: ", state.repeats_done + 1, state.repeats_total, name,
+                  state.repeat + 1, state.repeats, why, state.step + 1, state.steps);
   text += state.images_per_s ? fmt::format("{:.{}f} images/s", *state.images_per_s, *state.images_per_s < 100 ? 1 : 0)
                              : "warming up";
   if (state.wait_share) text += fmt::format(", {:.0f} % wait", 100 * *state.wait_share);
-  if (state.left_s) text += fmt::format(", {} left", duration_text(*state.left_s));
+  if (state.left_s) text += fmt::format(", {}{} left", state.is_extra ? "at least " : "", duration_text(*state.left_s));
   return text;
 }
 
@@ -125,6 +126,7 @@ RunState Progress::state_after(const StepProgress& progress) const {
   RunState state{.trial = trial_,
                  .repeat = repeat_,
                  .repeats = trials_[trial_].total,
+                 .is_extra = repeat_ >= report_.trials[trial_].spec.measure.repeats,
                  .step = progress.step,
                  .steps = progress.total_steps};
   for (const Planned& planned : trials_) {

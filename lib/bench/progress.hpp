@@ -18,6 +18,7 @@ struct RunState {
   std::size_t trial = 0;          // index in the report
   int repeat = 0;                 // of the trial, from 0
   int repeats = 0;                // of the trial, as many as are planned by now
+  bool is_extra = false;          // the repeat is beyond those that the spec asks for, and further ones may follow
   std::size_t repeats_done = 0;   // of all trials, those of an earlier run included
   std::size_t repeats_total = 0;  // of all trials; fewer if trials end early
   std::int64_t step = 0;          // from 0

@@ -40,21 +40,28 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-void split_csv_line(std::string_view line, std::vector<std::string_view>& fields) {
+char csv_separator(std::string_view header) {
+  for (const char separator : {',', ';', '\t'}) {
+    if (header.find(separator) != std::string_view::npos) return separator;
+  }
+  return ',';
+}
+
+void split_csv_line(std::string_view line, std::vector<std::string_view>& fields, char separator) {
   fields.clear();
   for (;;) {
     const std::size_t close = closing_quote(line);
-    const std::size_t comma = line.find(',', close == std::string_view::npos ? 0 : close);
-    std::string_view field = trimmed(line.substr(0, comma));
+    const std::size_t end = line.find(separator, close == std::string_view::npos ? 0 : close);
+    std::string_view field = trimmed(line.substr(0, end));
     if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
     fields.push_back(field);
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
+    if (end == std::string_view::npos) return;
+    line.remove_prefix(end + 1);
   }
 }
 
 const std::vector<std::string_view>& CsvFields::split(std::string_view line) {
-  split_csv_line(line, fields_);
+  split_csv_line(line, fields_, separator_);
   undone_.clear();
   for (std::string_view& field : fields_) {
     const bool is_quoted = field.data() != line.data() && field.data()[-1] == '"';

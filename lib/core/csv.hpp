@@ -26,15 +26,19 @@ class LineReader {
   std::size_t number_ = 0;
 };
 
-// Replaces `fields` with the fields of `line`, which are separated by commas; reusing `fields` saves allocations. A
-// field whose first character is a double quote may hold commas; the quotes around it are removed, as are blanks around
-// a field. A doubled quote in such a field (RFC 4180's escape) does not end it and stays doubled, because the fields
-// are views into the line.
-void split_csv_line(std::string_view line, std::vector<std::string_view>& fields);
+// Returns what separates the columns of a table that begins with this line: a comma or, if it has none, the semicolon
+// that spreadsheets write where a comma is the decimal point, or a tab.
+char csv_separator(std::string_view header);
+
+// Replaces `fields` with the fields of `line`; reusing `fields` saves allocations. A field whose first character is a
+// double quote may hold separators; the quotes around it are removed, as are blanks around a field. A doubled quote in
+// such a field (RFC 4180's escape) does not end it and stays doubled, because the fields are views into the line.
+void split_csv_line(std::string_view line, std::vector<std::string_view>& fields, char separator = ',');
 
 // The fields of one line after the other, with their doubled quotes undone. Not thread-safe.
 class CsvFields {
  public:
+  explicit CsvFields(char separator = ',') : separator_(separator) {}
   // Returns the fields of `line`, valid until the next call and as long as the line. Fields without doubled quotes are
   // views into it.
   const std::vector<std::string_view>& split(std::string_view line);
@@ -42,6 +46,7 @@ class CsvFields {
  private:
   std::vector<std::string_view> fields_;
   std::deque<std::string> undone_;
+  char separator_;
 };
 
 // Returns `text` without the spaces, tabs and carriage returns at its ends. The result always points into `text`, even

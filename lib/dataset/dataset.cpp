@@ -72,8 +72,10 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
     throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", spec::to_string(split),
                                 index.root, index.table));
   }
-  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\"",
-                              spec::to_string(split), index.root, missing_list(index.layout, split)));
+  throw DataError(
+      fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\": --set data.split=all, or "
+                  "--split all of commands that have it",
+                  spec::to_string(split), index.root, missing_list(index.layout, split)));
 }
 
 // Estimates the bytes of all files from the sizes of at most 32 of them, evenly spread, because a web server's folder
@@ -246,8 +248,8 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
 // Says what a layout that was found is, and what would be else if the spec named it.
 void tell_layout(const spec::DataSpec& spec, const Index& index) {
   if (spec.layout != spec::DataLayout::automatic || index.layout == spec::DataLayout::nih) return;
-  log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
-                 index.label_names.size(), index.table);
+  log::info_once("{}: read as data.layout {}, {} label{}, from {}", spec.root, spec::to_string(index.layout),
+                 index.label_names.size(), index.label_names.size() == 1 ? "" : "s", index.table);
   if (index.layout == spec::DataLayout::imagenet && spec.color == spec::Color::automatic) {
     log::info_once("{}: its images are decoded to gray; data.layout imagenet or data.color rgb decodes them in color",
                    spec.root);

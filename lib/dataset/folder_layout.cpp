@@ -18,6 +18,9 @@ std::string_view first_folder(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
+// The class of images that lie in no folder of a class, where there is no such folder at all.
+constexpr std::string_view kOnlyClass = "images";
+
 // The split and the class of one file, by its path in the root.
 struct Place {
   bool IndexRow::*split = nullptr;  // null if the root has no splits, or the file is in none of them
@@ -30,6 +33,31 @@ Place place_of(std::string_view path, bool has_splits) {
   bool IndexRow::*const split = split_called(folder);
   if (split == nullptr) return {};
   return {split, first_folder(path.substr(folder.size() + 1))};
+}
+
+std::string_view class_of(const ImageFile& file, bool has_splits) {
+  const std::string_view name = place_of(file.name, has_splits).name;
+  return name.empty() ? kOnlyClass : name;
+}
+
+// Leaves the images out that are in no folder of a class, unless all are.
+// @throws DataError if there are no images
+void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) {
+  if (index.files.empty()) {
+    // If the layout was guessed, no other layout fitted either, and the message must name those, too.
+    const std::string others =
+        root.layout == spec::DataLayout::folders
+            ? ""
+            : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
+    throw DataError(
+        fmt::format("no images below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
+                    "{}/train/CLASS/IMAGE.png{}{}",
+                    root.path, root.path, root.path, others, dicom_hint(root)));
+  }
+  const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
+  if (std::ranges::all_of(index.files, is_outside)) return;
+  if (const auto outside = std::erase_if(index.files, is_outside); outside > 0)
+    log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
 }
 
 void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, Index& index) {
@@ -48,29 +76,16 @@ Index read_folder_layout(const storage::DataRoot& root) {
   index.files = list_images(*root.store, root.path, index.names);
   const bool has_splits = std::ranges::any_of(
       index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
-  const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
-  const auto outside = std::erase_if(index.files, is_outside);
-  if (index.files.empty()) {
-    // If the layout was guessed, no other layout fitted either, and the message must name those, too.
-    const std::string others =
-        root.layout == spec::DataLayout::folders
-            ? ""
-            : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
-    throw DataError(
-        fmt::format("no images in folders of classes below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
-                    "{}/train/CLASS/IMAGE.png; {} images are outside of such folders{}{}",
-                    root.path, root.path, root.path, outside, others, dicom_hint(root)));
-  }
-  if (outside > 0) log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
+  keep_classes(root, index, has_splits);
   std::map<std::string, std::size_t, std::less<>> classes;
-  for (const ImageFile& file : index.files) classes.emplace(place_of(file.name, has_splits).name, 0);
+  for (const ImageFile& file : index.files) classes.emplace(class_of(file, has_splits), 0);
   number_classes(classes, index);
   index.rows.reserve(index.files.size());
   for (const ImageFile& file : index.files) {
     const Place place = place_of(file.name, has_splits);
     IndexRow& row = index.rows.emplace_back();
     row.name = file.name;
-    row.labels.set(classes.find(place.name)->second);
+    row.labels.set(classes.find(class_of(file, has_splits))->second);
     row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);
     if (place.split == nullptr) continue;
     row.*place.split = true;

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/folder.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
-#include "core/text.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
@@ -151,28 +149,6 @@ void check_folder(const std::string& root) {
   }
 }
 
-// Returns what to do about images that lie in the root itself, for the end of a message, or "" if none do.
-std::string loose_images_hint(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
-  std::size_t images = 0;
-  std::set<std::string> endings;  // as they are spelt, because patterns of a shell heed capitals
-  for (const storage::StoreEntry& entry : entries) {
-    if (entry.kind != storage::StoreEntry::Kind::file || !is_image_name(entry.name)) continue;
-    ++images;
-    endings.insert(entry.name.substr(entry.name.rfind('.')));
-  }
-  if (images == 0) return "";
-  const bool is_one = images == 1;
-  const std::string found = fmt::format("; it holds {} without a table: to measure {}, ",
-                                        is_one ? "1 image" : fmt::format("{} images", images),
-                                        is_one ? "it without a label" : "them without labels");
-  if (!root.store->is_local()) return fmt::format("{}put {} into a folder such as all/", found, is_one ? "it" : "them");
-  const std::string folder = shell_word(root.path);
-  std::string moved;
-  for (const std::string& ending : endings) moved += fmt::format("{}/*{} ", folder, ending);
-  return found + fmt::format("make one class of {} with `mkdir {}/all && mv {}{}/all/`", is_one ? "it" : "them", folder,
-                             moved, folder);
-}
-
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
 
 // Returns the name of the one folder in the root that is a data set itself, because it holds a table or the folder of a
@@ -261,11 +237,11 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
                     "data.layout to folders if the folders in {} are classes",
                     root.path, printable(inside), root.path, printable(inside), root.path));
   }
-  if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
-    return spec::DataLayout::folders;
-  const std::string loose = loose_images_hint(root, entries);
-  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts,
-                              loose.empty() ? dicom_hint(root) : loose));
+  const auto may_hold_images = [](const storage::StoreEntry& e) {
+    return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
+  };
+  if (any(may_hold_images)) return spec::DataLayout::folders;
+  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

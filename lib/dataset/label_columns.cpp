@@ -20,7 +20,7 @@ using spec::UnclearLabel;
 using Names = std::vector<std::string>;
 
 Names header_names(std::string_view header, const std::string& table) {
-  CsvFields split;
+  CsvFields split(csv_separator(header));
   const std::vector<std::string_view>& fields = split.split(header);
   Names names(fields.begin(), fields.end());
   std::set<std::string_view> seen;
@@ -130,6 +130,7 @@ std::string LabelReader::other_keys(const std::string& column, std::string_view 
   if (!columns_.likely_patient.empty()) {
     hint += fmt::format("; data.labels.patient_column may be '{}'", printable(columns_.likely_patient));
   }
+  if (is_image_name(value)) hint += fmt::format("; data.labels.image_column may be '{}'", printable(column));
   if (split_called(value) != nullptr) hint += fmt::format("; data.labels.split_column may be '{}'", printable(column));
   return hint;
 }

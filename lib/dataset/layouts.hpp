@@ -11,8 +11,8 @@ namespace chexbench::dataset {
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
 // these that fits the root's own entries: a Data_Entry*.csv (nih), a mimic-cxr-*-chexpert.csv (mimic), a train.csv or
-// valid.csv that begins as CheXpert's (chexpert), any other *.csv (csv), a folder (folders). Folders in the root are
-// listed only to tell classes from a data set that is one folder further down. Thread-safe.
+// valid.csv that begins as CheXpert's (chexpert), any other *.csv (csv), a folder or an image (folders). Folders in the
+// root are listed only to tell classes from a data set that is one folder further down. Thread-safe.
 // @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
 // one of its folders (at most 16) is a data set
 spec::DataLayout find_layout(const storage::DataRoot& root);
@@ -35,8 +35,9 @@ Index read_csv_layout(const storage::DataRoot& root);
 
 // Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT is called train, val (valid,
 // validation) or test. label_names are the folders that hold an image in any split, sorted. Each image has one label
-// and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out. Thread-safe.
-// @throws DataError if no folder of a class holds an image, or a folder cannot be read
+// and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out; if none is in one,
+// all are one class, `images`. Thread-safe.
+// @throws DataError if there is no image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
 
 // Reads CheXpert: train.csv, valid.csv and test.csv or test_labels.csv, of which one may do. A row is called by the

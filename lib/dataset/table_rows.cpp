@@ -9,6 +9,7 @@ namespace chexbench::dataset {
 
 TableRows::TableRows(std::string_view text, std::string table) : table_(std::move(table)), lines_(text) {
   if (!lines_.next(header_)) throw DataError(fmt::format("{}: the file is empty", table_));
+  split_ = CsvFields(csv_separator(header_));
   columns_ = split_.split(header_).size();
 }
 
@@ -25,7 +26,7 @@ bool TableRows::next() {
 }
 
 std::size_t TableRows::column(std::string_view name) const {
-  CsvFields split;
+  CsvFields split(csv_separator(header_));
   const std::vector<std::string_view>& names = split.split(header_);
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());

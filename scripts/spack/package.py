@@ -10,8 +10,10 @@ class Chexbench(CMakePackage, CudaPackage):
 
     license("Apache-2.0")
 
-    # It is built out of a clone: spack develop --path CLONE chexbench@0.1.0
-    version("0.1.0")
+    # README.md puts the place of your clone here. What is committed there is built.
+    git = "file:///path/of/your/clone"
+
+    version("0.1.0", branch="main")
 
     variant("mpi", default=True, description="Ranks over MPI; else a world of one")
     variant("onednn", default=True, description="Engine onednn, which trains on CPUs")
@@ -30,11 +32,11 @@ class Chexbench(CMakePackage, CudaPackage):
     depends_on("fmt@9:")
     depends_on("spdlog@1.10:")
     depends_on("nlohmann-json@3.11:")
-    depends_on("cli11@2.3:")
+    depends_on("cli11@2.1:")
     depends_on("zlib-api")
 
     depends_on("mpi", when="+mpi")
-    depends_on("onednn@2.7:3", when="+onednn")
+    depends_on("onednn@2.6:3", when="+onednn")
     depends_on("opencv@4.6:4 +imgproc +imgcodecs", when="+opencv")
     depends_on("libjpeg-turbo", when="+jpeg")
     depends_on("dcmtk@3.6.7:", when="+dicom")

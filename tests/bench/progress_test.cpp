@@ -20,6 +20,10 @@ TEST(ProgressText, HasTheWholeRunAndItsFigures) {
   state.left_s = 185;
   EXPECT_EQ(progress_text(state, "naive png", 8),
             "[7/48] naive png, repeat 2 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left");
+  state.is_extra = true;
+  EXPECT_EQ(
+      progress_text(state, "naive png", 8),
+      "[7/48] naive png, repeat 2 of 6 as rates vary, step 4 of 15: 545 images/s, 27 % wait, at least 3 min left");
   EXPECT_THAT(progress_text(state, "naive png", 1), Not(HasSubstr("naive"))) << "the only trial needs no name";
 }
 

@@ -47,6 +47,15 @@ TEST(SplitCsvLine, SplitsAtCommas) {
   EXPECT_THAT(fields_of(""), ElementsAre(""));
 }
 
+TEST(SplitCsvLine, SplitsAtWhatSeparatesTheHeader) {
+  EXPECT_EQ(csv_separator("a,b;c"), ',');
+  EXPECT_EQ(csv_separator("a;b"), ';');
+  EXPECT_EQ(csv_separator("a\tb"), '\t');
+  EXPECT_EQ(csv_separator("a"), ',');
+  CsvFields fields(';');
+  EXPECT_THAT(fields.split("a,5;\"b;c\";"), ElementsAre("a,5", "b;c", ""));
+}
+
 TEST(SplitCsvLine, KeepsCommasWithinQuotes) { EXPECT_THAT(fields_of("\"a,b\",c,\"d\""), ElementsAre("a,b", "c", "d")); }
 
 // RFC 4180, section 2, rule 7.

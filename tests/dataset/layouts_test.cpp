@@ -236,6 +236,25 @@ TEST_F(LayoutTest, NamesTheLineOfAValueThatIsNoLabel) {
               AllOf(HasSubstr("data.labels.split_column may be 'fold'"), Not(HasSubstr("patient_column may be"))));
 }
 
+TEST_F(LayoutTest, ReadsTablesOfSemicolonsOrTabs) {
+  table("Nr;Aufnahme;Befund\n1;a.png;Cat, Dog\n2;\"b;1.png\";ohne\n");
+  EXPECT_THAT(failure<DataError>(),
+              AllOf(HasSubstr("'Aufnahme' is 'a.png'"), HasSubstr("data.labels.image_column may be 'Aufnahme'")));
+  spec_.layout = DataLayout::csv;
+  spec_.labels.image_column = "Aufnahme";
+  spec_.labels.columns = "Befund";
+  spec_.labels.separator = ",";
+  spec_.labels.none = "ohne";
+  const Index index = read();
+  EXPECT_THAT(index.label_names, ElementsAre("Cat", "Dog"));
+  ASSERT_EQ(index.rows.size(), 2u);
+  EXPECT_EQ(text_of(index, 0), "Cat|Dog");
+  EXPECT_EQ(index.rows[1].name, "b;1.png");
+  table("image\tCat\na.png\t1\n");
+  spec_.labels = {};
+  EXPECT_EQ(text_of(read(), 0), "Cat");
+}
+
 TEST_F(LayoutTest, RefusesRowsThatCannotBeRight) {
   const auto failure_of = [&](std::string_view rows) {
     table("image,Cat\n" + std::string(rows));
@@ -278,6 +297,21 @@ TEST_F(LayoutTest, TakesFoldersForClasses) {
   EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }), HasSubstr("no folder 'train'"));
 }
 
+TEST_F(LayoutTest, TakesImagesInNoFolderForOneClass) {
+  images({"2.png", "1.JPG", "readme.txt"});
+  const Index index = read();
+  EXPECT_EQ(index.layout, DataLayout::folders);
+  EXPECT_THAT(index.label_names, ElementsAre("images"));
+  ASSERT_EQ(index.rows.size(), 2u);
+  EXPECT_EQ(index.rows[0].name, "1.JPG");
+  EXPECT_EQ(text_of(index, 1), "images");
+  EXPECT_EQ(open(Split::all).images.size(), 2u);
+  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }), HasSubstr("--split all"));
+  images({"train/3.png", "test/4.png"});
+  EXPECT_EQ(open(Split::train).images.size(), 1u);
+  EXPECT_EQ(open(Split::all).images.size(), 4u);
+}
+
 TEST_F(LayoutTest, TakesFoldersOfSplitsForSplitsWhoseLabelsAgree) {
   images({"train/owl/1.jpg", "train/cat/1.jpg", "val/owl/1.jpg", "test/eel/1.jpg", "test/stray.png"});
   EXPECT_EQ(open(Split::train).images.size(), 2u);
@@ -291,7 +325,7 @@ TEST_F(LayoutTest, TakesFoldersOfSplitsForSplitsWhoseLabelsAgree) {
 
 TEST_F(LayoutTest, RefusesFoldersWithoutImages) {
   images({"owl/readme.txt"});
-  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("no images in folders of classes"), HasSubstr("/CLASS/")));
+  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("no images below"), HasSubstr("/CLASS/")));
 }
 
 TEST_F(LayoutTest, ReadsTheLayoutThatIsAskedForWhateverElseLiesThere) {

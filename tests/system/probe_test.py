@@ -187,12 +187,19 @@ class Misled(SystemTest):
         loose = self.folder / "loose"
         loose.mkdir()
         shutil.copy(small_image(), loose / "one.png")
-        done = self.fail_with(3, loose, says=["holds 1 image without a table",
-                                              f"mkdir {loose}/all && mv {loose}/*.png"])
-        command = done.stderr.split("`")[1]
-        subprocess.run(["sh", "-c", command], check=True)
-        self.succeed(loose, *QUICK, cwd=self.folder)
-        self.fail_with(3, loose / "all/one.png", says="it is a file")
+        self.fail_with(3, loose / "one.png", says="it is a file")
+
+    def test_plain_images_need_no_labels(self):
+        loose = self.folder / "loose"
+        loose.mkdir()
+        for name in ("one.png", "two.png"):
+            shutil.copy(small_image(), loose / name)
+        self.assertIn("images/s", self.succeed(loose, *QUICK, cwd=self.folder).stdout)
+        (loose / "befunde.csv").write_text("Nr;Aufnahme;Befund\n1;one.png;Cardiomegaly\n2;two.png;\n")
+        done = self.succeed(loose, *QUICK, cwd=self.folder)
+        self.assertIn("images/s", done.stdout)
+        self.assertIn("measured without the labels of their table", done.stderr)
+        self.assertIn("data.labels.image_column may be 'Aufnahme'", done.stderr)
 
     def test_a_folder_of_dicoms_is_told(self):
         root = self.folder / "scans"

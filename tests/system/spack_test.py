@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import subprocess
 import sys
 import types
 import unittest
@@ -105,6 +106,12 @@ class Recipe(SystemTest):
         self.assertEqual(versions, re.findall(r"project\(chexbench VERSION (\S+) ", cmake))
         needed = [arguments[0] for arguments, _ in self.directives("depends_on")]
         self.assertIn(f"cmake@{re.search(r'VERSION (3[.0-9]+)', cmake)[1]}:", needed)
+
+    def test_the_readme_puts_the_clone_into_the_recipe(self):
+        readme = (ROOT / "scripts/spack/README.md").read_text()
+        command = re.search(r"^sed .*package\.py", readme, re.MULTILINE)[0]
+        made = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        self.assertIn(f'git = "file://{ROOT}"\n', made)
 
     def test_required_packages_are_required(self):
         always = {re.match(r"[\w-]+", arguments[0])[0] for arguments, options in self.directives("depends_on")

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import termios
 import unittest
+from unittest import mock
 
 from harness import ROOT, TIMEOUT_S, SystemTest, command_line
 
@@ -178,14 +179,14 @@ STUBS = {
     "scripts/setup": 'echo "setup $*"',
     "bin/cmake": "exit 0",
     "bin/mpirun": 'while [[ $1 != --output ]]; do shift; done; mkdir -p "$2"; echo "table of ${2##*/}"',
-    "build/release/bin/chexbench": 'if [[ $1 == report ]]; then echo "table of ${2##*/}"; fi',
+    "build/release/bin/chexbench": 'if [[ $1 == report ]]; then echo "table of ${2##*/}"; fi; echo "ran $1 $2"',
 }
 
 
 class Quickstart(SystemTest):
     """scripts/quickstart with stand-ins for what it installs, builds and runs."""
 
-    def quickstart(self):
+    def quickstart(self, *arguments, fails=0):
         for name, text in STUBS.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,10 +196,26 @@ class Quickstart(SystemTest):
         script.write_text((ROOT / "scripts/quickstart").read_text())
         script.chmod(0o755)
         (self.folder / "tests/data/nih").mkdir(parents=True)
-        done = subprocess.run([script], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+        done = subprocess.run([script, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
                               env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
+        self.assertEqual(done.returncode, fails, done.stdout + done.stderr)
+        return done.stderr if fails else done.stdout
+
+    def test_a_folder_of_ones_own_is_measured_right_after_the_build(self):
+        own = self.folder / "my images"
+        own.mkdir()
+        printed = self.quickstart(own)
+        self.assertIn(f"ran probe {own}\n", printed)
+        self.assertNotIn("table of", printed)
+
+    def test_what_is_no_folder_is_refused_before_anything_is_installed(self):
+        refused = self.quickstart(self.folder / "none", fails=2)
+        self.assertEqual(refused, f"scripts/quickstart: no folder '{self.folder}/none'\n")
+
+    def test_ctrl_c_says_how_to_go_on(self):
+        with mock.patch.dict(STUBS, {"bin/mpirun": "kill -INT $PPID; exit 130"}):
+            stopped = self.quickstart(fails=130)
+        self.assertIn("stopped; what is built stays, and scripts/quickstart goes on from there", stopped)
 
     def test_each_table_is_printed_once(self):
         printed = self.quickstart()

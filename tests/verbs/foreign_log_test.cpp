@@ -129,22 +129,58 @@ TEST(KinetoTrace, NamesTheEventThatCannotBe) {
               HasSubstr("distributedInfo.rank: it is -1, and cannot be below 0"));
 }
 
-TEST(HorovodTimeline, ShowsBatchesThatAreLateNowAndThen) {
+TEST(HorovodTimeline, OfARealTrainingShowsTheBatchesThatCameLate) {
+  // Every second batch was planted to be 120 ms late, in steps of 60 ms, to which a busy machine added.
   const StepLog log = recorded("horovod-timeline.json");
-  ASSERT_THAT(log.steps, SizeIs(19));
-  EXPECT_NEAR(log.steps[0].wait_s, 0.04, 1e-9);
+  ASSERT_THAT(log.steps, SizeIs(23));  // of 24: the first one has no beginning
+  double late_s = 0;
+  double other_s = 0;
+  for (std::size_t i = 1; i < log.steps.size(); i += 2) {
+    other_s += log.steps[i].wait_s;
+    late_s += log.steps[i + 1].wait_s;
+    EXPECT_GT(log.steps[i + 1].wait_s, log.steps[i].wait_s + 0.07) << i;
+  }
+  EXPECT_NEAR((late_s - other_s) / 11, 0.12, 0.01);
+  EXPECT_NEAR(wait_share(log), 0.5016, 0.0001);
+  EXPECT_EQ(diagnosed(log).findings.at(0).kind, "starved");
+  EXPECT_THAT(log.notes.at(0), AllOf(HasSubstr("does not record the input"), HasSubstr("for all ranks")));
+}
+
+// A timeline in which a step's two tensors come `first_us` after the last reduction, and all ranks have them `late_us`
+// after that: each is reduced in 5 ms, and Horovod's cycles are marked.
+std::string timeline(const std::vector<int>& late_us, int first_us = 55000) {
+  std::vector<std::string> events;
+  int now_us = 1000;
+  for (const int late : late_us) {
+    events.push_back(fmt::format(R"({{"ph": "i", "name": "CYCLE_START", "ts": {}, "s": "g"}})", now_us));
+    now_us += first_us;
+    for (const int tensor : {1, 2}) {
+      events.push_back(
+          fmt::format(R"({{"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": {}, "pid": {}}})", now_us, tensor));
+      now_us += tensor == 1 ? late : 0;
+      events.push_back(fmt::format(R"({{"ph": "E", "ts": {}, "pid": {}}})", now_us, tensor));
+      events.push_back(fmt::format(R"({{"ph": "B", "name": "ALLREDUCE", "ts": {}, "pid": {}}})", now_us, tensor));
+      now_us += 5000;
+      events.push_back(fmt::format(R"({{"ph": "E", "ts": {}, "pid": {}}})", now_us, tensor));
+    }
+  }
+  return fmt::format("[{}]", fmt::join(events, ","));
+}
+
+TEST(HorovodTimeline, AStepGoesFromReductionToReductionAndWaitsLongerThanTheShortest) {
+  const StepLog log = read(timeline({5000, 45000, 5000, 45000}));
+  ASSERT_THAT(log.steps, SizeIs(3));
   EXPECT_NEAR(log.steps[0].step_s, 0.11, 1e-9);
+  EXPECT_NEAR(log.steps[0].wait_s, 0.04, 1e-9);
+  EXPECT_NEAR(log.steps[1].step_s, 0.07, 1e-9);
   EXPECT_NEAR(log.steps[1].wait_s, 0, 1e-9);
-  EXPECT_NEAR(wait_share(log), 0.04 * 9 / (0.07 * 18 + 0.04 * 9), 1e-9);
-  EXPECT_THAT(log.notes.at(0), HasSubstr("does not record the input"));
 }
 
 TEST(HorovodTimeline, CallsNoTrainingFedThatMayWaitInEveryStep) {
-  StepLog log = recorded("horovod-timeline.json");
-  std::erase_if(log.steps, [](const LoggedStep& step) { return step.wait_s > 0.01; });
-  EXPECT_EQ(diagnosed(log).findings.at(1).kind, "unknown");  // after sample_too_small
-  log = recorded("horovod-timeline.json");
-  EXPECT_EQ(diagnosed(log).findings.at(0).kind, "starved");
+  EXPECT_EQ(diagnosed(read(timeline(std::vector<int>(20, 5000)))).findings.at(0).kind, "unknown");
+  std::vector<int> late(20, 5000);
+  for (std::size_t i = 0; i < late.size(); i += 2) late[i] = 45000;
+  EXPECT_EQ(diagnosed(read(timeline(late))).findings.at(0).kind, "starved");
 }
 
 TEST(HorovodTimeline, NeedsTwoSteps) {

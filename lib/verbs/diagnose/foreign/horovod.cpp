@@ -65,10 +65,9 @@ StepLog HorovodSteps::finish(const std::string& name) {
     log.steps[i].wait_s = std::min((until_ready_us[i] - shortest_us) / kMicrosecondsPerSecond, log.steps[i].step_s);
   }
   log.notes.emplace_back(
-      "From Horovod's timeline, which does not record the input: a wait is how much longer than in the shortest step "
-      "it "
-      "took until all ranks had a gradient. An input that is late in every step does not show; a hook of scripts/hooks "
-      "would see it.");
+      "From Horovod's timeline, which rank 0 writes for all ranks and which does not record the input: a step is the "
+      "job's, and a wait is how much longer than in the shortest step it took until all ranks had a gradient. An input "
+      "that is late in every step does not show; a hook of scripts/hooks would see it.");
   return log;
 }
 
