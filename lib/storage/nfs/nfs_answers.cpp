@@ -32,11 +32,20 @@ NfsAnswers::NfsAnswers(int socket, const NfsReadLimits& limits)
 void NfsAnswers::lose(const std::string& reason) { throw NfsFailure{.reason = reason, .is_temporary = true}; }
 
 void NfsAnswers::wait(short events) {
+  wake_at(std::max<std::size_t>(left_, 1));
   if (limits_.ends()) lose("nobody waits for it any more");
   pollfd socket{socket_, events, 0};
   if (::poll(&socket, 1, kNfsLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
   if (now_s() > since_s_ + limits_.timeout_s) lose(fmt::format("no answer for {} s", limits_.timeout_s));
   if (now_s() > begin_s_ + limits_.whole_try_s) lose(fmt::format("not done after {} s", limits_.whole_try_s));
+}
+
+// Lets the kernel wake this thread when the rest of the fragment is there, instead of for each packet.
+void NfsAnswers::wake_at(std::size_t bytes) {
+  if (wakes_at_ == bytes) return;
+  wakes_at_ = bytes;
+  const int least = static_cast<int>(std::min(bytes, kMostAnswerBytes));
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);  // it is woken more often if this fails
 }
 
 void NfsAnswers::send(std::span<const std::byte> requests) {

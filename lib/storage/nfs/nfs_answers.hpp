@@ -21,6 +21,9 @@ inline constexpr std::uint32_t kLastNfsFragment = 0x80000000;  // the bit of a f
 class NfsAnswers {
  public:
   NfsAnswers(int socket, const NfsReadLimits& limits);
+  ~NfsAnswers() { wake_at(1); }
+  NfsAnswers(const NfsAnswers&) = delete;
+  NfsAnswers& operator=(const NfsAnswers&) = delete;
 
   // Sends requests.
   void send(std::span<const std::byte> requests);
@@ -38,6 +41,7 @@ class NfsAnswers {
 
  private:
   void wait(short events);
+  void wake_at(std::size_t bytes);
   std::size_t receive(std::span<std::byte> into);
   void receive_all(std::span<std::byte> into);
   // Goes on to the next fragment if this one was received as a whole; false if it was the last one.
@@ -50,6 +54,7 @@ class NfsAnswers {
   std::array<std::byte, 256> head_{};   // received ahead, because the words of an answer come one by one
   std::span<const std::byte> ready_{};  // what of it was not taken yet
   std::size_t left_ = 0;                // bytes of the fragment that were not received yet
+  std::size_t wakes_at_ = 1;            // bytes that can be received
   bool is_last_ = false;                // fragment of the answer
   std::size_t answer_bytes_ = 0;        // of all its fragments so far
 };

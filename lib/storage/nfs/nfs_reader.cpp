@@ -61,15 +61,21 @@ struct Block {
   std::uint32_t number = 0;            // of the request in flight
   std::size_t done = 0;                // bytes that were received
   bool is_done = false;                // complete, or the file ends in it
-  std::vector<std::byte> early = {};   // received before those of the blocks before it
+  std::shared_ptr<std::byte[]> early = {};  // what was received before those of the blocks before it
+  std::size_t early_bytes = 0;
 };
 
 // One read(): sends a request for each block, and puts the bytes of the answers into their order.
 class Reading {
  public:
   Reading(NfsAnswers& answers, std::string_view folder, const std::string& path, RangePieces& pieces,
-          std::uint32_t& last_request)
-      : answers_(answers), folder_(folder), path_(path), pieces_(pieces), last_request_(last_request) {}
+          std::uint32_t& last_request, BlockPool& spare)
+      : answers_(answers),
+        folder_(folder),
+        path_(path),
+        pieces_(pieces),
+        last_request_(last_request),
+        spare_(spare) {}
 
   NfsAttributes run(std::uint64_t first) {
     std::size_t at = 0;
@@ -154,10 +160,7 @@ class Reading {
     std::size_t left = answers_.take_word();
     if (left > block.bytes - block.done) NfsAnswers::lose("the server sends more bytes than requested");
     block.done += left;
-    if (&block != &next()) {
-      block.early.resize(block.early.size() + left);
-      return answers_.take(std::span(block.early).last(left));
-    }
+    if (&block != &next()) return take_early(block, left);
     while (left > 0) {
       const std::span<std::byte> room = pieces_.room();
       const std::size_t count = answers_.take_some(room.first(std::min(room.size(), left)));
@@ -166,13 +169,21 @@ class Reading {
     }
   }
 
+  void take_early(Block& block, std::size_t bytes) {
+    if (!block.early) block.early = spare_.take(block.bytes);
+    answers_.take({block.early.get() + block.early_bytes, bytes});
+    block.early_bytes += bytes;
+  }
+
   // The block whose bytes come next: all before it are complete.
   Block& next() { return blocks_[std::min(delivered_, blocks_.size() - 1)]; }
 
   void deliver_early() {
     while (delivered_ < blocks_.size() && next().is_done && next().done == next().bytes) {
       ++delivered_;
-      if (delivered_ < blocks_.size()) pieces_.append(std::exchange(next().early, {}));
+      if (delivered_ == blocks_.size()) break;
+      pieces_.append({next().early.get(), next().early_bytes});
+      next().early.reset();
     }
   }
 
@@ -181,6 +192,7 @@ class Reading {
   const std::string& path_;
   RangePieces& pieces_;
   std::uint32_t& last_request_;
+  BlockPool& spare_;
   std::vector<std::byte> calls_;  // that are to be sent
   std::deque<Block> blocks_;
   std::size_t delivered_ = 0;  // blocks all of whose bytes are in pieces_
@@ -194,7 +206,7 @@ NfsReader::NfsReader(NfsReadLimits limits) : limits_(std::move(limits)), last_re
 NfsAttributes NfsReader::read(int socket, std::string_view folder, const std::string& path, std::uint64_t first,
                               RangePieces& pieces) {
   NfsAnswers answers(socket, limits_);
-  return Reading(answers, folder, path, pieces, last_request_).run(first);
+  return Reading(answers, folder, path, pieces, last_request_, spare_).run(first);
 }
 
 }  // namespace chexbench::storage

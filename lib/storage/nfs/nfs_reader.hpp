@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "storage/block_pool.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 
 namespace chexbench::storage {
@@ -32,6 +33,7 @@ class NfsReader {
  private:
   const NfsReadLimits limits_;
   std::uint32_t last_request_;  // its number, by which answers are told apart
+  BlockPool spare_;             // for answers that overtake others
 };
 
 }  // namespace chexbench::storage
