@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -76,6 +77,7 @@ class RangeStream final : public ByteStream {
     if (bytes > kMostObjectBytes) {
       throw DataError(fmt::format("cannot read {}: a record of {} bytes is too large", path(), bytes));
     }
+    if (bytes == 0) return {};
     std::optional<RangePieces::Taken> first = take_part(bytes);
     if (!first) return {};
     if (first->view.bytes.size() == bytes && first->is_most_of_its_memory) return first->view;
@@ -85,7 +87,6 @@ class RangeStream final : public ByteStream {
  private:
   // Returns the next bytes, `most` of them if they lie together, or std::nullopt once stopped.
   std::optional<RangePieces::Taken> take_part(std::size_t most) {
-    if (most == 0) return RangePieces::Taken{};
     if (parts_.empty()) ask_ahead();
     if (!parts_.front()->wait(stop_)) return {};
     RangePieces& pieces = parts_.front()->pieces();
@@ -102,7 +103,7 @@ class RangeStream final : public ByteStream {
     const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;
     for (std::optional part = first; part; part = take_part(bytes - done)) {
-      std::ranges::copy(part->view.bytes, memory.get() + done);
+      std::memcpy(memory.get() + done, part->view.bytes.data(), part->view.bytes.size());
       done += part->view.bytes.size();
       if (done == bytes) return {{memory.get(), bytes}, memory};
     }
