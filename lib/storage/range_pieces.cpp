@@ -7,7 +7,7 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr std::size_t kLooseBytes = std::size_t{256} << 10;  // taken as memory at once until a piece is found
+constexpr std::size_t kLooseBytes = std::size_t{256} << 10;      // taken as memory at once until a piece is found
 constexpr std::size_t kLeastPieceBytes = std::size_t{64} << 10;  // a smaller one is sooner copied than received alone
 
 }  // namespace

@@ -52,8 +52,8 @@ class ByteStream {
   virtual const std::string& path() const = 0;
   // Returns the bytes of the whole file, or kUnknownBytes.
   virtual std::uint64_t size() const = 0;
-  // Says, before the first take(), how the file will be taken, so that a stream that receives it can put each piece into
-  // memory of its own. Whatever is found, take() returns the same bytes.
+  // Says, before the first take(), how the file will be taken, so that a stream that receives it can put each piece
+  // into memory of its own. Whatever is found, take() returns the same bytes.
   virtual void expect(const PieceFinder&) {}
   // Returns the next `bytes` bytes; the file must have that many left. Returns fewer only if the stream was stopped, or
   // if the size was unknown and the file ends. After an exception nothing more can be taken.

@@ -64,8 +64,8 @@ class RangePiecesTest : public testing::Test {
 };
 
 TEST_F(RangePiecesTest, CutsWhereAPieceBeginsHoweverItsBytesArrive) {
-  const std::string range =
-      std::string(1000, 'x') + piece_of(100'000, 'a') + piece_of(70'000, 'b') + piece_of(200'000, 'c').substr(0, 90'000);
+  const std::string range = std::string(1000, 'x') + piece_of(100'000, 'a') + piece_of(70'000, 'b') +
+                            piece_of(200'000, 'c').substr(0, 90'000);
   for (const std::size_t at_once : {std::size_t{1}, std::size_t{7}, std::size_t{65'536}, range.size()}) {
     RangePieces pieces(range.size(), blocks_, finder_);
     receive(pieces, range, at_once);

@@ -18,8 +18,8 @@ namespace chexbench::storage {
 
 struct HttpReply;
 
-// What a request for a range of bytes brings. A client that can do so receives it where it stays, instead of giving it to
-// its sink.
+// What a request for a range of bytes brings. A client that can do so receives it where it stays, instead of giving it
+// to its sink.
 class RangeBody {
  public:
   virtual ~RangeBody() = default;

@@ -58,8 +58,8 @@ class HttpFetcher {
   std::string read_listing(const HttpTarget& target, std::uint64_t most_bytes);
   // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
   std::optional<std::string> find_listing(const HttpTarget& target, std::uint64_t most_bytes);
-  // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` for all that arrives: false ends the
-  // request and leaves `pieces` incomplete.
+  // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` for all that arrives: false ends
+  // the request and leaves `pieces` incomplete.
   void read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
                   const std::function<bool()>& wanted);
   // The versions with which every answer is compared. Stores add what their listings report.

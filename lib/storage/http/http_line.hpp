@@ -1,5 +1,6 @@
 // A connection to a web server on which ranges are requested by hand, so that they are received where they stay.
-// libcurl, which connects and encrypts, would receive them into a buffer of its own, out of which they had to be copied.
+// libcurl, which connects and encrypts, would receive them into a buffer of its own, out of which they had to be
+// copied.
 #pragma once
 
 #include <functional>

@@ -44,8 +44,8 @@ std::string text_of(const HttpRequest& request) {
   const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return {};
   const std::string port = part_of_url(url.get(), CURLUPART_PORT), query = part_of_url(url.get(), CURLUPART_QUERY);
-  std::string text = fmt::format("GET {}{}{} HTTP/1.1\r\n", part_of_url(url.get(), CURLUPART_PATH),
-                                 query.empty() ? "" : "?", query);
+  std::string text =
+      fmt::format("GET {}{}{} HTTP/1.1\r\n", part_of_url(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
   const bool has_host = std::ranges::any_of(
       request.headers, [](const std::string& header) { return !header_value(header, "host").empty(); });
   if (!has_host) {

@@ -12,7 +12,7 @@
 
 namespace chexbench::storage {
 
-inline constexpr int kNfsLookMs = 50;  // how often a wait checks whether it should end
+inline constexpr int kNfsLookMs = 50;                          // how often a wait checks whether it should end
 inline constexpr std::uint32_t kLastNfsFragment = 0x80000000;  // the bit of a fragment's mark that says so
 
 // The answers on one socket, one after the other. Not thread-safe.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // per request: what servers grant
 constexpr std::uint32_t kCall = 0, kReply = 1, kRpcVersion = 2, kAccepted = 0, kSuccess = 0;
 constexpr std::size_t kMostVerifierBytes = 400;  // RFC 5531, 8.2
-constexpr std::size_t kMostTagBytes = 1024, kMostWords = 8, kMostAttributeBytes = 1024;
+constexpr std::size_t kMostCommentBytes = 1024, kMostWords = 8, kMostAttributeBytes = 1024;
 
 void put_word(std::vector<std::byte>& to, std::uint32_t word) {
   for (const int shift : {24, 16, 8, 0}) to.push_back(static_cast<std::byte>(word >> shift));
@@ -42,10 +42,10 @@ void put_compound(std::vector<std::byte>& to, NfsCompound& compound, std::size_t
 void put_call(std::vector<std::byte>& to, std::uint32_t number, NfsCompound& compound, std::size_t most_bytes) {
   const std::size_t mark = to.size();
   constexpr std::uint32_t kUserBytes = 5 * 4;  // a stamp, no name of this machine, user, group, no further groups
-  for (const std::uint32_t word : {0U, number, kCall, kRpcVersion, std::uint32_t{NFS4_PROGRAM}, std::uint32_t{NFS_V4},
-                                   std::uint32_t{NFSPROC4_COMPOUND}, std::uint32_t{AUTH_UNIX}, kUserBytes, 0U, 0U,
-                                   std::uint32_t{::getuid()}, std::uint32_t{::getgid()}, 0U, std::uint32_t{AUTH_NONE},
-                                   0U}) {
+  for (const std::uint32_t word :
+       {0U, number, kCall, kRpcVersion, std::uint32_t{NFS4_PROGRAM}, std::uint32_t{NFS_V4},
+        std::uint32_t{NFSPROC4_COMPOUND}, std::uint32_t{AUTH_UNIX}, kUserBytes, 0U, 0U, std::uint32_t{::getuid()},
+        std::uint32_t{::getgid()}, 0U, std::uint32_t{AUTH_NONE}, 0U}) {
     put_word(to, word);
   }
   put_compound(to, compound, most_bytes);
@@ -58,9 +58,9 @@ void put_call(std::vector<std::byte>& to, std::uint32_t number, NfsCompound& com
 struct Block {
   std::uint64_t first = 0;
   std::size_t bytes = 0;
-  std::uint32_t number = 0;            // of the request in flight
-  std::size_t done = 0;                // bytes that were received
-  bool is_done = false;                // complete, or the file ends in it
+  std::uint32_t number = 0;                 // of the request in flight
+  std::size_t done = 0;                     // bytes that were received
+  bool is_done = false;                     // complete, or the file ends in it
   std::shared_ptr<std::byte[]> early = {};  // what was received before those of the blocks before it
   std::size_t early_bytes = 0;
 };
@@ -70,12 +70,7 @@ class Reading {
  public:
   Reading(NfsAnswers& answers, std::string_view folder, const std::string& path, RangePieces& pieces,
           std::uint32_t& last_request, BlockPool& spare)
-      : answers_(answers),
-        folder_(folder),
-        path_(path),
-        pieces_(pieces),
-        last_request_(last_request),
-        spare_(spare) {}
+      : answers_(answers), folder_(folder), path_(path), pieces_(pieces), last_request_(last_request), spare_(spare) {}
 
   NfsAttributes run(std::uint64_t first) {
     std::size_t at = 0;
@@ -134,7 +129,7 @@ class Reading {
     if (answers_.take_word() != kSuccess) NfsAnswers::lose("the server cannot do what is requested");
     const auto status = static_cast<nfsstat4>(answers_.take_word());
     if (status != NFS4_OK) throw failure_of(status);
-    answers_.take_opaque(kMostTagBytes);
+    answers_.take_opaque(kMostCommentBytes);
   }
 
   void take_results(Block& block) {

@@ -14,8 +14,8 @@
 namespace chexbench::storage {
 
 struct NfsReadLimits {
-  double timeout_s = 20;              // without an answer coming in
-  double whole_try_s = 300;           // for all answers of one read()
+  double timeout_s = 20;                              // without an answer coming in
+  double whole_try_s = 300;                           // for all answers of one read()
   std::function<bool()> ends = [] { return false; };  // is asked every 0.05 s of a wait
 };
 

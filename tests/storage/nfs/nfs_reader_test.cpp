@@ -306,9 +306,21 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"Short", [](const Call& call) { return as_record(answer_to(call, "abc", 3).substr(0, 50)); },
             "ends too early"},
         Lie{"LongTag", [](const Call& call) { return head_of(call, {1U << 30}); }, "at most 1024 are expected"},
-        Lie{"OtherOperation", [](const Call& call) { return head_of(call, {0, 1, OP_REMOVE, 0}); }, "another request"},
-        Lie{"Contradiction", [](const Call& call) { return head_of(call, {0, 1, OP_PUTFH, 70}); }, "contradicts itself"},
-        Lie{"NoResults", [](const Call& call) { return head_of(call, {0, 0}); }, "does not tell type"},
+        Lie{"OtherOperation",
+            [](const Call& call) {
+              return head_of(call, {0, 1, OP_REMOVE, 0});
+            },
+            "another request"},
+        Lie{"Contradiction",
+            [](const Call& call) {
+              return head_of(call, {0, 1, OP_PUTFH, 70});
+            },
+            "contradicts itself"},
+        Lie{"NoResults",
+            [](const Call& call) {
+              return head_of(call, {0, 0});
+            },
+            "does not tell type"},
         Lie{"NoReply",
             [](const Call& call) {
               std::string text;
