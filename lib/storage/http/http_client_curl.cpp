@@ -241,7 +241,7 @@ std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request)
   if (line) {
     reply = line->get(request, [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); });
   }
-  if (!reply) uses_lines_ = false;
+  if (!reply && line && line->was_answered()) uses_lines_ = false;
   if (!reply || !reply->failure.empty()) return reply;
   const std::scoped_lock lock(mutex_);
   idle_lines_.push_back(std::move(line));

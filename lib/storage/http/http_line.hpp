@@ -20,6 +20,8 @@ class HttpLine {
   // one of status 206 with a known length: then nothing of it has been used, and another client may say what it is.
   // `ends` is asked often; if it returns true, the reply fails.
   virtual std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) = 0;
+  // Whether the last request brought any answer: a server may close a connection when the next one is sent.
+  virtual bool was_answered() const = 0;
   // Whether another request may be sent on it.
   virtual bool is_open() const = 0;
 };

@@ -67,6 +67,7 @@ class CurlLine final : public HttpLine {
       : handle_(std::move(handle)), socket_(socket), is_plain_(is_plain) {}
 
   std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) override;
+  bool was_answered() const override { return !head_.empty(); }
   // A server sends nothing that nobody asked for, so whatever can be received is the end of the connection.
   bool is_open() const override {
     pollfd socket{socket_, POLLIN, 0};
@@ -105,6 +106,7 @@ std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::fu
   begin_s_ = noted_s_ = slow_since_s_ = now_s();
   since_bytes_ = 0;
   is_reusable_ = false;  // until the answer is complete
+  head_.clear();
   const std::string text = text_of(request);
   HttpReply reply;
   try {
@@ -185,7 +187,6 @@ void CurlLine::wake_at(std::size_t bytes) {
 }
 
 bool CurlLine::take_head(HttpReply& reply) {
-  head_.clear();
   for (head_bytes_ = 0; head_bytes_ == 0;) {
     const std::size_t before = head_.size();
     if (before > kMostHeadBytes) return false;

@@ -151,6 +151,14 @@ TEST_F(HttpLineTest, ConnectsAgainWhereTheServerCloses) {
   EXPECT_EQ(server.connections(), 2u);
 }
 
+TEST_F(HttpLineTest, StaysWithItsWayIfAServerClosesAtTheNextRequest) {
+  std::atomic<int> asked = 0;
+  Server server([&](const std::string&) { return ++asked == 2 ? std::string() : answer_of("hello"); });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(asked, 4) << "the second one was sent again";
+  EXPECT_EQ(server.connections(), 3u) << "two by hand, and one of libcurl";
+}
+
 TEST_F(HttpLineTest, LeavesToLibcurlWhatIsNotSimple) {
   Server server([](const std::string&) {
     return std::string("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/9\r\nTransfer-Encoding: chunked\r\n\r\n") +
