@@ -82,9 +82,9 @@ bool advise_pages(std::span<const std::byte> bytes, int advice) {
 
 void bring_into_memory(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, since Linux 5.14, which not all headers have
+  constexpr int kPopulateRead = 22;                // MADV_POPULATE_READ, since Linux 5.14, which not all headers have
   if (advise_pages(bytes, kPopulateRead)) return;  // one call instead of a fault for every few pages
-  constexpr std::size_t kPageBytes = 4096;  // of no machine are they smaller
+  constexpr std::size_t kPageBytes = 4096;         // of no machine are they smaller
   const volatile std::byte* const byte = bytes.data();
   for (std::size_t at = 0; at < bytes.size(); at += kPageBytes) static_cast<void>(byte[at]);
   static_cast<void>(byte[bytes.size() - 1]);
