@@ -60,7 +60,10 @@ class Search {
 
   FoundValue choose() const {
     const double enough = rates_.at(best_) * (1 - kNoise);
-    const auto chosen = std::ranges::find_if(rates_, [&](const auto& point) { return point.second >= enough; });
+    const std::int64_t start = values_[static_cast<std::size_t>(start_)];
+    const std::int64_t least = best_ < start ? values_.front() : start;
+    const auto chosen =
+        std::ranges::find_if(rates_, [&](const auto& point) { return point.first >= least && point.second >= enough; });
     FoundValue found{.value = chosen->first, .reason = "", .points = {}};
     for (const auto& [value, rate] : rates_) found.points.push_back({.value = value, .gain = rate / chosen->second});
     found.reason = reason_of(found);

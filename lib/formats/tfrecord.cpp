@@ -33,10 +33,31 @@ bool has_right_length_crc(std::span<const std::byte> header) {
   return mask_crc(crc32c(header.first(kLengthBytes))) == load<std::uint32_t>(header.data() + kLengthBytes);
 }
 
+// Returns the first place that looks like the header of a record, whose CRC is right by chance once in 2^32 places.
+std::optional<storage::FoundPiece> find_record(std::span<const std::byte> bytes) {
+  for (std::size_t at = 0; at + kRecordHeaderBytes <= bytes.size();) {
+    if (bytes[at + 7] != std::byte{0}) {  // of the length, whose last four bytes are 0: they cannot be in between
+      at += 4;
+      continue;
+    }
+    const auto length = load<std::uint64_t>(bytes.data() + at);
+    if (length > 0 && length <= kMaxRecordBytes && has_right_length_crc(bytes.subspan(at, kRecordHeaderBytes))) {
+      return storage::FoundPiece{.at = at, .bytes = kRecordHeaderBytes + length + kRecordFooterBytes};
+    }
+    ++at;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_compressed_tfrecord(std::span<const std::byte> head) {
   return looks_compressed(head) && !(head.size() >= kRecordHeaderBytes && has_right_length_crc(head));
+}
+
+TfRecordReader::TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check)
+    : check_(check), stream_(std::move(stream)) {
+  stream_->expect({.head_bytes = kRecordHeaderBytes, .find = &find_record});
 }
 
 TfRecordReader::TfRecordReader(std::shared_ptr<const storage::MappedFile> file)

@@ -36,8 +36,7 @@ bool is_compressed_tfrecord(std::span<const std::byte> head);
 //   while (const std::optional<ShardRecord> record = reader.next()) use(record->data);
 class TfRecordReader final : public ShardReader {
  public:
-  explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check = DataCheck::in_next)
-      : check_(check), stream_(std::move(stream)) {}
+  explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check = DataCheck::in_next);
   // Leaves the CRCs of records' data unchecked from now on, so that a mapped shard is not read as a whole by whoever
   // wants names and labels alone.
   void leave_data_unchecked() { check_ = DataCheck::later; }

@@ -85,7 +85,11 @@ class ByteBuffer {
   std::size_t capacity_ = 0;
 };
 
-// Reads one byte of each page, so that all pages of a mapped file's bytes are in memory, and waits until they are.
+// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Returns whether it took it;
+// failure does no harm.
+bool advise_pages(std::span<const std::byte> bytes, int advice);
+
+// Waits until all pages of a mapped file's bytes are in memory.
 void bring_into_memory(std::span<const std::byte> bytes);
 
 // Returns the same bytes as text, without a copy.

@@ -10,19 +10,10 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr std::uintptr_t kPageBytes = 4096;
-
-// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Failure does no harm.
-void advise(std::span<const std::byte> bytes, int advice) {
-  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
-  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // madvise() takes a pointer to non-const
-  ::madvise(page, into_page + bytes.size(), advice);
-}
-
 class MappedRanges final : public FileRanges {
  public:
   explicit MappedRanges(const std::string& path) : file_(MappedFile::open(path)) {
-    advise(file_->bytes(), MADV_NORMAL);  // because ranges are read in any order
+    advise_pages(file_->bytes(), MADV_NORMAL);  // because ranges are read in any order
   }
   const std::string& path() const override { return file_->path(); }
   std::uint64_t size() const override { return file_->bytes().size(); }
@@ -31,10 +22,10 @@ class MappedRanges final : public FileRanges {
       throw DataError(fmt::format("cannot read {}: the file became shorter while it was being read", path()));
     }
     const std::span<const std::byte> view = file_->bytes().subspan(offset, bytes);
-    advise(view, MADV_WILLNEED);  // read all pages at once instead of one by one
+    advise_pages(view, MADV_WILLNEED);  // read all pages at once instead of one by one
     return view;
   }
-  void release_pages() const override { advise(file_->bytes(), MADV_DONTNEED); }
+  void release_pages() const override { advise_pages(file_->bytes(), MADV_DONTNEED); }
 
  private:
   const std::shared_ptr<const MappedFile> file_;

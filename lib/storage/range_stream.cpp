@@ -9,6 +9,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -21,14 +22,14 @@ namespace {
 // stream may be destroyed first.
 class Part {
  public:
-  Part(std::uint64_t first, std::size_t bytes, BlockPool& blocks)
-      : first_(first), bytes_(bytes), memory_(blocks.take(bytes)) {}
+  Part(std::uint64_t first, std::size_t bytes, BlockPool& blocks, const PieceFinder& finder)
+      : first_(first), pieces_(bytes, blocks, finder) {}
 
   void fetch(const RangedFile& file) {
     std::exception_ptr failure;
     try {
       const std::function<bool()> wanted = [this] { return !abandoned_; };
-      if (wanted()) file.read(first_, {memory_.get(), bytes_}, wanted);
+      if (wanted()) file.read(first_, pieces_, wanted);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -45,12 +46,12 @@ class Part {
     return true;
   }
   void abandon() { abandoned_ = true; }
-  std::span<const std::byte> bytes() const { return {memory_.get(), bytes_}; }
+  // Of a range that has arrived.
+  RangePieces& pieces() { return pieces_; }
 
  private:
   const std::uint64_t first_;
-  const std::size_t bytes_;
-  const std::shared_ptr<std::byte[]> memory_;
+  RangePieces pieces_;
   std::atomic<bool> abandoned_ = false;
   std::mutex mutex_;
   std::condition_variable_any arrived_;
@@ -61,43 +62,58 @@ class Part {
 class RangeStream final : public ByteStream {
  public:
   RangeStream(RangedFile file, ThreadPool& pool, const RangePlan& plan, std::stop_token stop)
-      : file_(std::make_shared<const RangedFile>(std::move(file))), pool_(pool), plan_(plan), stop_(std::move(stop)) {
-    ask_ahead();
-  }
+      : file_(std::make_shared<const RangedFile>(std::move(file))), pool_(pool), plan_(plan), stop_(std::move(stop)) {}
   ~RangeStream() override {
     for (const auto& part : parts_) part->abandon();
   }
   const std::string& path() const override { return file_->path; }
   std::uint64_t size() const override { return file_->size; }
 
-  // Copies the bytes out of the parts: with views, a shuffle buffer would keep a whole part for each of its records.
+  void expect(const PieceFinder& finder) override { finder_ = finder; }
+
+  // Gives a view of a piece that was received for itself, and a copy of anything else: with other views, a shuffle
+  // buffer would keep a whole part for each of its records.
   SharedBytes take(std::size_t bytes) override {
     if (bytes > kMostObjectBytes) {
       throw DataError(fmt::format("cannot read {}: a record of {} bytes is too large", path(), bytes));
     }
-    const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
-    std::size_t done = 0;
-    while (done < bytes) {
-      if (!parts_.front()->wait(stop_)) return {};
-      const std::span<const std::byte> rest = parts_.front()->bytes().subspan(taken_);
-      const std::size_t count = std::min(rest.size(), bytes - done);
-      std::memcpy(memory.get() + done, rest.data(), count);
-      done += count;
-      taken_ += count;
-      if (count == rest.size()) {
-        parts_.pop_front();
-        taken_ = 0;
-        ask_ahead();
-      }
-    }
-    return {{memory.get(), bytes}, memory};
+    if (bytes == 0) return {};
+    std::optional<RangePieces::Taken> first = take_part(bytes);
+    if (!first) return {};
+    if (first->view.bytes.size() == bytes && first->is_most_of_its_memory) return first->view;
+    return copy(*first, bytes);
   }
 
  private:
+  // Returns the next bytes, `most` of them if they lie together, or std::nullopt once stopped.
+  std::optional<RangePieces::Taken> take_part(std::size_t most) {
+    if (parts_.empty()) ask_ahead();
+    if (!parts_.front()->wait(stop_)) return {};
+    RangePieces& pieces = parts_.front()->pieces();
+    RangePieces::Taken taken = pieces.take(most);
+    if (pieces.is_taken()) {
+      parts_.pop_front();
+      ask_ahead();
+    }
+    return taken;
+  }
+
+  // Returns a copy of `first` and of what follows it.
+  SharedBytes copy(const RangePieces::Taken& first, std::size_t bytes) {
+    const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
+    std::size_t done = 0;
+    for (std::optional part = first; part; part = take_part(bytes - done)) {
+      std::memcpy(memory.get() + done, part->view.bytes.data(), part->view.bytes.size());
+      done += part->view.bytes.size();
+      if (done == bytes) return {{memory.get(), bytes}, memory};
+    }
+    return {};
+  }
+
   void ask_ahead() {
     while (parts_.size() < plan_.ahead && asked_ < size()) {
       const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(plan_.bytes, size() - asked_));
-      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes, *plan_.blocks));
+      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes, *plan_.blocks, finder_));
       asked_ += bytes;
       pool_.submit([part, file = file_] { part->fetch(*file); });
     }
@@ -109,7 +125,7 @@ class RangeStream final : public ByteStream {
   const std::stop_token stop_;
   std::deque<std::shared_ptr<Part>> parts_;  // in the order of the file
   std::uint64_t asked_ = 0;                  // bytes of the object that were requested so far
-  std::size_t taken_ = 0;                    // bytes of the first part that were taken so far
+  PieceFinder finder_;
 };
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <stop_token>
 #include <string>
 
 #include "core/thread_pool.hpp"
 #include "storage/block_pool.hpp"
+#include "storage/range_pieces.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {
@@ -26,9 +26,9 @@ struct RangePlan {
 struct RangedFile {
   std::string path;
   std::uint64_t size = 0;
-  // Fills `part` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. What it
-  // throws, the stream's take() throws.
-  std::function<void(std::uint64_t first, std::span<std::byte> part, const std::function<bool()>& wanted)> read;
+  // Fills `pieces` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. What
+  // it throws, the stream's take() throws.
+  std::function<void(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)> read;
 };
 
 // Returns a stream that calls file.read on the threads of `pool`, which must outlive the stream. A call may still run

@@ -25,6 +25,7 @@ class ShapedStream final : public ByteStream {
       : stream_(std::move(stream)), slowness_(std::move(slowness)), stop_(std::move(stop)) {}
   const std::string& path() const override { return stream_->path(); }
   std::uint64_t size() const override { return stream_->size(); }
+  void expect(const PieceFinder& finder) override { stream_->expect(finder); }
 
   // Requests all blocks that are needed and have not arrived yet at the same time.
   SharedBytes take(std::size_t bytes) override {

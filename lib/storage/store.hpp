@@ -29,6 +29,19 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
 };
 
+// A piece of a file that its reader takes as a whole, such as a record.
+struct FoundPiece {
+  std::size_t at = 0;     // where it begins in what was looked at
+  std::size_t bytes = 0;  // of all of it
+};
+
+// Finds pieces by their first bytes.
+struct PieceFinder {
+  std::size_t head_bytes = 0;  // how many of a piece must be seen
+  // Returns the first piece that begins in `bytes`. May err, which costs time alone. Thread-safe.
+  std::optional<FoundPiece> (*find)(std::span<const std::byte> bytes) = nullptr;
+};
+
 // The size of a stream whose end has not been reached yet, if nothing else says it.
 inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
@@ -39,6 +52,9 @@ class ByteStream {
   virtual const std::string& path() const = 0;
   // Returns the bytes of the whole file, or kUnknownBytes.
   virtual std::uint64_t size() const = 0;
+  // Says, before the first take(), how the file will be taken, so that a stream that receives it can put each piece
+  // into memory of its own. Whatever is found, take() returns the same bytes.
+  virtual void expect(const PieceFinder&) {}
   // Returns the next `bytes` bytes; the file must have that many left. Returns fewer only if the stream was stopped, or
   // if the size was unknown and the file ends. After an exception nothing more can be taken.
   // @throws DataError if the file cannot be read, became shorter or changed; the message names the file and the reason

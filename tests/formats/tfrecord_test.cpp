@@ -143,5 +143,39 @@ TEST_F(TfRecordReaderTest, ReadsWhatTensorFlowWrote) {
   EXPECT_EQ(rest_of(reader).size(), 3u);
 }
 
+// A stream that only listens to what its reader expects.
+class Listener final : public storage::ByteStream {
+ public:
+  explicit Listener(storage::PieceFinder& heard) : heard_(heard) {}
+  const std::string& path() const override { return path_; }
+  std::uint64_t size() const override { return 0; }
+  void expect(const storage::PieceFinder& finder) override { heard_ = finder; }
+  storage::SharedBytes take(std::size_t) override { return {}; }
+
+ private:
+  storage::PieceFinder& heard_;
+  const std::string path_ = "shard";
+};
+
+TEST(TfRecordFinder, FindsTheFirstRecordInAnyBytes) {
+  storage::PieceFinder finder;
+  const TfRecordReader reader(std::make_unique<Listener>(finder));
+  ASSERT_EQ(finder.head_bytes, kRecordHeaderBytes);
+  const std::string record = framed(std::string(1000, 'x'));
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (const char filler : {'\0', 'a'}) {
+      const std::string text = std::string(before, filler) + record + record;
+      const auto found = finder.find(as_bytes(text));
+      ASSERT_TRUE(found) << before;
+      EXPECT_EQ(found->at, before);
+      EXPECT_EQ(found->bytes, record.size());
+    }
+  }
+  EXPECT_FALSE(finder.find(as_bytes(record.substr(1))));
+  EXPECT_FALSE(finder.find(as_bytes(record.substr(0, kRecordHeaderBytes - 1))));
+  EXPECT_FALSE(finder.find(as_bytes(header_of(kMaxRecordBytes + 1)))) << "no reader takes as much";
+  EXPECT_FALSE(finder.find(as_bytes(std::string(1000, '\0'))));
+}
+
 }  // namespace
 }  // namespace chexbench::formats

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -26,8 +27,8 @@ class RangeStreamTest : public testing::Test {
     pool_ = std::make_unique<ThreadPool>(4);
   }
   std::unique_ptr<ByteStream> open(std::stop_token stop = {}) {
-    const auto read = [this](auto first, auto part, const auto& wanted) {
-      fetcher_->read_range({.path = "http://h/x", .url = "http://h/x"}, first, part, wanted);
+    const auto read = [this](auto first, auto& pieces, const auto& wanted) {
+      fetcher_->read_range({.path = "http://h/x", .url = "http://h/x"}, first, pieces, wanted);
     };
     return stream_ranges({.path = "http://h/x", .size = body_.size(), .read = read}, *pool_, {.bytes = 10, .ahead = 3},
                          std::move(stop));
@@ -60,6 +61,18 @@ TEST_F(RangeStreamTest, BytesOutliveTheStream) {
   serve([&](const HttpRequest& request, const auto& sink) { return test::send_range(body_, request, sink); });
   const SharedBytes taken = open()->take(25);
   EXPECT_EQ(test::text_of(taken.bytes), body_.substr(0, 25));
+}
+
+TEST_F(RangeStreamTest, AsksAfterItKnowsWhatToExpect) {
+  std::atomic<int> asked = 0;
+  serve([&](const HttpRequest& request, const auto& sink) {
+    ++asked;
+    return test::send_range(body_, request, sink);
+  });
+  const auto stream = open();
+  stream->expect({.head_bytes = 1, .find = [](auto) { return std::optional<FoundPiece>(); }});
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(test::text_of(stream->take(body_.size()).bytes), body_);
 }
 
 TEST(BlockPool, GivesOutAgainWhatCameBack) {

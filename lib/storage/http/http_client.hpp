@@ -11,9 +11,24 @@
 #include <vector>
 
 #include "spec/experiment.hpp"
+#include "storage/range_pieces.hpp"
 #include "storage/retry.hpp"
 
 namespace chexbench::storage {
+
+struct HttpReply;
+
+// What a request for a range of bytes brings. A client that can do so receives it where it stays, instead of giving it
+// to its sink.
+class RangeBody {
+ public:
+  virtual ~RangeBody() = default;
+  // Is told when the headers of an answer are complete. A text that is not empty refuses it.
+  virtual std::string begin(const HttpReply& reply) = 0;
+  virtual RangePieces& pieces() = 0;
+  // Whether somebody still waits for it.
+  virtual bool is_wanted() const = 0;
+};
 
 // A GET or HEAD request.
 struct HttpRequest {
@@ -28,6 +43,7 @@ struct HttpRequest {
   bool may_use_netrc = false;  // take a password for the host from ~/.netrc
   RetryPolicy limits = {};     // its timeouts; the tries are the caller's
   WaitNote note_wait = {};     // may be empty
+  RangeBody* into = nullptr;   // of a request for a range
 };
 
 // The outcome of one request. Texts of the server are as it wrote them: shown.hpp makes them safe to print.

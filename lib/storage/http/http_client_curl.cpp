@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "core/numbers.hpp"
 #include "storage/environment.hpp"
 #include "storage/http/http_client.hpp"
+#include "storage/http/http_headers.hpp"
+#include "storage/http/http_line.hpp"
 #include "storage/http/redirects.hpp"
 #include "storage/shown.hpp"
 
@@ -43,11 +43,6 @@ using HeaderList = std::unique_ptr<curl_slist, FreeList>;
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
-bool is_header(std::string_view line, std::string_view name) {
-  return line.size() > name.size() && line[name.size()] == ':' &&
-         std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
-}
-
 // The state of a request in flight.
 struct Exchange {
   const HttpClient& client;
@@ -68,25 +63,8 @@ struct Exchange {
       refusal = fmt::format("the server sends more than {} bytes of headers", kMostHeaderBytes);
       return false;
     }
-    take_header(line);
+    read_header_line(reply, line);
     return true;
-  }
-
-  void take_header(std::string_view line) {
-    while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) return;
-    if (line.starts_with("HTTP/")) {  // the first line of an answer, maybe after a redirect or a 1xx answer
-      const std::size_t blank = std::min(line.find(' '), line.size() - 1);
-      reply = {};
-      reply.status = parse_number<int>(line.substr(blank + 1, 3)).value_or(0);
-      return;
-    }
-    const std::string_view value = trimmed(line.substr(std::min(line.find(':') + 1, line.size())));
-    if (is_header(line, "content-length")) reply.length = parse_number<std::uint64_t>(value);
-    if (is_header(line, "content-encoding")) reply.content_encoding = value;
-    if (is_header(line, "content-range")) reply.content_range = value;
-    if (is_header(line, "etag")) reply.etag = value;
-    if (is_header(line, "last-modified")) reply.last_modified = value;
   }
 
   bool read_body(std::span<const std::byte> piece) {
@@ -180,12 +158,17 @@ class CurlClient final : public HttpClient {
   Handle take_handle();
   void put_back(Handle handle);
   static void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange);
+  // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
+  std::optional<HttpReply> perform_on_line(const HttpRequest& request);
+  std::unique_ptr<HttpLine> take_line(const HttpRequest& request);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<Handle> idle_;
+  std::vector<std::unique_ptr<HttpLine>> idle_lines_;
+  std::atomic<bool> uses_lines_ = true;
 };
 
 Handle CurlClient::take_handle() {
@@ -237,7 +220,36 @@ void CurlClient::set_options(CURL* handle, const std::string& url, const curl_sl
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
 }
 
+std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request) {
+  {
+    const std::scoped_lock lock(mutex_);
+    while (!idle_lines_.empty()) {
+      std::unique_ptr<HttpLine> line = std::move(idle_lines_.back());
+      idle_lines_.pop_back();
+      if (line->is_open()) return line;
+    }
+  }
+  return connect_line(request, ca_file_);
+}
+
+// A server that does not answer in the simplest way is not asked in this way again.
+std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
+  if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
+  if (proxy_variable() != nullptr || cancelled_) return {};
+  std::unique_ptr<HttpLine> line = take_line(request);
+  std::optional<HttpReply> reply;
+  if (line) {
+    reply = line->get(request, [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); });
+  }
+  if (!reply && line && line->was_answered()) uses_lines_ = false;
+  if (!reply || !reply->failure.empty()) return reply;
+  const std::scoped_lock lock(mutex_);
+  idle_lines_.push_back(std::move(line));
+  return reply;
+}
+
 HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
+  if (std::optional<HttpReply> reply = perform_on_line(request)) return *std::move(reply);
   std::string url = request.url;
   for (int redirects = 0;; ++redirects) {
     std::string location;

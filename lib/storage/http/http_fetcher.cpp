@@ -48,40 +48,45 @@ DataError cannot_read(const HttpTarget& target, const std::string& reason) {
   return DataError(fmt::format("cannot read {}: {}", target.path, reason));
 }
 
-// Accepts exactly the bytes from `first` on that fill `part`.
-class RangeSink {
+// Accepts exactly the bytes from `first` on that fill `pieces`.
+class RangeSink final : public RangeBody {
  public:
-  RangeSink(std::uint64_t first, std::span<std::byte> part, const std::function<bool()>& wanted)
-      : first_(first), part_(part), wanted_(wanted) {}
+  RangeSink(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)
+      : first_(first), pieces_(pieces), wanted_(wanted) {}
+
+  std::string begin(const HttpReply& reply) override {
+    if (reply.status != kPartialContent) {
+      return "the server sends whole files where a range of bytes is asked for: shards need a server that knows ranges";
+    }
+    const auto range = parse_content_range(reply.content_range);
+    const std::uint64_t last = first_ + pieces_.size() - 1;
+    if (!range || (*range)[0] != first_ || (*range)[1] != last) {
+      return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, shown(reply.content_range));
+    }
+    if (reply.length.value_or(0) > pieces_.size()) return kTooMany;
+    size_ = (*range)[2];
+    return {};
+  }
+  RangePieces& pieces() override { return pieces_; }
+  bool is_wanted() const override { return wanted_(); }
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
     if (!wanted_()) return "nobody waits for it any more";
     if (piece.empty()) return {};  // as libcurl may hand over, with no address
-    if (filled_ == 0) {
-      if (reply.status != kPartialContent) {
-        return "the server sends whole files where a range of bytes is asked for: shards need a server that knows "
-               "ranges";
-      }
-      const auto range = parse_content_range(reply.content_range);
-      const std::uint64_t last = first_ + part_.size() - 1;
-      if (!range || (*range)[0] != first_ || (*range)[1] != last) {
-        return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, shown(reply.content_range));
-      }
-      size_ = (*range)[2];
+    if (pieces_.filled() == 0) {
+      if (std::string refusal = begin(reply); !refusal.empty()) return refusal;
     }
-    if (piece.size() > part_.size() - filled_) return "the server sends more bytes than it was asked for";
-    std::memcpy(part_.data() + filled_, piece.data(), piece.size());
-    filled_ += piece.size();
+    if (piece.size() > pieces_.size() - pieces_.filled()) return kTooMany;
+    pieces_.append(piece);
     return {};
   }
-  std::size_t filled() const { return filled_; }
   std::uint64_t size() const { return size_; }  // of the whole object
 
  private:
+  static constexpr const char* kTooMany = "the server sends more bytes than it was asked for";
   const std::uint64_t first_;
-  const std::span<std::byte> part_;
+  RangePieces& pieces_;
   const std::function<bool()>& wanted_;
-  std::size_t filled_ = 0;
   std::uint64_t size_ = 0;
 };
 
@@ -141,6 +146,7 @@ HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& 
 HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
   HttpRequest request = dialect_.request(ask.target.url, ask.range, ask.head_only);
   request.limits = policy_;
+  request.into = ask.into;
   request.note_wait = [&](double waited_s) {
     if (waited_s > kLongWaitS) notes_.tell_wait(ask.target.path, waited_s, now_s());
   };
@@ -230,20 +236,20 @@ std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, st
   return text;
 }
 
-void HttpFetcher::read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
+void HttpFetcher::read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
                              const std::function<bool()>& wanted) {
-  std::optional<RangeSink> sink;
-  const std::string range = fmt::format("bytes={}-{}", first, first + part.size() - 1);
-  const HttpReply reply = ask({.target = target, .range = range, .wanted = wanted}, [&] {
-    sink.emplace(first, part, wanted);
-    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return (*sink)(answer, piece); };
+  RangeSink sink(first, pieces, wanted);
+  const std::string range = fmt::format("bytes={}-{}", first, first + pieces.size() - 1);
+  const HttpReply reply = ask({.target = target, .range = range, .wanted = wanted, .into = &sink}, [&] {
+    pieces.clear();
+    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return sink(answer, piece); };
   });
   if (!wanted()) return;
-  if (sink->filled() != part.size()) {
+  if (pieces.filled() != pieces.size()) {
     throw cannot_read(target,
-                      fmt::format("asked for {}, the server sends {} of {}", range, sink->filled(), part.size()));
+                      fmt::format("asked for {}, the server sends {} of {}", range, pieces.filled(), pieces.size()));
   }
-  check_version(target, reply, sink->size());
+  check_version(target, reply, sink.size());
 }
 
 }  // namespace chexbench::storage

@@ -14,6 +14,7 @@
 #include "storage/file_bytes.hpp"
 #include "storage/http/http_client.hpp"
 #include "storage/known_versions.hpp"
+#include "storage/range_pieces.hpp"
 #include "storage/retry.hpp"
 #include "storage/retry_notes.hpp"
 
@@ -57,9 +58,9 @@ class HttpFetcher {
   std::string read_listing(const HttpTarget& target, std::uint64_t most_bytes);
   // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
   std::optional<std::string> find_listing(const HttpTarget& target, std::uint64_t most_bytes);
-  // Fills `part` with the bytes of the object from byte `first` on. Calls `wanted` for every piece that arrives: false
-  // ends the request and leaves `part` undefined.
-  void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
+  // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` for all that arrives: false ends
+  // the request and leaves `pieces` incomplete.
+  void read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
                   const std::function<bool()>& wanted);
   // The versions with which every answer is compared. Stores add what their listings report.
   KnownVersions& known() { return known_; }
@@ -73,6 +74,7 @@ class HttpFetcher {
     bool head_only = false;
     bool may_be_absent = false;
     std::function<bool()> wanted = {};
+    RangeBody* into = nullptr;
   };
   std::optional<std::string> ask_listing(const HttpTarget& target, std::uint64_t most_bytes, bool may_be_absent);
   // Tries until there is a complete answer and returns it. A 404 is an answer if ask.may_be_absent is set.

@@ -33,8 +33,9 @@ std::unique_ptr<ByteStream> HttpStore::stream(const std::string& path, std::stop
   HttpTarget object = target(path);
   const std::optional<std::uint64_t> bytes = fetcher_->size(object);
   if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such object", path));
-  const auto read = [fetcher = fetcher_.get(), object = std::move(object)](auto first, auto part, const auto& wanted) {
-    fetcher->read_range(object, first, part, wanted);
+  const auto read = [fetcher = fetcher_.get(), object = std::move(object)](auto first, auto& pieces,
+                                                                           const auto& wanted) {
+    fetcher->read_range(object, first, pieces, wanted);
   };
   return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, plan_, std::move(stop));
 }

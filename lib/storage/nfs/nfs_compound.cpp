@@ -1,7 +1,14 @@
 #include "storage/nfs/nfs_compound.hpp"
 
+#include <nfsc/libnfs.h>
+
+#include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
 namespace chexbench::storage {
@@ -97,11 +104,14 @@ std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer) {
   const nfs_resop4* const result = find(answer, OP_GETATTR);
   if (result == nullptr) return {};
   const fattr4& sent = result->nfs_resop4_u.opgetattr.GETATTR4res_u.resok4.obj_attributes;
+  return attributes_of(std::span(sent.attrmask.bitmap4_val, sent.attrmask.bitmap4_len),
+                       std::as_bytes(std::span(sent.attr_vals.attrlist4_val, sent.attr_vals.attrlist4_len)));
+}
+
+std::optional<NfsAttributes> attributes_of(std::span<const std::uint32_t> words, std::span<const std::byte> values) {
   constexpr std::size_t kBytes = 4 + 8 + 8 + 4;
-  const std::span words(sent.attrmask.bitmap4_val, sent.attrmask.bitmap4_len);
-  const std::span values(sent.attr_vals.attrlist4_val, sent.attr_vals.attrlist4_len);
   if (!std::ranges::equal(words, kWanted) || values.size() != kBytes) return {};
-  XdrReader reader(std::as_bytes(values));
+  XdrReader reader(values);
   NfsAttributes attributes;
   attributes.kind = kind_of_type(reader.take(4));
   attributes.bytes = reader.take(8);
@@ -110,11 +120,18 @@ std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer) {
   return attributes;
 }
 
-std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer) {
-  const nfs_resop4* const result = find(answer, OP_READ);
-  if (result == nullptr) return {};
-  const auto& data = result->nfs_resop4_u.opread.READ4res_u.resok4.data;
-  return std::as_bytes(std::span(data.data_val, data.data_len));
+NfsFailure failure_of(nfsstat4 status) {
+  if (status == NFS4ERR_SYMLINK) {
+    return {.reason = "links of the server are not followed: name the folder itself"};
+  }
+  return failure_of(std::abs(nfsstat4_to_errno(status)), nfsstat4_to_str(status));
+}
+
+NfsFailure failure_of(int code, const char* reason) {
+  constexpr std::array kLasting{ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, EINVAL, ENAMETOOLONG, ELOOP, ENOMEM};
+  return {.reason = reason != nullptr && *reason != 0 ? reason : std::strerror(code),
+          .is_temporary = std::ranges::find(kLasting, code) == kLasting.end(),
+          .is_absent = code == ENOENT || code == ENOTDIR};
 }
 
 }  // namespace chexbench::storage

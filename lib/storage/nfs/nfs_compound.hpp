@@ -44,6 +44,13 @@ class NfsCompound {
 // The results in an answer of status NFS4_OK, or std::nullopt if the server left them out or sent them malformed.
 std::optional<std::string> handle_in(const COMPOUND4res& answer);
 std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer);
-std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer);
+// The attributes in a result of GETATTR: the words that say which there are, and their values.
+std::optional<NfsAttributes> attributes_of(std::span<const std::uint32_t> words, std::span<const std::byte> values);
+
+// What an answer with another status than NFS4_OK means.
+NfsFailure failure_of(nfsstat4 status);
+// The failure of an errno, by its own text unless there is a reason. Another connection, or a later try, does not fix
+// some; libnfs reports NFSv4's own states (grace, expired) as ERANGE, which is temporary.
+NfsFailure failure_of(int code, const char* reason);
 
 }  // namespace chexbench::storage

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "storage/range_pieces.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {
@@ -50,12 +50,11 @@ class NfsConnection {
   // Returns the entries of the folder. Does not follow links: their kind is `other`.
   virtual std::vector<NfsEntry> list(const std::string& folder) = 0;
   virtual NfsAttributes attributes(const std::string& path) = 0;
-  struct Piece {
-    std::size_t bytes = 0;  // received: fewer than requested if the file ends earlier
-    NfsAttributes attributes;
-  };
-  // Fills `part` with the bytes of the file from byte `first` on, with all requests in flight at once.
-  virtual Piece read(const std::string& path, std::uint64_t first, std::span<std::byte> part) = 0;
+  // Whether the server still holds the connection, which it may have closed while nobody used it.
+  virtual bool is_open() const { return true; }
+  // Fills `pieces` with the bytes of the file from byte `first` on, with all requests in flight at once. They stay
+  // incomplete if the file ends earlier. Returns the attributes of the file.
+  virtual NfsAttributes read(const std::string& path, std::uint64_t first, RangePieces& pieces) = 0;
 };
 
 // Connects to a server. Every wait of the connection ends within 0.1 s, with a failure, once `ends()` is true.

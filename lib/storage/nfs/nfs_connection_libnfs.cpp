@@ -19,25 +19,17 @@
 
 #include "core/clock.hpp"
 #include "storage/limits.hpp"
+#include "storage/nfs/nfs_answers.hpp"
 #include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
+#include "storage/nfs/nfs_reader.hpp"
 
 namespace chexbench::storage {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // per request: the largest answer that libnfs accepts
-constexpr int kLookMs = 50;                               // how often a wait checks whether it should end
-
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
 };
-
-// Returns true for errors that another connection, or a later try, does not fix. libnfs reports NFSv4's own states
-// (grace, expired) as ERANGE, which is temporary.
-bool is_lasting(int code) {
-  constexpr std::array kLasting{ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, EINVAL, ENAMETOOLONG, ELOOP, ENOMEM};
-  return std::ranges::find(kLasting, code) != kLasting.end();
-}
 
 StoreEntry::Kind kind_of(std::uint64_t mode) {
   if (S_ISREG(mode)) return StoreEntry::Kind::file;
@@ -49,13 +41,6 @@ NfsAttributes known(const std::optional<NfsAttributes>& attributes) {
   return *attributes;
 }
 
-// The part of a read() that one request covers.
-struct Block {
-  std::uint64_t first = 0;
-  std::span<std::byte> part;
-  std::size_t done = 0;
-};
-
 class LibnfsConnection final : public NfsConnection {
  public:
   LibnfsConnection(const NfsPlace& place, std::function<bool()> ends);
@@ -65,7 +50,8 @@ class LibnfsConnection final : public NfsConnection {
 
   std::vector<NfsEntry> list(const std::string& folder) override;
   NfsAttributes attributes(const std::string& path) override;
-  Piece read(const std::string& path, std::uint64_t first, std::span<std::byte> part) override;
+  NfsAttributes read(const std::string& path, std::uint64_t first, RangePieces& pieces) override;
+  bool is_open() const override;
 
  private:
   // A request in flight. libnfs holds its address until it is answered or the context is destroyed.
@@ -77,6 +63,7 @@ class LibnfsConnection final : public NfsConnection {
   static void on_compound(rpc_context* context, int status, void* data, void* request);
   // Books an answer to `request`: passes `data` to whoever waits for it, or keeps the failure.
   void answer(const Request& request, int result, void* data, const char* reason);
+  void fail(NfsFailure failure);
   // Sends a request by `begin` and passes its answer to `take`, unless it is a failure.
   template <class Begin>
   void ask(const Begin& begin, std::function<void(int result, void* data)> take);
@@ -86,7 +73,6 @@ class LibnfsConnection final : public NfsConnection {
   void wait_until_answered(double timeout_s);
   [[noreturn]] void lose(const std::string& reason);
   void find_folder();
-  void ask_for_block(const std::string& path, Block& block, std::optional<NfsAttributes>* attributes = nullptr);
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
@@ -98,6 +84,7 @@ class LibnfsConnection final : public NfsConnection {
   bool is_lost_ = false;
   std::unique_ptr<nfs_context, FreeContext> context_;
   std::string folder_handle_;  // of NfsPlace::folder
+  NfsReader reader_;
 };
 
 // Returns a name that no other client has. If two clients have one name, a server takes the second for a restart of the
@@ -109,7 +96,10 @@ std::string client_name() {
 }
 
 LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> ends)
-    : place_(place), ends_(std::move(ends)), context_(nfs_init_context()) {
+    : place_(place),
+      ends_(std::move(ends)),
+      context_(nfs_init_context()),
+      reader_({.timeout_s = place.timeout_s, .whole_try_s = place.whole_try_s, .ends = ends_}) {
   if (!context_) throw NfsFailure{.reason = "libnfs gives no context: out of memory"};
   nfs4_set_client_name(context_.get(), client_name().c_str());
   nfs_set_dircache(context_.get(), 0);
@@ -139,24 +129,21 @@ void LibnfsConnection::on_compound(rpc_context*, int status, void* data, void* r
     return;
   }
   const nfsstat4 said = static_cast<const COMPOUND4res*>(data)->status;
-  if (said == NFS4ERR_SYMLINK) {
-    one.connection->answer(one, -ELOOP, nullptr, "links of the server are not followed: name the folder itself");
-    return;
-  }
-  const int result = said == NFS4_OK ? 0 : -std::abs(nfsstat4_to_errno(said));
-  one.connection->answer(one, result, data, said == NFS4_OK ? nullptr : nfsstat4_to_str(said));
+  if (said == NFS4_OK) return one.connection->answer(one, 0, data, nullptr);
+  one.connection->fail(failure_of(said));
 }
 
 void LibnfsConnection::answer(const Request& request, int result, void* data, const char* reason) {
+  if (result < 0) return fail(failure_of(-result, reason));
   --waiting_;
   ++answered_;
-  if (result >= 0) {
-    request.take(result, data);
-  } else if (!failure_) {
-    failure_ = {.reason = reason != nullptr && *reason != 0 ? reason : std::strerror(-result),
-                .is_temporary = !is_lasting(-result),
-                .is_absent = result == -ENOENT || result == -ENOTDIR};
-  }
+  request.take(result, data);
+}
+
+void LibnfsConnection::fail(NfsFailure failure) {
+  --waiting_;
+  ++answered_;
+  if (!failure_) failure_ = std::move(failure);
 }
 
 template <class Begin>
@@ -186,7 +173,7 @@ void LibnfsConnection::wait_until_answered(double timeout_s) {
   for (std::size_t answered = answered_; waiting_ > 0;) {
     if (ends_()) lose("nobody waits for it any more");
     pollfd events{nfs_get_fd(context_.get()), static_cast<short>(nfs_which_events(context_.get())), 0};
-    if (::poll(&events, 1, kLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
+    if (::poll(&events, 1, kNfsLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
     if (nfs_service(context_.get(), events.revents) != 0 && waiting_ > 0) lose("the server closed the connection");
     if (answered != answered_) since_s = now_s();
     answered = answered_;
@@ -212,36 +199,15 @@ void LibnfsConnection::find_folder() {
   wait();
 }
 
-// Requests the rest of the block, and again what is missing if the server sends fewer bytes than requested.
-void LibnfsConnection::ask_for_block(const std::string& path, Block& block, std::optional<NfsAttributes>* attributes) {
-  NfsCompound compound(folder_handle_);
-  compound.look_up(path);
-  if (attributes != nullptr) compound.get_attributes();
-  compound.read(block.first + block.done, block.part.size() - block.done);
-  ask(compound, [this, &path, &block, attributes](const COMPOUND4res& answer) {
-    if (attributes != nullptr) *attributes = attributes_in(answer);
-    const std::span<const std::byte> sent = bytes_in(answer).value_or(std::span<const std::byte>());
-    const std::size_t bytes = std::min(sent.size(), block.part.size() - block.done);
-    if (bytes > 0) std::memcpy(block.part.data() + block.done, sent.data(), bytes);
-    block.done += bytes;
-    if (bytes > 0 && block.done < block.part.size()) ask_for_block(path, block);
-  });
+// libnfs has no request in flight then, and does not know of these.
+NfsAttributes LibnfsConnection::read(const std::string& path, std::uint64_t first, RangePieces& pieces) {
+  return reader_.read(nfs_get_fd(context_.get()), folder_handle_, path, first, pieces);
 }
 
-NfsConnection::Piece LibnfsConnection::read(const std::string& path, std::uint64_t first, std::span<std::byte> part) {
-  std::deque<Block> blocks = {{first, part.first(std::min(kReadBytes, part.size())), 0}};
-  for (std::size_t at = kReadBytes; at < part.size(); at += kReadBytes) {
-    blocks.push_back({first + at, part.subspan(at, std::min(kReadBytes, part.size() - at)), 0});
-  }
-  std::optional<NfsAttributes> attributes;
-  for (Block& block : blocks) ask_for_block(path, block, &block == &blocks.front() ? &attributes : nullptr);
-  wait();
-  Piece piece{.bytes = 0, .attributes = known(attributes)};
-  for (const Block& block : blocks) {
-    piece.bytes += block.done;
-    if (block.done < block.part.size()) break;
-  }
-  return piece;
+// A server sends nothing that nobody asked for, so whatever can be read is the end of the connection.
+bool LibnfsConnection::is_open() const {
+  pollfd socket{nfs_get_fd(context_.get()), POLLIN, 0};
+  return ::poll(&socket, 1, 0) == 0;
 }
 
 NfsAttributes LibnfsConnection::attributes(const std::string& path) {

@@ -81,7 +81,7 @@ class NfsStore final : public Store {
   // @throws DataError if it fails for another reason, or the tries are used up
   bool ask(const std::string& path, Absence absence, const Work& work) const;
   std::unique_ptr<NfsConnection> take() const;
-  void read_part(const std::string& path, std::uint64_t first, std::span<std::byte> part) const;
+  void read_part(const std::string& path, std::uint64_t first, RangePieces& pieces) const;
   // Returns the path relative to the folder of the place.
   std::string inner(const std::string& path) const {
     return path.size() > root_.size() ? path.substr(root_.size()) : "/";
@@ -103,10 +103,10 @@ class NfsStore final : public Store {
 std::unique_ptr<NfsConnection> NfsStore::take() const {
   {
     const std::scoped_lock lock(mutex_);
-    if (!idle_.empty()) {
+    while (!idle_.empty()) {
       std::unique_ptr<NfsConnection> connection = std::move(idle_.back());
       idle_.pop_back();
-      return connection;
+      if (connection->is_open()) return connection;
     }
   }
   try {
@@ -180,14 +180,16 @@ std::optional<std::uint64_t> NfsStore::size(const std::string& path) const {
   return attributes.bytes;
 }
 
-void NfsStore::read_part(const std::string& path, std::uint64_t first, std::span<std::byte> part) const {
-  NfsConnection::Piece piece;
-  ask(path, Absence::is_an_error,
-      [&](NfsConnection& connection) { piece = connection.read(inner(path), first, part); });
-  known_.check(path, version_of(piece.attributes));
-  if (piece.bytes < part.size()) {
+void NfsStore::read_part(const std::string& path, std::uint64_t first, RangePieces& pieces) const {
+  NfsAttributes attributes;
+  ask(path, Absence::is_an_error, [&](NfsConnection& connection) {
+    pieces.clear();
+    attributes = connection.read(inner(path), first, pieces);
+  });
+  known_.check(path, version_of(attributes));
+  if (pieces.filled() < pieces.size()) {
     throw DataError(fmt::format("cannot read {}: it ends at byte {}, and {} bytes were expected", path,
-                                first + piece.bytes, first + part.size()));
+                                first + pieces.filled(), first + pieces.size()));
   }
 }
 
@@ -202,7 +204,8 @@ std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& b
   do {  // for an empty file as well, whose version is checked by it
     const auto piece =
         static_cast<std::size_t>(std::min(*bytes - filled, std::max<std::uint64_t>(kMostTrustedBytes, filled)));
-    read_part(path, filled, {room_behind(buffer, filled, piece, *bytes), piece});
+    RangePieces memory({room_behind(buffer, filled, piece, *bytes), piece});
+    read_part(path, filled, memory);
     filled += piece;
   } while (filled < *bytes);
   return {buffer.reserve(0), filled};
@@ -211,8 +214,8 @@ std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& b
 std::unique_ptr<ByteStream> NfsStore::stream(const std::string& path, std::stop_token stop) const {
   const std::optional<std::uint64_t> bytes = size(path);
   if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such file", path));
-  const auto read = [this, path](std::uint64_t first, std::span<std::byte> part, const auto&) {
-    read_part(path, first, part);
+  const auto read = [this, path](std::uint64_t first, RangePieces& pieces, const auto&) {
+    read_part(path, first, pieces);
   };
   return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, plan_, std::move(stop));
 }

@@ -84,12 +84,11 @@ class ScriptedConnection final : public storage::NfsConnection {
     fail_sometimes();
     return attributes_from(*input_);
   }
-  Piece read(const std::string&, std::uint64_t, std::span<std::byte> part) override {
+  storage::NfsAttributes read(const std::string&, std::uint64_t, storage::RangePieces& pieces) override {
     fail_sometimes();
     const std::string body = input_->line();
-    const std::size_t bytes = std::min(body.size(), part.size());
-    std::memcpy(part.data(), body.data(), bytes);
-    return {bytes, attributes_from(*input_)};
+    pieces.append(std::as_bytes(std::span(body)).first(std::min(body.size(), pieces.size())));
+    return attributes_from(*input_);
   }
 
  private:
@@ -148,7 +147,8 @@ FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cp
         case 2:
           return fetcher.find_listing(target, kMostListing), true;
         default:
-          return fetcher.read_range(target, input.byte(), part, [] { return true; }), true;
+          storage::RangePieces pieces(part);
+          return fetcher.read_range(target, input.byte(), pieces, [] { return true; }), true;
       }
     });
   }

@@ -26,8 +26,13 @@ class HttpFetcherTest : public testing::Test {
   }
   std::string range_failure(FakeClient::Answer answer) {
     HttpFetcher one = fetcher(std::move(answer));
-    std::vector<std::byte> part(4);
-    return message_of<DataError>([&] { one.read_range(kTarget, 2, part, [] { return true; }); });
+    return message_of<DataError>([&] { read_range(one, 2, 4); });
+  }
+  static std::string read_range(HttpFetcher& one, std::uint64_t first, std::size_t bytes, bool wanted = true) {
+    std::vector<std::byte> part(bytes);
+    RangePieces pieces(part);
+    one.read_range(kTarget, first, pieces, [wanted] { return wanted; });
+    return test::text_of(part);
   }
   const test::PlainDialect dialect_;
   ByteBuffer buffer_;
@@ -68,9 +73,7 @@ TEST_F(HttpFetcherTest, TakesPiecesWithoutBytes) {
     return reply;
   });
   EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), "hello");
-  std::vector<std::byte> part(5);
-  one.read_range(kTarget, 0, part, [] { return true; });
-  EXPECT_EQ(test::text_of(part), "hello");
+  EXPECT_EQ(read_range(one, 0, 5), "hello");
 }
 
 TEST_F(HttpFetcherTest, TriesAgainAfterWhatMayPassAndForgetsTheHalfThatCame) {
@@ -141,9 +144,7 @@ TEST_F(HttpFetcherTest, AsksForASizeOnce) {
 TEST_F(HttpFetcherTest, ReadsARange) {
   HttpFetcher one = fetcher(
       [](const HttpRequest& request, const auto& sink) { return test::send_range("0123456789", request, sink); });
-  std::vector<std::byte> part(4);
-  one.read_range(kTarget, 2, part, [] { return true; });
-  EXPECT_EQ(test::text_of(part), "2345");
+  EXPECT_EQ(read_range(one, 2, 4), "2345");
 }
 
 TEST_F(HttpFetcherTest, RefusesARangeThatIsNotTheOneAskedFor) {
@@ -171,8 +172,7 @@ TEST_F(HttpFetcherTest, LeavesARangeThatNobodyWantsAnyMore) {
     ++asked;
     return test::send_range("0123456789", request, sink);
   });
-  std::vector<std::byte> part(4);
-  one.read_range(kTarget, 2, part, [] { return false; });
+  read_range(one, 2, 4, false);
   EXPECT_EQ(asked, 1);
 }
 

@@ -25,6 +25,7 @@ struct FakeServer {
   std::vector<std::string> names = {"x"};
   std::vector<std::string> links = {};
   std::function<void()> before_read = [] {};
+  bool keeps_idle = true;  // connections that nobody uses
   std::atomic<int> connections = 0, reads = 0;
 
   NfsAttributes attributes() const {
@@ -45,13 +46,14 @@ class FakeConnection final : public NfsConnection {
     if (path != "/x") throw NfsFailure{.reason = "no such file", .is_absent = true};
     return server_.attributes();
   }
-  Piece read(const std::string&, std::uint64_t first, std::span<std::byte> part) override {
+  NfsAttributes read(const std::string&, std::uint64_t first, RangePieces& pieces) override {
     ++server_.reads;
     server_.before_read();
-    const std::size_t bytes = std::min(part.size(), server_.body.size() - first);
-    std::memcpy(part.data(), server_.body.data() + first, bytes);
-    return {bytes, server_.attributes()};
+    const std::string part = server_.body.substr(first, pieces.size());
+    pieces.append(test::bytes_of(part));
+    return server_.attributes();
   }
+  bool is_open() const override { return server_.keeps_idle; }
 
  private:
   FakeServer& server_;
@@ -107,6 +109,14 @@ TEST_F(NfsStoreTest, UsesAConnectionAgain) {
   const auto store = open();
   for (int i = 0; i < 5; ++i) store->read("nfs://host/export/x", buffer_);
   EXPECT_EQ(server_.connections, 1);
+}
+
+TEST_F(NfsStoreTest, OpensANewConnectionIfTheServerClosedTheOldOne) {
+  const auto store = open();
+  store->read("nfs://host/export/x", buffer_);
+  server_.keeps_idle = false;
+  store->read("nfs://host/export/x", buffer_);
+  EXPECT_EQ(server_.connections, 2);
 }
 
 TEST_F(NfsStoreTest, TriesAgainOnAnotherConnectionAfterWhatMayPass) {

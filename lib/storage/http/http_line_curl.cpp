@@ -1,0 +1,251 @@
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "storage/http/http_headers.hpp"
+#include "storage/http/http_line.hpp"
+#include "storage/limits.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+constexpr int kLineLookMs = 50;                           // how often a wait checks whether it should end
+constexpr std::size_t kHeadBytes = 4096;                  // received at once until the head of an answer is complete
+constexpr std::size_t kMostHeadBytes = 64 * 1024;         // of an answer that is read here
+constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thread that waits for more
+constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
+constexpr double kNoteS = 1;
+
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+struct FreeLine {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+
+std::string part_of_url(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
+  std::string result = text;
+  curl_free(text);
+  return result;
+}
+
+// The text of a request, as libcurl writes it. Empty if libcurl does not accept the URL.
+std::string text_of(const HttpRequest& request) {
+  const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return {};
+  const std::string port = part_of_url(url.get(), CURLUPART_PORT), query = part_of_url(url.get(), CURLUPART_QUERY);
+  std::string text =
+      fmt::format("GET {}{}{} HTTP/1.1\r\n", part_of_url(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
+  const bool has_host = std::ranges::any_of(
+      request.headers, [](const std::string& header) { return !header_value(header, "host").empty(); });
+  if (!has_host) {
+    text += fmt::format("Host: {}{}{}\r\n", part_of_url(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
+  }
+  text += "User-Agent: chexbench\r\nAccept: */*\r\n";
+  for (const std::string& header : request.headers) text += header + "\r\n";
+  return text + "\r\n";
+}
+
+// Thrown by the parts of a request to end it.
+struct Failure {
+  std::string reason;
+};
+
+class CurlLine final : public HttpLine {
+ public:
+  CurlLine(std::unique_ptr<CURL, FreeLine> handle, curl_socket_t socket, bool is_plain)
+      : handle_(std::move(handle)), socket_(socket), is_plain_(is_plain) {}
+
+  std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) override;
+  bool was_answered() const override { return !head_.empty(); }
+  // A server sends nothing that nobody asked for, so whatever can be received is the end of the connection.
+  bool is_open() const override {
+    pollfd socket{socket_, POLLIN, 0};
+    return is_reusable_ && ::poll(&socket, 1, 0) == 0;
+  }
+
+ private:
+  bool send(std::string_view text);
+  // Receives at least one byte, and returns how many; 0 at the end of the connection. `left` are missing in all.
+  std::size_t receive(std::span<std::byte> into, std::size_t left);
+  void wait(short events, std::size_t left);
+  void check_speed(double time_s);
+  void wake_at(std::size_t bytes);
+  // Receives the head of the answer, and the first bytes behind it. Returns false if it is none that can be used.
+  bool take_head(HttpReply& reply);
+  bool read_head(std::string_view head, HttpReply& reply);
+  void take_body(RangePieces& pieces, std::size_t bytes);
+
+  const std::unique_ptr<CURL, FreeLine> handle_;
+  const curl_socket_t socket_;
+  const bool is_plain_;
+  bool is_reusable_ = true;
+  std::size_t wakes_at_ = 1;
+  std::string head_;  // and what came with it
+  std::size_t head_bytes_ = 0;
+  // Of the request in flight.
+  const HttpRequest* request_ = nullptr;
+  const std::function<bool()>* ends_ = nullptr;
+  double begin_s_ = 0, noted_s_ = 0, slow_since_s_ = 0;
+  std::size_t since_bytes_ = 0;  // that came since slow_since_s_
+};
+
+std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::function<bool()>& ends) {
+  request_ = &request;
+  ends_ = &ends;
+  begin_s_ = noted_s_ = slow_since_s_ = now_s();
+  since_bytes_ = 0;
+  is_reusable_ = false;  // until the answer is complete
+  head_.clear();
+  const std::string text = text_of(request);
+  HttpReply reply;
+  try {
+    if (text.empty() || !send(text) || !take_head(reply)) return {};
+    const auto rest = std::as_bytes(std::span(head_)).subspan(head_bytes_);
+    if (rest.size() > *reply.length) return {};
+    reply.failure = request.into->begin(reply);
+    if (!reply.failure.empty()) return reply;
+    request.into->pieces().append(rest);
+    take_body(request.into->pieces(), *reply.length - rest.size());
+    wake_at(1);
+  } catch (const Failure& failure) {
+    is_reusable_ = false;
+    reply.failure = failure.reason;
+    reply.is_temporary = true;
+  }
+  return reply;
+}
+
+bool CurlLine::send(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t sent = 0;
+    const CURLcode code = curl_easy_send(handle_.get(), text.data(), text.size(), &sent);
+    if (code == CURLE_AGAIN) wait(POLLOUT, 0);
+    if (code != CURLE_OK && code != CURLE_AGAIN) return false;
+    text.remove_prefix(sent);
+  }
+  return true;
+}
+
+std::size_t CurlLine::receive(std::span<std::byte> into, std::size_t left) {
+  while (true) {
+    if ((*ends_)()) throw Failure{"nobody waits for it any more"};
+    std::size_t got = 0;
+    const CURLcode code = curl_easy_recv(handle_.get(), into.data(), into.size(), &got);
+    if (code == CURLE_OK) {
+      since_bytes_ += got;
+      return got;
+    }
+    if (code != CURLE_AGAIN) throw Failure{curl_easy_strerror(code)};
+    wait(POLLIN, left);
+  }
+}
+
+void CurlLine::wait(short events, std::size_t left) {
+  wake_at(std::clamp<std::size_t>(left, 1, kWakeBytes));
+  pollfd socket{socket_, events, 0};
+  ::poll(&socket, 1, kLineLookMs);
+  const double time_s = now_s();
+  if (request_->note_wait && time_s > noted_s_ + kNoteS) {
+    noted_s_ = time_s;
+    request_->note_wait(time_s - begin_s_);
+  }
+  check_speed(time_s);
+}
+
+// As libcurl does it for other requests.
+void CurlLine::check_speed(double time_s) {
+  const RetryPolicy& limits = request_->limits;
+  if (time_s > begin_s_ + limits.whole_try_s()) {
+    throw Failure{fmt::format("Operation timed out after {:.0f} milliseconds", 1e3 * (time_s - begin_s_))};
+  }
+  if (time_s < slow_since_s_ + limits.timeout_s) return;
+  if (static_cast<double>(since_bytes_) < kLeastBytesPerS * limits.timeout_s) {
+    throw Failure{fmt::format("Operation too slow. Less than {} bytes/sec transferred the last {:.0f} seconds",
+                              kLeastBytesPerS, limits.timeout_s)};
+  }
+  slow_since_s_ = time_s;
+  since_bytes_ = 0;
+}
+
+// Lets the kernel wake this thread when so many bytes are there, instead of for each packet.
+void CurlLine::wake_at(std::size_t bytes) {
+  if (!is_plain_ || wakes_at_ == bytes) return;
+  wakes_at_ = bytes;
+  const int least = static_cast<int>(bytes);
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);  // it is woken more often if this fails
+}
+
+bool CurlLine::take_head(HttpReply& reply) {
+  for (head_bytes_ = 0; head_bytes_ == 0;) {
+    const std::size_t before = head_.size();
+    if (before > kMostHeadBytes) return false;
+    head_.resize(before + kHeadBytes);
+    const std::size_t got = receive(std::as_writable_bytes(std::span(head_)).subspan(before), 1);
+    head_.resize(before + got);
+    if (got == 0) return false;
+    const std::size_t end = head_.find("\r\n\r\n", before - std::min<std::size_t>(before, 3));
+    if (end != std::string::npos) head_bytes_ = end + 4;
+  }
+  return read_head(std::string_view(head_).substr(0, head_bytes_), reply);
+}
+
+// Whatever is not as simple as an object store answers is left to libcurl.
+bool CurlLine::read_head(std::string_view head, HttpReply& reply) {
+  constexpr int kPartialContent = 206;
+  if (!head.starts_with("HTTP/1.1 ")) return false;
+  is_reusable_ = true;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    const std::string_view line = head.substr(0, end + 1);
+    head.remove_prefix(line.size());
+    read_header_line(reply, line);
+    if (!header_value(line, "transfer-encoding").empty()) return false;
+    if (header_value(line, "connection").starts_with("close")) is_reusable_ = false;
+  }
+  return reply.status == kPartialContent && reply.length && reply.content_encoding.empty();
+}
+
+void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
+  while (bytes > 0) {
+    const std::span<std::byte> room = pieces.room();
+    const std::size_t got = receive(room.first(std::min(room.size(), bytes)), bytes);
+    if (got == 0) throw Failure{fmt::format("transfer closed with {} bytes remaining to read", bytes)};
+    pieces.add(got);
+    bytes -= got;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file) {
+  std::unique_ptr<CURL, FreeLine> handle(curl_easy_init());
+  if (!handle) return nullptr;
+  curl_easy_setopt(handle.get(), CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(handle.get(), CURLOPT_PATH_AS_IS, 1L);
+  curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle.get(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle.get(), CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(handle.get(), CURLOPT_BUFFERSIZE, kLineBytes);
+  curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, std::lround(1e3 * request.limits.timeout_s));
+  if (!ca_file.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file.c_str());
+  if (curl_easy_perform(handle.get()) != CURLE_OK) return nullptr;
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (curl_easy_getinfo(handle.get(), CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {
+    return nullptr;
+  }
+  return std::make_unique<CurlLine>(std::move(handle), socket, request.url.starts_with("http://"));
+}
+
+}  // namespace chexbench::storage

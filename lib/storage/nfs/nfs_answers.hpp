@@ -1,0 +1,62 @@
+// Receives the answers of an NFS server from its socket: fragments of records (RFC 5531, 11) that hold XDR (RFC 4506).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/nfs/nfs_reader.hpp"
+
+namespace chexbench::storage {
+
+inline constexpr int kNfsLookMs = 50;                          // how often a wait checks whether it should end
+inline constexpr std::uint32_t kLastNfsFragment = 0x80000000;  // the bit of a fragment's mark that says so
+
+// The answers on one socket, one after the other. Not thread-safe.
+// @throws NfsFailure from every function that receives or sends: if the connection is lost, an answer does not come in
+// time or is shorter than what is taken from it, or limits.ends() is true
+class NfsAnswers {
+ public:
+  NfsAnswers(int socket, const NfsReadLimits& limits);
+  ~NfsAnswers() { wake_at(1); }
+  NfsAnswers(const NfsAnswers&) = delete;
+  NfsAnswers& operator=(const NfsAnswers&) = delete;
+
+  // Sends requests.
+  void send(std::span<const std::byte> requests);
+  // Waits for the next answer, whose parts are taken then.
+  void begin();
+  std::uint32_t take_word();
+  // Takes bytes that are preceded by their number, which must be at most `most`, and followed by a padding.
+  std::vector<std::byte> take_opaque(std::size_t most);
+  // Takes at least one byte, and as many as have come and fit, straight from the socket if it can.
+  std::size_t take_some(std::span<std::byte> into);
+  void take(std::span<std::byte> into);
+  // Drops what is left of the answer.
+  void end();
+  [[noreturn]] static void lose(const std::string& reason);
+
+ private:
+  void wait(short events);
+  void wake_at(std::size_t bytes);
+  std::size_t receive(std::span<std::byte> into);
+  void receive_all(std::span<std::byte> into);
+  // Goes on to the next fragment if this one was received as a whole; false if it was the last one.
+  bool go_on();
+
+  const int socket_;
+  const NfsReadLimits& limits_;
+  const double begin_s_;
+  double since_s_;                      // when the last answer was complete
+  std::array<std::byte, 256> head_{};   // received ahead, because the words of an answer come one by one
+  std::span<const std::byte> ready_{};  // what of it was not taken yet
+  std::size_t left_ = 0;                // bytes of the fragment that were not received yet
+  std::size_t wakes_at_ = 1;            // bytes that can be received
+  bool is_last_ = false;                // fragment of the answer
+  std::size_t answer_bytes_ = 0;        // of all its fragments so far
+};
+
+}  // namespace chexbench::storage

@@ -1,0 +1,68 @@
+// The memory of a range of a file, into which its bytes are received.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "storage/block_pool.hpp"
+#include "storage/store.hpp"
+
+namespace chexbench::storage {
+
+// The bytes of a range, in one piece or cut where a reader will take them: what lies in a piece of its own, as large as
+// itself, needs no copy. Not thread-safe.
+class RangePieces {
+ public:
+  // One piece: `memory`, which the caller keeps.
+  explicit RangePieces(std::span<std::byte> memory);
+  // Takes memory for `bytes` bytes from `blocks` as they arrive, and cuts them where `finder` finds a piece.
+  RangePieces(std::size_t bytes, BlockPool& blocks, const PieceFinder& finder);
+
+  std::size_t size() const { return size_; }      // of the whole range
+  std::size_t filled() const { return filled_; }  // bytes that have arrived
+  // Returns memory for bytes that arrive next: not all that are missing, but at least one unless none is missing.
+  std::span<std::byte> room();
+  // Says that this many bytes have been written to room().
+  void add(std::size_t bytes);
+  // Copies bytes that arrive next; there must be as many missing.
+  void append(std::span<const std::byte> bytes);
+  // Forgets what has arrived, because it is requested again.
+  void clear();
+
+  struct Taken {
+    SharedBytes view;
+    bool is_most_of_its_memory = false;  // what the owner holds is then no more than twice the bytes of the view
+  };
+  // Takes the next `bytes` bytes of a range that has arrived, or fewer if a piece ends before.
+  Taken take(std::size_t bytes);
+  // Whether all that has arrived was taken.
+  bool is_taken() const { return taken_ == filled_; }
+
+ private:
+  struct Piece {
+    std::shared_ptr<std::byte[]> owner;
+    std::span<std::byte> memory;
+    std::size_t used = 0;   // of the memory
+    std::size_t taken = 0;  // of what is used
+  };
+  // Begins a piece of `found` bytes, or as many bytes as may come before one is found if that is 0.
+  void begin(std::size_t found);
+  void look_for_piece();
+  void end_found();
+  // Takes the last `bytes` bytes of the last piece away, and appends them to a new one of `found` bytes.
+  void split(std::size_t bytes, std::size_t found);
+
+  const std::size_t size_;
+  BlockPool* const blocks_ = nullptr;
+  const PieceFinder finder_ = {};
+  std::size_t filled_ = 0, taken_ = 0;
+  std::deque<Piece> pieces_;
+  std::size_t found_ = 0;      // bytes of the last piece if it was found, else 0
+  std::size_t looked_at_ = 0;  // of the last piece if it was not found
+  bool looks_ = false;         // for pieces
+};
+
+}  // namespace chexbench::storage

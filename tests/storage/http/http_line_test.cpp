@@ -1,0 +1,205 @@
+// Ranges that are received where they stay, from a server of this test.
+#include "storage/http/http_line.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "storage/http/fake_http.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Answers each request on a connection of its own thread with what a function returns; an empty text closes it.
+class Server {
+ public:
+  using Answer = std::function<std::string(const std::string& request)>;
+
+  explicit Server(Answer answer) : answer_(std::move(answer)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t bytes = sizeof address;
+    auto* const general = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_, general, bytes), 0);
+    EXPECT_EQ(::listen(listener_, 16), 0);
+    EXPECT_EQ(::getsockname(listener_, general, &bytes), 0);
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/b/x?q=1";
+    accepting_ = std::jthread([this] { accept(); });
+  }
+  ~Server() {
+    ::shutdown(listener_, SHUT_RDWR);
+    accepting_ = {};
+    for (const int connection : connections_) ::shutdown(connection, SHUT_RDWR);
+    serving_.clear();
+    for (const int connection : connections_) ::close(connection);
+    ::close(listener_);
+  }
+  const std::string& url() const { return url_; }
+  std::size_t connections() const {
+    const std::scoped_lock lock(mutex_);
+    return connections_.size();
+  }
+
+ private:
+  void accept() {
+    for (int connection = 0; (connection = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+      const std::scoped_lock lock(mutex_);
+      connections_.push_back(connection);
+      serving_.emplace_back([this, connection] { serve(connection); });
+    }
+  }
+  void serve(int connection) const {
+    std::string request;
+    for (char c = 0; ::recv(connection, &c, 1, 0) == 1;) {
+      request += c;
+      if (!request.ends_with("\r\n\r\n")) continue;
+      const std::string sent = answer_(request);
+      request.clear();
+      for (std::size_t at = 0; at < sent.size();) {
+        const ssize_t count = ::send(connection, sent.data() + at, sent.size() - at, MSG_NOSIGNAL);
+        if (count < 0) return;
+        at += static_cast<std::size_t>(count);
+      }
+      if (sent.empty() || sent.find("Connection: close") != std::string::npos) break;
+    }
+    ::shutdown(connection, SHUT_RDWR);
+  }
+
+  const Answer answer_;
+  const int listener_;
+  std::string url_;
+  mutable std::mutex mutex_;
+  std::vector<int> connections_;
+  std::vector<std::jthread> serving_;
+  std::jthread accepting_;
+};
+
+std::string answer_of(const std::string& body, const std::string& headers = "", const char* status = "206 Partial") {
+  return std::string("HTTP/1.1 ") + status + "\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\nContent-Range: bytes 0-" + std::to_string(body.size() - 1) + "/1000000\r\n" + headers + "\r\n" + body;
+}
+
+class HttpLineTest : public testing::Test {
+ protected:
+  // Reads bytes 0 to `bytes` - 1 through a client, as a store does.
+  std::string read(const std::string& url, std::size_t bytes) {
+    std::string part(bytes, '?');
+    RangePieces pieces(std::as_writable_bytes(std::span(part)));
+    fetcher_.read_range({.path = "s3://b/x", .url = url}, 0, pieces, [this] { return wanted_.load(); });
+    return part;
+  }
+  std::string failure(const std::string& url, std::size_t bytes) {
+    return message_of<DataError>([&] { read(url, bytes); });
+  }
+  const test::PlainDialect dialect_;
+  std::atomic<bool> wanted_ = true;
+  HttpFetcher fetcher_{make_http_client(), dialect_, {.tries = 1, .timeout_s = 20}};
+};
+
+TEST_F(HttpLineTest, ReceivesRangesOnOneConnection) {
+  const std::string body(3'000'000, 'b');
+  std::string asked;
+  Server server([&](const std::string& request) {
+    asked = request;
+    return answer_of(body);
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(server.url(), body.size()), body);
+  EXPECT_EQ(server.connections(), 1u);
+  EXPECT_THAT(asked, AllOf(HasSubstr("GET /b/x?q=1 HTTP/1.1\r\n"), HasSubstr("\r\nRange: bytes=0-2999999\r\n"),
+                           HasSubstr("\r\nUser-Agent: chexbench\r\n"), HasSubstr("\r\nHost: 127.0.0.1:")));
+}
+
+TEST_F(HttpLineTest, SendsTheHostThatWasSignedAndNoOther) {
+  std::string asked;
+  Server server([&](const std::string& request) {
+    asked = request;
+    return answer_of("hello");
+  });
+  std::string part(5, '?');
+  RangePieces pieces(std::as_writable_bytes(std::span(part)));
+  struct Body final : RangeBody {
+    explicit Body(RangePieces& of) : pieces_(of) {}
+    std::string begin(const HttpReply&) override { return {}; }
+    RangePieces& pieces() override { return pieces_; }
+    bool is_wanted() const override { return true; }
+    RangePieces& pieces_;
+  } body(pieces);
+  const HttpRequest request{.url = server.url(), .headers = {"host: bucket.example"}, .into = &body};
+  const auto line = connect_line(request, "");
+  ASSERT_TRUE(line);
+  ASSERT_TRUE(line->get(request, [] { return false; }));
+  EXPECT_EQ(part, "hello");
+  EXPECT_THAT(asked, AllOf(HasSubstr("\r\nhost: bucket.example\r\n"), Not(HasSubstr("127.0.0.1"))));
+}
+
+TEST_F(HttpLineTest, ConnectsAgainWhereTheServerCloses) {
+  Server server([](const std::string&) { return answer_of("hello", "Connection: close\r\n"); });
+  EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(server.connections(), 2u);
+}
+
+TEST_F(HttpLineTest, StaysWithItsWayIfAServerClosesAtTheNextRequest) {
+  std::atomic<int> asked = 0;
+  Server server([&](const std::string&) { return ++asked == 2 ? std::string() : answer_of("hello"); });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(asked, 4) << "the second one was sent again";
+  EXPECT_EQ(server.connections(), 3u) << "two by hand, and one of libcurl";
+}
+
+TEST_F(HttpLineTest, LeavesToLibcurlWhatIsNotSimple) {
+  Server server([](const std::string&) {
+    return std::string("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/9\r\nTransfer-Encoding: chunked\r\n\r\n") +
+           "5\r\nhello\r\n0\r\n\r\n";
+  });
+  EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(server.connections(), 2u) << "one by hand, and one that libcurl keeps";
+}
+
+TEST_F(HttpLineTest, TellsWhatTheServerSays) {
+  Server server([](const std::string&) { return answer_of("no", "", "403 Forbidden"); });
+  EXPECT_THAT(failure(server.url(), 5), HasSubstr("the server says 403"));
+}
+
+TEST_F(HttpLineTest, RefusesAnotherRangeThanWasAskedFor) {
+  Server server([](const std::string&) { return answer_of("hello, world"); });
+  EXPECT_THAT(failure(server.url(), 5), HasSubstr("asked for bytes 0-4, the server sends 'bytes 0-11/1000000'"));
+}
+
+TEST_F(HttpLineTest, NoticesABodyThatEndsTooEarly) {
+  Server server([](const std::string&) {
+    return std::string("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/9\r\nContent-Length: 5\r\n") +
+           "X: Connection: close\r\n\r\nhel";
+  });
+  EXPECT_THAT(failure(server.url(), 5), HasSubstr("transfer closed with 2 bytes remaining to read"));
+}
+
+TEST_F(HttpLineTest, AHeadWithoutEndIsNotReadForEver) {
+  Server server([](const std::string&) { return "HTTP/1.1 206 Partial\r\n" + std::string(600'000, 'x'); });
+  EXPECT_THAT(failure(server.url(), 5), HasSubstr("cannot read s3://b/x"));
+}
+
+TEST_F(HttpLineTest, EndsWhenNobodyWaits) {
+  Server server([this](const std::string&) {
+    wanted_ = false;
+    return std::string("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/9\r\nContent-Length: 5\r\n\r\nhel");
+  });
+  read(server.url(), 5);
+  EXPECT_FALSE(wanted_);
+}
+
+}  // namespace
+}  // namespace chexbench::storage
