@@ -14,4 +14,13 @@ std::string_view header_value(std::string_view line, std::string_view name);
 // Books a line of an answer's head to `reply`: a status line begins it anew, maybe after a redirect or a 1xx answer.
 void read_header_line(HttpReply& reply, std::string_view line);
 
+// What the head of an answer says of the bytes behind it.
+struct AnswerHead {
+  bool is_plain_part = false;  // a part of an object, of known length and as it is: its bytes can be counted
+  bool is_reusable = false;    // the connection serves another request
+};
+// Reads the head of an answer, with the empty line at its end, and books it to `reply`. Whatever is not as simple as
+// what an object store answers is no plain part.
+AnswerHead read_head(std::string_view head, HttpReply& reply);
+
 }  // namespace chexbench::storage

@@ -83,7 +83,6 @@ class CurlLine final : public HttpLine {
   void wake_at(std::size_t bytes);
   // Receives the head of the answer, and the first bytes behind it. Returns false if it is none that can be used.
   bool take_head(HttpReply& reply);
-  bool read_head(std::string_view head, HttpReply& reply);
   void take_body(RangePieces& pieces, std::size_t bytes);
 
   const std::unique_ptr<CURL, FreeLine> handle_;
@@ -197,23 +196,9 @@ bool CurlLine::take_head(HttpReply& reply) {
     const std::size_t end = head_.find("\r\n\r\n", before - std::min<std::size_t>(before, 3));
     if (end != std::string::npos) head_bytes_ = end + 4;
   }
-  return read_head(std::string_view(head_).substr(0, head_bytes_), reply);
-}
-
-// Whatever is not as simple as an object store answers is left to libcurl.
-bool CurlLine::read_head(std::string_view head, HttpReply& reply) {
-  constexpr int kPartialContent = 206;
-  if (!head.starts_with("HTTP/1.1 ")) return false;
-  is_reusable_ = true;
-  while (!head.empty()) {
-    const std::size_t end = head.find('\n');
-    const std::string_view line = head.substr(0, end + 1);
-    head.remove_prefix(line.size());
-    read_header_line(reply, line);
-    if (!header_value(line, "transfer-encoding").empty()) return false;
-    if (header_value(line, "connection").starts_with("close")) is_reusable_ = false;
-  }
-  return reply.status == kPartialContent && reply.length && reply.content_encoding.empty();
+  const AnswerHead head = read_head(std::string_view(head_).substr(0, head_bytes_), reply);
+  is_reusable_ = head.is_reusable && head.is_plain_part;
+  return head.is_plain_part;
 }
 
 void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {

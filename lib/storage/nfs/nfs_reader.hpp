@@ -23,6 +23,8 @@ struct NfsReadLimits {
 class NfsReader {
  public:
   explicit NfsReader(NfsReadLimits limits);
+  // Numbers its requests from the one after `last_request` on; the other constructor takes a random number.
+  NfsReader(NfsReadLimits limits, std::uint32_t last_request);
 
   // Does what NfsConnection::read() does: `folder` is the handle of the folder in which `path` begins. `socket` must be
   // connected, and nobody else may use it meanwhile.
