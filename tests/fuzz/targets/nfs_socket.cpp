@@ -11,7 +11,7 @@
 namespace chexbench::fuzz {
 namespace {
 
-constexpr std::uint32_t kLastRequest = 0;  // so the first request is number 1
+constexpr std::uint32_t kLastRequest = 0;                       // so the first request is number 1
 constexpr std::size_t kLongRange = (std::size_t{5} << 19) + 1;  // three requests, whose answers may come in any order
 
 // Two ends of a connection. What the server sends fits into it, as inputs are short.
