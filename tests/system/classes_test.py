@@ -10,7 +10,7 @@ import unittest
 from devtools import Tab
 from epochs import EpochsTest, read_checkpoint
 from harness import HAS_ONEDNN, SystemTest, run
-from report_page_test import AXE, AXE_RUN, READY, UNFOLD
+from report_page_test import open_unfolded, serious_findings
 from report_test import NEEDS_BROWSER
 from web_server import Server
 
@@ -160,12 +160,7 @@ class Classes(SystemTest):
     def check_page(self, tab, page):
         many = page.name == "many.html"
         for width in (400, 1200):
-            tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-            tab.call("Page.navigate", url=page.as_uri())
-            tab.evaluate(READY)
-            tab.evaluate(UNFOLD)
-            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
-            titles = tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+            titles = open_unfolded(self, tab, page, width)
             self.assertIn(f"Top-1 accuracy of {'the 20 classes with the lowest' if many else 'all classes'}", titles)
             self.assertIn("Reliability of the most probable class", titles)
             rows = "document.querySelectorAll('#classes-table tbody tr').length"
@@ -174,9 +169,7 @@ class Classes(SystemTest):
             answer = tab.evaluate("document.querySelector('section.verdict p:not(.note)').textContent")
             self.assertRegex(answer, r"^Top-1 accuracy [01]\.\d{3}.*; top-5 accuracy [01]\.\d{3}.*, "
                                      r"over 36 images of \d+ classes\.$")
-        if AXE.exists():
-            tab.evaluate(AXE.read_text() + "; true")
-            self.assertEqual(tab.evaluate(AXE_RUN), [])
+        self.assertEqual(serious_findings(tab), [])
         self.assertEqual(tab.errors, [])
 
     def test_a_training_validates_with_the_shards_of_the_validation(self):

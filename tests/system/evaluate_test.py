@@ -12,7 +12,7 @@ from pathlib import Path
 from devtools import Tab
 from epochs import read_checkpoint
 from harness import HAS_ONEDNN, REAL_IMAGES, SystemTest, run
-from report_page_test import AXE, AXE_RUN, READY, UNFOLD
+from report_page_test import open_unfolded, serious_findings
 from report_test import NEEDS_BROWSER
 
 FIGURES = ("auroc", "average_precision", "brier")
@@ -125,18 +125,11 @@ class Evaluate(Trained):
         tab = Tab()
         self.addCleanup(tab.close)
         for width in (400, 1200):
-            tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-            tab.call("Page.navigate", url=page.as_uri())
-            tab.evaluate(READY)
-            tab.evaluate(UNFOLD)
-            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
-            titles = tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+            titles = open_unfolded(self, tab, page, width)
             self.assertIn("ROC curve, mean over findings", titles)
             self.assertIn("Reliability: Hernia", titles)
             self.assertEqual(tab.evaluate("document.querySelectorAll('#findings-table tbody tr').length"), 14)
-        if AXE.exists():
-            tab.evaluate(AXE.read_text() + "; true")
-            self.assertEqual(tab.evaluate(AXE_RUN), [])
+        self.assertEqual(serious_findings(tab), [])
         self.assertEqual(tab.errors, [])
 
     def test_standard_output_is_a_table_or_another_format(self):

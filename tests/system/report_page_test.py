@@ -60,6 +60,29 @@ axe.run({ resultTypes: ['violations'] }).then(result => result.violations
 """
 
 
+def open_page(tab, page, width):
+    """Opens a page of this width, and waits for its charts."""
+    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+    tab.call("Page.navigate", url=page.as_uri())
+    tab.evaluate(READY)
+
+
+def open_unfolded(test, tab, page, width):
+    """Opens all of a page, which must not be wider than this; the titles of its figures."""
+    open_page(tab, page, width)
+    tab.evaluate(UNFOLD)
+    test.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
+    return tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+
+
+def serious_findings(tab):
+    """Those of axe-core in the page that is open; none where it is not installed."""
+    if not AXE.exists():
+        return []
+    tab.evaluate(AXE.read_text() + "; 0")
+    return tab.evaluate(AXE_RUN)
+
+
 @NEEDS_BROWSER
 class InThreeWidths(ReportTest):
     @classmethod
@@ -73,10 +96,7 @@ class InThreeWidths(ReportTest):
         self.tab.errors.clear()
         self.tab.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.tab.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1,
-                      mobile=False)
-        self.tab.call("Page.navigate", url=page.as_uri())
-        self.tab.evaluate(READY)
+        open_page(self.tab, page, width)
 
     def charts(self):
         return self.tab.evaluate(CHARTS)
@@ -145,9 +165,7 @@ class InThreeWidths(ReportTest):
                 root = self.tab.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
                 self.assertLessEqual(*root, "the page itself must not scroll sideways")
-                if AXE.exists():
-                    self.tab.evaluate(AXE.read_text() + "; 0")
-                    self.assertEqual(self.tab.evaluate(AXE_RUN), [])
+                self.assertEqual(serious_findings(self.tab), [])
         if not AXE.exists():
             self.skipTest("no axe-core here: scripts/setup full brings it")
 
