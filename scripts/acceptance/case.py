@@ -41,3 +41,13 @@ class Place:
 
 def read_text(output, errors):
     return {"said": output.strip()}
+
+
+def run_command(place, spec, name, settings):
+    """A run over one of the bundle's specs, with `settings` in place of its keys, and its folder."""
+    folder = place.scratch / "runs" / name.replace(" ", "-")
+    command = [place.home / "chexbench", "--config", place.share(f"configs/{spec}"), "--quiet", "--format", "csv",
+               "--output", folder]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    return command, folder

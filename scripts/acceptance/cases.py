@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 
 from acceptance import goals, learning
-from acceptance.case import Case, read_text
+from acceptance.case import Case, read_text, run_command
 
 NETWORKS = ("resnet50", "densenet121")
 IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
@@ -100,10 +100,7 @@ def read_kernel_times(file):
 
 def trial(place, part, name, settings, facts, config="peers-training.json", limit_s=120):
     """One trial of chexbench over one of the bundle's specs, with `settings` in place of its keys."""
-    command = [place.home / "chexbench", "--config", place.share("configs/experiments") / config, "--quiet",
-               "--format", "csv", "--output", place.scratch / "runs" / name.replace(" ", "-")]
-    for key, value in settings.items():
-        command += ["--set", f"{key}={value}"]
+    command, _ = run_command(place, f"experiments/{config}", name, settings)
     return Case(part, name, command, read_trial, {"framework": "chexbench", **facts}, limit_s)
 
 

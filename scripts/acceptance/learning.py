@@ -3,7 +3,7 @@
 import csv
 import json
 
-from acceptance.case import Case, read_text
+from acceptance.case import Case, read_text, run_command
 
 SIZE = 64  # px that the network sees: enough for made-up X-rays
 # What a training of many epochs would have by itself, and what a default one never launches.
@@ -33,11 +33,7 @@ def read_epochs(folder, score):
 
 
 def training(place, name, spec, settings, score):
-    folder = place.scratch / "runs" / name.replace(" ", "-")
-    command = [place.home / "chexbench", "--config", place.share(f"configs/{spec}"), "--quiet", "--format", "csv",
-               "--output", folder]
-    for key, value in {**COMMON, **settings}.items():
-        command += ["--set", f"{key}={value}"]
+    command, folder = run_command(place, spec, name, {**COMMON, **settings})
     facts = {"framework": "chexbench", "model": settings["model.name"], "precision": settings["training.precision"]}
     return Case("learning", name, command, read_epochs(folder, score), facts)
 
