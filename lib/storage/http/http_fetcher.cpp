@@ -13,6 +13,7 @@
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
 #include "storage/growing_bytes.hpp"
+#include "storage/http/http_headers.hpp"
 #include "storage/limits.hpp"
 #include "storage/shown.hpp"
 
@@ -22,7 +23,6 @@ namespace {
 constexpr double kMostRetryAfterS = 30;  // the longest wait, even if the server asks for more
 constexpr double kLongWaitS = 9.5;  // of which the user is told; a little less than 10, as notes come once a second
 constexpr int kNotFound = 404;
-constexpr int kPartialContent = 206;
 
 bool is_temporary(int status) {
   constexpr std::array kTemporary{408, 425, 429, 500, 502, 503, 504};

@@ -36,7 +36,6 @@ void read_header_line(HttpReply& reply, std::string_view line) {
 }
 
 AnswerHead read_head(std::string_view head, HttpReply& reply) {
-  constexpr int kPartialContent = 206;
   if (!head.starts_with("HTTP/1.1 ")) return {};
   AnswerHead read{.is_plain_part = true, .is_reusable = true};
   while (!head.empty()) {

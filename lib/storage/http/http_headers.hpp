@@ -7,6 +7,8 @@
 
 namespace chexbench::storage {
 
+constexpr int kPartialContent = 206;  // the status of an answer that is a part of an object
+
 // Returns the value of a header line "Name: value", or an empty text if it has another name than `name`, which is in
 // lower case.
 std::string_view header_value(std::string_view line, std::string_view name);
