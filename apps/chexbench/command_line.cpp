@@ -58,6 +58,15 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
+// Returns the commands that --help lists.
+std::vector<std::string> shown_verbs(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
+  }
+  return names;
+}
+
 std::string first_unknown(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(true);
   return unknown.empty() ? "" : unknown.front();
@@ -80,6 +89,14 @@ std::vector<std::string> folders_here() {
   return names;
 }
 
+// Returns the first word behind --set that has no '=', or "".
+std::string key_without_value(const CLI::App& app) {
+  for (const std::string& word : app.get_option("--set")->results()) {
+    if (word.find('=') == std::string::npos) return word;
+  }
+  return "";
+}
+
 // Returns the message for a word or an option of the command line that `verb` does not know.
 std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   const bool option = unknown.starts_with("-");
@@ -89,19 +106,29 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   }
   if (option || verb.get_parent() != nullptr) {
     return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
-                       suggestion(unknown, known_names(verb, option)));
+                       suggestion(unknown, option ? known_names(verb, true) : shown_verbs(verb)));
   }
   std::error_code error;
+  if (const std::string key = key_without_value(verb); !key.empty()) {
+    return fmt::format("--set {}: give KEY=VALUE as one word, as in --set {}", printable(key),
+                       shell_word(key + "=" + unknown));
+  }
   if (std::filesystem::exists(unknown, error)) {
     return fmt::format("the options for a folder come after it: chexbench {} [OPTION]...", shell_word(unknown));
   }
   // What is no command may be a misspelt folder as well.
-  std::vector<std::string> names = known_names(verb, false);
+  std::vector<std::string> names = shown_verbs(verb);
   const std::vector<std::string> folders = folders_here();
+  // A shell makes several words of a name with blanks.
+  const auto begun = std::ranges::find_if(folders, [&](const auto& name) { return name.starts_with(unknown + " "); });
+  if (begun != folders.end()) {
+    return fmt::format("unknown command '{}', and no folder of that name (did you mean {}?)", printable(unknown),
+                       shell_word(*begun));
+  }
   names.insert(names.end(), folders.begin(), folders.end());
   const std::string nearest = nearest_name(unknown, names);
   return fmt::format("unknown command '{}', and no folder of that name{}", printable(unknown),
-                     suggestion(unknown, nearest.empty() ? known_names(verb, false) : names));
+                     suggestion(unknown, nearest.empty() ? shown_verbs(verb) : names));
 }
 
 // Returns whether the first word names a data set rather than a command: `chexbench DIR` is `chexbench probe DIR`.

@@ -156,7 +156,9 @@ void add_synth(CLI::App& data) {
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
-  verb->callback([options, classes] {
+  auto format = std::make_shared<std::string>("text");
+  add_format_option(*verb, *format, {"text", "json"});
+  verb->callback([options, classes, format] {
     const dataset::SynthResult result = *classes == 0
                                             ? dataset::write_synthetic_set(*options)
                                             : dataset::write_synthetic_classes({.directory = options->directory,
@@ -165,9 +167,8 @@ void add_synth(CLI::App& data) {
                                                                                 .size = options->size,
                                                                                 .seed = options->seed,
                                                                                 .threads = options->threads});
-    print(fmt::format("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
-                      options->directory, result.images, result.written, result.patients, result.bytes,
-                      result.seconds));
+    if (*format == "json") return print(dataset::synth_json(result, options->directory), *format);
+    print(dataset::synth_text(result, options->directory));
   });
 }
 

@@ -43,6 +43,12 @@ std::string time_left_text(double seconds, std::string_view bound) {
   return fmt::format("{}{}{} left", bound, bound.empty() ? "" : " ", duration_text(seconds));
 }
 
+std::string bytes_text(double bytes) {
+  if (bytes < 999.5e3) return fmt::format("{:.0f} kB", bytes / 1e3);
+  if (bytes < 999.5e6) return fmt::format("{:.0f} MB", bytes / 1e6);
+  return fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
 std::string sentence_of(std::string clause) {
   if (clause.empty()) return clause;
   clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));

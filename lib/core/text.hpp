@@ -22,6 +22,9 @@ std::string duration_text(double seconds);
 // shown stays until the next step, and "0 s left" would be wrong for all of that time.
 std::string time_left_text(double seconds, std::string_view bound = "");
 
+// Returns a size for people, with as many digits as they read: "28 kB", "443 MB", "1.5 GB".
+std::string bytes_text(double bytes);
+
 // Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. Empty for an empty one.
 std::string sentence_of(std::string clause);
 

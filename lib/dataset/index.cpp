@@ -127,9 +127,9 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
 
 // What a root may hold, for messages about roots that hold none of it.
 constexpr std::string_view kLayouts =
-    "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), a CSV of labels of your own beside images, "
-    "a folder of images for each class, CheXpert (train.csv, valid.csv) or MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) "
-    "(data.layout nih, csv, folders, chexpert, mimic)";
+    "images (PNG, JPEG, DICOM), a folder of images for each class, a CSV of labels of your own beside images, "
+    "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), CheXpert (train.csv, valid.csv) or "
+    "MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) (data.layout folders, csv, nih, chexpert, mimic)";
 
 // @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
@@ -139,7 +139,9 @@ void check_folder(const std::string& root) {
     throw DataError(fmt::format("cannot read data set '{}': {}", root, error.message()));
   }
   if (fs::exists(status) && !fs::is_directory(status)) {
-    throw DataError(fmt::format("no data set at '{}': it is a file; give the folder that holds {}", root, kLayouts));
+    const fs::path folder = fs::path(root).parent_path();
+    throw DataError(fmt::format("no data set at '{}': it is a file; give the folder that holds the data set, as '{}'",
+                                root, folder.empty() ? "." : folder.string()));
   }
   if (!fs::is_directory(status)) {
     throw DataError(
@@ -241,7 +243,9 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
     return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
   };
   if (any(may_hold_images)) return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
+  if (entries.empty()) throw DataError(fmt::format("'{}' is empty: expected {}", root.path, kLayouts));
+  throw DataError(
+      fmt::format("no images and no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

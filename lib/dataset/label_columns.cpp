@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "core/csv.hpp"
@@ -78,6 +79,12 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
   if (any) return;
   throw SpecError(fmt::format("data.labels.columns: {} has no column '{}'{}", table, printable(pattern),
                               suggestion(pattern, names)));
+}
+
+// Returns how the column is read as one of names, if its value begins as a name does.
+std::string names_example(const std::string& column, std::string_view value) {
+  if (value.empty() || std::isalpha(static_cast<unsigned char>(value.front())) == 0) return "";
+  return fmt::format(", as with --set {} --set 'data.labels.separator=|'", shell_word("data.labels.columns=" + column));
 }
 
 }  // namespace
@@ -163,8 +170,9 @@ void LabelReader::set_unclear(std::size_t label, std::string_view value, std::st
             : "";
     throw DataError(
         fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
-                    "or, together with data.labels.separator, to a column of names{}{}",
-                    where, name, printable(value), policy, other_keys(columns_.label_names[label], value)));
+                    "or, together with data.labels.separator, to a column of names{}{}{}",
+                    where, name, printable(value), names_example(name, value), policy,
+                    other_keys(columns_.label_names[label], value)));
   }
   if (label >= LabelBits::kMostIgnored) {
     throw DataError(

@@ -314,7 +314,7 @@ void check_stated(const std::string& key, const std::string& path, std::span<con
   if (rule == nullptr) return;
   const Condition& where = rule->stated_where;
   if (std::ranges::none_of(trials, [&](const Trial& trial) { return where.holds(trial.experiment); })) {
-    throw SpecError(fmt::format("{} applies only where {}: remove one of them", path, where.in_words));
+    throw SpecError(fmt::format("{} applies only where {}: set that, too, or leave it out", path, where.in_words));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/errors.hpp"
+#include "core/folder.hpp"
 #include "spec/document.hpp"
 #include "spec/draft.hpp"
 #include "spec/embedded.hpp"
@@ -27,8 +28,9 @@ SpecText built_in(const std::string& name) {
       return {.source = fmt::format("configs/experiments/{}.json", name), .text = std::string(file.text)};
     }
   }
+  const std::string nearest = nearest_name(name, names).empty() ? nearest_path_suggestion(name) : "";
   throw SpecError(fmt::format("no experiment is called '{}'{}; a file's path contains a '/' or ends in .json",
-                              shown(name), suggestion(name, names)));
+                              shown(name), nearest.empty() ? suggestion(name, names) : nearest));
 }
 
 }  // namespace

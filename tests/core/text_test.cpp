@@ -33,6 +33,13 @@ TEST(TimeLeftText, NeverSaysThatNothingIsLeft) {
   EXPECT_EQ(time_left_text(-3), "nearly done");
 }
 
+TEST(BytesText, IsInTheUnitThatPeopleUse) {
+  EXPECT_EQ(bytes_text(27'900), "28 kB");
+  EXPECT_EQ(bytes_text(999'600), "1 MB");
+  EXPECT_EQ(bytes_text(443.2e6), "443 MB");
+  EXPECT_EQ(bytes_text(1.52e9), "1.5 GB");
+}
+
 TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
   EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
   EXPECT_EQ(sentence_of("Done."), "Done.");

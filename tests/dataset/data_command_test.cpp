@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
@@ -16,6 +17,7 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class DataCommandTest : public testing::Test {
  protected:
@@ -43,13 +45,33 @@ class DataCommandTest : public testing::Test {
 };
 
 TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
-  EXPECT_THAT(run("synth " + set() + " --images 20 --size 64 --seed 3"),
-              AllOf(HasSubstr("images: 20\n"), HasSubstr("images_written: 20\n")));
+  EXPECT_THAT(
+      run("synth " + set() + " --images 20 --size 64 --seed 3"),
+      AllOf(HasSubstr("Made 20 synthetic chest X-rays of "), HasSubstr(" patients, as PNGs of 64 x 64 pixels, "),
+            HasSubstr(" kB in all, in " + set() + ", in "), HasSubstr("Next: `chexbench " + set() + "`")));
   EXPECT_THAT(run("index " + set()), AllOf(HasSubstr("images: 20\n"), HasSubstr("missing_files: 0\n")));
   EXPECT_THAT(run("convert " + set() + " --split all"), AllOf(HasSubstr("images: 20\n"), HasSubstr("shards: 16\n")));
   EXPECT_THAT(run("convert " + set() + " --split all"), HasSubstr("shards_kept: 16\n"));
   EXPECT_THAT(run("check " + set()),
               AllOf(HasSubstr("images: 20\n"), HasSubstr("records: 20\n"), HasSubstr("problems: 0\n")));
+}
+
+TEST_F(DataCommandTest, SynthSaysWhatItMadeAndWhatWasThere) {
+  make_set();
+  std::filesystem::remove(set() + "/images/00000001_000.png");
+  EXPECT_THAT(run("synth " + set() + " --images 20 --size 64"), HasSubstr("Made the missing 1 of 20 synthetic chest"));
+  EXPECT_THAT(run("synth " + set() + " --images 20 --size 64"), HasSubstr("Nothing to make: all 20 synthetic chest"));
+  const auto told = nlohmann::json::parse(run("synth " + set() + " --images 20 --size 64 --format json"));
+  EXPECT_EQ(told.at("images"), 20);
+  EXPECT_EQ(told.at("images_written"), 0);
+  EXPECT_GT(told.at("file_bytes"), 0);
+  EXPECT_EQ(told.at("next"), "chexbench " + set());
+}
+
+TEST_F(DataCommandTest, SynthNamesClassesAndShards) {
+  const std::string command = "synth " + set() + " --images 30 --classes 3 --size 64";
+  EXPECT_THAT(run(command), AllOf(HasSubstr("Made 30 synthetic colour images of 3 classes, as JPEGs of 64 x 48 pixels"),
+                                  HasSubstr(" in 2 shards like ImageNet's, "), Not(HasSubstr("patient"))));
 }
 
 TEST_F(DataCommandTest, IndexEndsWithTheCommandThatMeasuresTheSet) {

@@ -207,7 +207,9 @@ TEST(ReadIndex, TellsASplitListThatCannotBeReached) {
 
 TEST(ReadIndex, SaysThatARootHasNoTable) {
   const ScratchFolder root;
-  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no label table"));
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("is empty: expected images"));
+  write_text(root / "notes.txt", "");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no images and no label table"));
 }
 
 // A bucket with one image, of which nothing is asked but what it holds.

@@ -15,7 +15,7 @@ std::string contradiction(const std::string& text) { return spec_error(text, {"d
 
 TEST(Contradictions, MomentumNeedsSgd) {
   EXPECT_EQ(contradiction(R"({"training": {"optimizer": "adam", "momentum": 0.5}})"),
-            "x.json: training.momentum applies only where training.optimizer is sgd: remove one of them");
+            "x.json: training.momentum applies only where training.optimizer is sgd: set that, too, or leave it out");
   EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
 }
 

@@ -99,6 +99,15 @@ class BadSpec(SystemTest):
         self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "far-away.json").stderr)
         self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "none/smok.json").stderr)
 
+    def test_a_misspelt_ending_of_a_spec_file_names_the_file(self):
+        self.spec()
+        self.fail_with(2, "--config", "spec.jsn", cwd=self.folder, says="did you mean 'spec.json'?")
+
+    def test_a_key_and_its_value_in_two_words_are_told(self):
+        (self.folder / "nih").mkdir()
+        self.fail_with(2, "--config", self.spec(), "--set", "data.root", "nih", cwd=self.folder,
+                       says=["give KEY=VALUE as one word, as in --set data.root=nih"])
+
     def test_model_without_such_a_name(self):
         self.refuse("resnet50", model__name="resnet5")
 

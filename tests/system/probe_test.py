@@ -2,12 +2,15 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
 import unittest
+import zlib
 from pathlib import Path
 
 from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, run
@@ -24,6 +27,15 @@ def setUpModule():
     unittest.addModuleCleanup(shutil.rmtree, folder)
     SMALL_IMAGES = Path(folder) / "nih"
     run("data", "synth", SMALL_IMAGES, "--images", IMAGES, "--size", 32).check_returncode()
+
+
+def write_png(path, width, height, bits=8):
+    """A gray PNG of noise."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + os.urandom(width * bits // 8) for _ in range(height))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, 0, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def small_image():
@@ -106,13 +118,22 @@ class Answers(SystemTest):
         self.assertIn("without the labels of their table", done.stderr)
         self.lines(done)
 
+    def test_few_images_of_other_depths_and_sizes_behind_links_are_measured(self):
+        root = self.folder / "kept elsewhere"
+        root.mkdir()
+        for name, shape in {"deep.png": (60, 40, 16), "wide image.png": (90, 20), "one pixel.png": (1, 1)}.items():
+            write_png(root / name, *shape)
+        (self.folder / "link").symlink_to(root)
+        told = json.loads(self.succeed("link", *QUICK, "--format", "json", cwd=self.folder).stdout)
+        self.assertEqual((told["images"], told["limit"]["bad_records"]), (3, 0))
+
     def test_an_image_that_cannot_be_read_is_counted_and_costs_no_answer(self):
         root = self.small_images()
         image = sorted((root / "images").iterdir())[0]
         image.write_bytes(image.read_bytes()[:image.stat().st_size // 2])
         done = self.succeed(root, *QUICK, cwd=self.folder)
         self.assertRegex(self.lines(done)["Rate:"],
-                         rf"\d+ reads failed and were skipped: `chexbench data check {root}`")
+                         rf"; about [345] % of the reads failed and were skipped: `chexbench data check {root}`")
 
     def test_a_folder_that_may_not_be_written_to_gets_its_answer_all_the_same(self):
         if os.geteuid() == 0:
@@ -183,11 +204,34 @@ class Misled(SystemTest):
     def test_what_is_no_data_set_says_what_is_known_and_what_to_do(self):
         empty = self.folder / "empty"
         empty.mkdir()
-        self.fail_with(3, empty, says=["ChestX-ray14", "a CSV of labels", "a folder of images for each class"])
+        self.fail_with(3, empty, says=["empty' is empty: expected images (PNG, JPEG, DICOM)", "ChestX-ray14",
+                                       "a CSV of labels", "a folder of images for each class"])
         loose = self.folder / "loose"
         loose.mkdir()
         shutil.copy(small_image(), loose / "one.png")
-        self.fail_with(3, loose / "one.png", says="it is a file")
+        self.fail_with(3, loose / "one.png", says=f"it is a file; give the folder that holds the data set, as '{loose}'")
+        (empty / "notes.txt").write_text("to be filled")
+        self.fail_with(3, empty, says="no images and no label table in")
+
+    def test_a_folder_that_may_not_be_read_is_told(self):
+        closed = self.folder / "closed"
+        closed.mkdir()
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        try:
+            run("--version", **nobody).check_returncode()
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("others may not run the binary")
+        self.folder.chmod(0o755)
+        closed.chmod(0 if not nobody else 0o700)
+        self.addCleanup(closed.chmod, 0o700)
+        self.fail_with(3, closed, says=f"cannot read folder {closed}: Permission denied", **nobody)
+
+    def test_a_name_with_blanks_that_a_shell_took_apart_is_told(self):
+        (self.folder / "my x rays").mkdir()
+        done = self.fail_with(2, "my", "x", "rays", cwd=self.folder, says="did you mean 'my x rays'?")
+        self.assertNotIn("known:", done.stderr)
+        done = self.fail_with(2, "elsewhere", cwd=self.folder, says="known: probe")
+        self.assertNotIn("second-job", done.stderr, "which is no command for people")
 
     def test_plain_images_need_no_labels(self):
         loose = self.folder / "loose"
@@ -200,6 +244,18 @@ class Misled(SystemTest):
         self.assertIn("images/s", done.stdout)
         self.assertIn("measured without the labels of their table", done.stderr)
         self.assertIn("data.labels.image_column may be 'Aufnahme'", done.stderr)
+
+    def test_a_column_of_names_is_told_with_the_options_that_read_it(self):
+        root = self.folder / "set"
+        root.mkdir()
+        for name in ("one.png", "two.png"):
+            shutil.copy(small_image(), root / name)
+        (root / "labels.csv").write_text("id,finding\none,Mass|Edema\ntwo,Edema\n")
+        options = "--set data.labels.columns=finding --set 'data.labels.separator=|'"
+        self.fail_with(3, "data", "index", root, says=["column 'finding' is 'Mass|Edema', expected 0 or 1", options])
+        told = self.succeed("data", "index", root, "--set", "data.layout=csv", *shlex.split(options)).stdout
+        self.assertIn("label.Edema: 2", told)
+        self.fail_with(2, "data", "index", root, *shlex.split(options), says="set that, too, or leave it out")
 
     def test_a_folder_of_dicoms_is_told(self):
         root = self.folder / "scans"

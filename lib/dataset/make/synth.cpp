@@ -146,6 +146,9 @@ SynthResult write_synthetic_set(const SynthOptions& options) {
   sync_file_system(options.directory);  // the tables must not name images that a crash of the machine could still lose
   write_tables(plan, options);
   SynthResult result{.images = plan.size(), .patients = plan.back().patient};
+  result.kind = fmt::format("synthetic chest X-ray{} of {} patient{}", plan.size() == 1 ? "" : "s", *result.patients,
+                            *result.patients == 1 ? "" : "s");
+  result.form = fmt::format("PNGs of {0} x {0} pixels", options.size);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     result.bytes += bytes[i];
     result.written += written[i] ? 1 : 0;

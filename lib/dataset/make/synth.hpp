@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ struct SynthOptions {
 
 struct SynthResult {
   std::uint64_t images = 0;
-  std::uint64_t patients = 0;
+  std::optional<std::uint64_t> patients;  // empty if images are not of patients
   std::uint64_t written = 0;  // images; the others were there already, from an interrupted run of the same set
   std::uint64_t bytes = 0;    // of all image files
   double seconds = 0;         // wall-clock time
+  std::string kind;           // what was made, for people: "synthetic chest X-rays of 14 patients"
+  std::string form;           // of the files, likewise: "PNGs of 1024 x 1024 pixels"
 };
 
 // One planned image: its row in the table and how it is drawn and stored.
@@ -55,5 +58,11 @@ std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed);
 // @throws OutputError if the directory holds another data set or cannot be written
 // @throws InterruptedError after a signal
 SynthResult write_synthetic_set(const SynthOptions& options);
+
+// Returns in words what was made in the folder, and in a last line what to do with it.
+std::string synth_text(const SynthResult& result, const std::string& directory);
+
+// Returns the figures as a JSON object.
+std::string synth_json(const SynthResult& result, const std::string& directory);
 
 }  // namespace chexbench::dataset

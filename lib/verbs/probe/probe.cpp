@@ -233,7 +233,16 @@ class Prober {
     result.cores_busy_share = figures.cores_busy_share.value_or(0);
     result.images_per_s_per_core = figures.images_per_s_per_core.value_or(0);
     result.cached_share = cached_share(trial);
-    for (const results::RepeatResult& repeat : trial.repeats) result.bad_records += repeat.bad_records;
+    double decoded = 0;
+    for (const results::RepeatResult& repeat : trial.repeats) {
+      result.bad_records += repeat.bad_records;
+      decoded += static_cast<double>(repeat.images_decoded);
+    }
+    // Images are counted in the measured steps, and those that could not be read from the first step on.
+    const spec::MeasureSpec& measure = trial.spec.measure;
+    decoded *= static_cast<double>(measure.warmup_steps + measure.steps) / measure.steps;
+    const auto bad = static_cast<double>(result.bad_records);
+    if (bad > 0) result.bad_share = bad / (bad + decoded);
     const bool waits_for_files =
         figures.wait_part == "read" || figures.wait_op == "interleave" || figures.wait_op == "read";
     if (result.cores_busy_share + figures.cpu_wait_share.value_or(0) < analysis::kFullCores)

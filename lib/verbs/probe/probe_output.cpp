@@ -67,7 +67,9 @@ std::string rate_line(const ProbeResult& result) {
                         duration_text(result.time_s));
   }
   if (result.bad_records > 0) {
-    text += fmt::format("; {} reads failed and were skipped: {}", result.bad_records,
+    const bool are_few = result.bad_share < 0.005;  // 0 % in whole numbers
+    text += fmt::format("; {} of the reads failed and were skipped: {}",
+                        are_few ? "under 1 %" : "about " + whole_percent(result.bad_share),
                         is_own_index(result)
                             ? "--set data.on_bad_record=stop lets a run name them"
                             : fmt::format("`chexbench data check {}` names the files", shell_word(result.root)));

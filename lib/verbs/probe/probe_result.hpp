@@ -73,6 +73,7 @@ struct ProbeResult {
   double images_per_s_per_core = 0;
   std::optional<double> cached_share;        // of the files' bytes that were in memory; empty if it is not known
   std::uint64_t bad_records = 0;             // images that could not be read and were skipped, once for each try
+  double bad_share = 0;                      // of all tries, about
   bool is_distant = false;                   // a server has the files
   std::string disturbance;                   // what others took of the cores, in words, if it was much
   double free_images_per_s = 0;              // then: what a machine of one's own would give at most
