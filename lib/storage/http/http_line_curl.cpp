@@ -54,6 +54,19 @@ std::string text_of(const HttpRequest& request) {
   return text + "\r\n";
 }
 
+// What libcurl asks while it connects.
+struct Connecting {
+  const HttpRequest& request;
+  const std::function<bool()>& ends;
+  double begin_s = now_s();
+};
+
+int on_connecting(void* connecting, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const Connecting& of = *static_cast<const Connecting*>(connecting);
+  if (of.request.note_wait) of.request.note_wait(now_s() - of.begin_s);
+  return of.ends() ? 1 : 0;
+}
+
 // Thrown by the parts of a request to end it.
 struct Failure {
   std::string reason;
@@ -181,7 +194,9 @@ void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
 
 }  // namespace
 
-std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file) {
+std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
+                                       const std::function<bool()>& ends) {
+  Connecting connecting{.request = request, .ends = ends};
   std::unique_ptr<CURL, FreeLine> handle(curl_easy_init());
   if (!handle) return nullptr;
   curl_easy_setopt(handle.get(), CURLOPT_URL, request.url.c_str());
@@ -193,7 +208,11 @@ std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::st
   curl_easy_setopt(handle.get(), CURLOPT_BUFFERSIZE, kLineBytes);
   curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, std::lround(1e3 * request.limits.timeout_s));
   if (!ca_file.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file.c_str());
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION, &on_connecting);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &connecting);
   if (curl_easy_perform(handle.get()) != CURLE_OK) return nullptr;
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 1L);  // the line outlives what it would ask
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(handle.get(), CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {
     return nullptr;
