@@ -14,7 +14,8 @@ namespace chexbench::spec {
 bool is_op_key(const std::string& key) { return key.starts_with("pipeline."); }
 
 bool is_group(const std::string& name) {
-  return std::ranges::any_of(key_rules(), [&](const KeyRule& rule) { return rule.path.starts_with(name + "."); });
+  const std::string prefix = name + ".";
+  return std::ranges::any_of(key_rules(), [&](const KeyRule& rule) { return rule.path.starts_with(prefix); });
 }
 
 std::vector<std::string> names_under(const std::string& prefix) {
