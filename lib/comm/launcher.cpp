@@ -64,14 +64,21 @@ void announce_end(const Environment& environment) {
     sleep_until_s(now_s() + kAnswerS);
 }
 
-void abort_ranks(const Environment& environment, int exit_code) {
+bool abort_by_launcher(const Environment& environment, int exit_code) {
   const std::optional<int> socket = hydra_socket(environment);
-  if (!socket || read_count(environment("PMI_SIZE")).value_or(1) == 1) return;
-  const std::optional<int> rank = read_count(environment("PMI_RANK"));  // none for rank 0
-  if (rank) sleep_until_s(now_s() + kRootS);
+  if (!socket) return false;
   std::array<char, 64> line{};
   const int length = std::snprintf(line.data(), line.size(), "cmd=abort exitcode=%d\n", exit_code);
-  if (::write(*socket, line.data(), static_cast<std::size_t>(length)) == length) sleep_until_s(now_s() + kAnswerS);
+  if (::write(*socket, line.data(), static_cast<std::size_t>(length)) != length) return false;
+  sleep_until_s(now_s() + kAnswerS);
+  return true;
+}
+
+void abort_ranks(const Environment& environment, int exit_code) {
+  if (!hydra_socket(environment) || read_count(environment("PMI_SIZE")).value_or(1) == 1) return;
+  const std::optional<int> rank = read_count(environment("PMI_RANK"));  // none for rank 0
+  if (rank) sleep_until_s(now_s() + kRootS);
+  abort_by_launcher(environment, exit_code);
 }
 
 }  // namespace chexbench::comm

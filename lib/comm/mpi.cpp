@@ -331,7 +331,8 @@ void MpiWorld::abort(int exit_code) {
   thread_.submit({.lane = nullptr,
                   .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {
-                    MPI_Abort(MPI_COMM_WORLD, exit_code);
+                    // Whoever aborts has said why. MPI_Abort would add a line that reads as a crash of the program.
+                    if (!abort_by_launcher(std::getenv, exit_code)) MPI_Abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);
                   },
                   .on_signal = OnSignal::go_on,

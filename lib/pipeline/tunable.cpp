@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,12 +48,17 @@ Tunable tunable_map(const PipelineContext& context) {
           .why_fixed = ""};
 }
 
-// Returns the number of files that a rank passes in an epoch, at the op with this index.
-std::size_t files_of_rank(const PipelineContext& context, std::size_t op_index) {
-  const auto end = context.pipeline.ops.begin() + static_cast<std::ptrdiff_t>(op_index);
-  const bool sharded =
-      std::find_if(context.pipeline.ops.begin(), end, [](const spec::OpSpec& op) { return op.op == "shard"; }) != end;
-  return context.dataset.files() / static_cast<std::size_t>(sharded ? context.world : 1);
+// Returns how many files the op with this index gets in a row: its rank's files of an epoch, or behind a repeat those
+// of all epochs, because the next epoch's files may be opened while this one's are read.
+double files_in_a_row(const PipelineContext& context, std::size_t op_index) {
+  auto files = static_cast<double>(context.dataset.files());
+  for (const spec::OpSpec& op : std::span(context.pipeline.ops).first(op_index)) {
+    if (op.op == "shard") files = std::floor(files / context.world);
+    if (op.op != "repeat") continue;
+    files *=
+        op.holds_text("epochs") ? std::numeric_limits<double>::infinity() : static_cast<double>(op.integer("epochs"));
+  }
+  return files;
 }
 
 Tunable tunable_interleave(const PipelineContext& context, std::size_t op_index) {
@@ -66,9 +73,9 @@ Tunable tunable_interleave(const PipelineContext& context, std::size_t op_index)
     return tunable;
   }
   tunable.values.insert(tunable.values.begin(), 1);  // one file after the other, without threads
-  const std::size_t files = files_of_rank(context, op_index);
+  const double files = files_in_a_row(context, op_index);
   for (std::int64_t value = 2 * kAutoCycle; value <= kMostFiles; value *= 2) {
-    if (files_open(context, static_cast<std::size_t>(tunable.values.back())) >= files) break;
+    if (static_cast<double>(files_open(context, static_cast<std::size_t>(tunable.values.back()))) >= files) break;
     tunable.values.push_back(value);
   }
   return tunable;

@@ -2,7 +2,7 @@
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
 #include "report/shared_columns.hpp"
-#include "results/fields.hpp"
+#include "results/gpu_fields.hpp"
 
 namespace chexbench::report {
 namespace {

@@ -17,6 +17,7 @@
 #include "results/disturbance.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
+#include "results/gpu_fields.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"

@@ -1,10 +1,12 @@
 // Lists the fields of the records with their names in JSON, once for the writer and the reader. Each function calls
 // visit(name, member) for every field in turn. Record is the record's type, const for a writer. The names are part of
 // the file formats, so they must not change. CSV columns use the same names; the Field of one says what it holds. What
-// a function leaves out (because it is a table of its own) is written by repeat_json.cpp and report/json.cpp.
+// a function leaves out (because it is a table of its own) is written by repeat_json.cpp and report/json.cpp. The fields
+// of GPUs are in gpu_fields.hpp.
 #pragma once
 
 #include "results/field.hpp"
+#include "results/gpu_fields.hpp"
 #include "results/labels.hpp"
 #include "results/record.hpp"
 
@@ -172,89 +174,6 @@ void visit_epoch(Visitor&& visit, Record& epoch) {
   visit(Field{"validation_s", "s", "time that the validation took"}, epoch.validation_s);
   visit(Field{"elapsed_s", "s", "time since the training began, with validations and earlier checkpoints"},
         epoch.elapsed_s);
-}
-
-template <class Visitor, class Record>
-void visit_gpu_sample(Visitor&& visit, Record& sample) {
-  visit(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
-  visit(Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not tell"},
-        sample.utilization);
-  visit(Field{"memory_utilization", "1", "NVML's share of its last period in which device memory was read or written",
-              "the GPU does not tell"},
-        sample.memory_utilization);
-  visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not tell"},
-        sample.memory_used_bytes);
-  visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not tell"}, sample.sm_clock_hz);
-  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not tell"}, sample.memory_clock_hz);
-  visit(Field{"power_w", "W", "power of the GPU", "the GPU does not tell"}, sample.power_w);
-  visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not tell"}, sample.temperature_c);
-  visit("throttle_reasons", sample.throttle_reasons);
-  visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
-              "the GPU does not tell"},
-        sample.uncorrected_ecc_errors);
-  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not tell"},
-        sample.energy_j);
-  visit(Field{"sm_activity", "1", "share of the multiprocessors that were busy since the sample before (GPM)",
-              "the GPU or its driver has no GPM metrics"},
-        sample.sm_activity);
-  visit(Field{"tensor_activity", "1", "share of time in which tensor cores were busy since the sample before (GPM)",
-              "the GPU or its driver has no GPM metrics"},
-        sample.tensor_activity);
-  visit(
-      Field{"dram_activity", "1", "share of the device memory's bandwidth that was used since the sample before (GPM)",
-            "the GPU or its driver has no GPM metrics"},
-      sample.dram_activity);
-}
-
-// Leaves out the samples.
-template <class Visitor, class Record>
-void visit_gpu_series(Visitor&& visit, Record& gpu) {
-  visit("rank", gpu.rank);
-  visit("name", gpu.name);
-  visit("uuid", gpu.uuid);
-  visit("problem", gpu.problem);
-}
-
-template <class Visitor, class Record>
-void visit_gpu_window(Visitor&& visit, Record& window) {
-  visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU told it"},
-        window.mean_utilization);
-  visit(Field{"gpu_memory_utilization", "1",
-              "NVML's share of time in which device memory was read or written: mean over samples, GPUs and repeats",
-              "no GPU told it"},
-        window.mean_memory_utilization);
-  visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
-              "no GPU told it"},
-        window.peak_memory_used_bytes);
-  visit(Field{"gpu_power_w", "W",
-              "power of one GPU, from its energy counter if it has one: mean over time, GPUs and repeats",
-              "no GPU told it"},
-        window.mean_power_w);
-  visit(
-      Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
-            "no GPU has GPM metrics"},
-      window.mean_sm_activity);
-  visit(Field{"gpu_tensor_activity", "1",
-              "share of time in which tensor cores were busy: mean over samples, GPUs and repeats",
-              "no GPU has GPM metrics"},
-        window.mean_tensor_activity);
-  visit(Field{"gpu_dram_activity", "1",
-              "share of the device memory's bandwidth that was used: mean over samples, GPUs and repeats",
-              "no GPU has GPM metrics"},
-        window.mean_dram_activity);
-  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU told it"},
-        window.lowest_sm_clock_hz);
-  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU told it"},
-        window.lowest_memory_clock_hz);
-  visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU told it"},
-        window.highest_temperature_c);
-  visit(Field{"gpu_throttled_share", "1",
-              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats", "no GPU told it"},
-        window.throttled_share);
-  visit("gpu_throttle_reasons", window.throttle);
-  visit(Field{"gpu_new_uncorrected_ecc_errors", "errors",
-              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats", "no GPU told it"},
-        window.new_uncorrected_ecc_errors);
 }
 
 template <class Visitor, class Record>

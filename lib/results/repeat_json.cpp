@@ -8,6 +8,7 @@
 #include "measure/statistics.hpp"
 #include "results/curves_json.hpp"
 #include "results/fields.hpp"
+#include "results/gpu_fields.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/json_visitors.hpp"
 

@@ -22,8 +22,8 @@ namespace {
 // stream may be destroyed first.
 class Part {
  public:
-  Part(std::uint64_t first, std::size_t bytes, BlockPool& blocks, const PieceFinder& finder)
-      : first_(first), pieces_(bytes, blocks, finder) {}
+  Part(std::uint64_t first, std::size_t bytes, std::shared_ptr<BlockPool> blocks, const PieceFinder& finder)
+      : first_(first), blocks_(std::move(blocks)), pieces_(bytes, *blocks_, finder) {}
 
   void fetch(const RangedFile& file) {
     std::exception_ptr failure;
@@ -51,6 +51,7 @@ class Part {
 
  private:
   const std::uint64_t first_;
+  const std::shared_ptr<BlockPool> blocks_;
   RangePieces pieces_;
   std::atomic<bool> abandoned_ = false;
   std::mutex mutex_;
@@ -113,7 +114,7 @@ class RangeStream final : public ByteStream {
   void ask_ahead() {
     while (parts_.size() < plan_.ahead && asked_ < size()) {
       const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(plan_.bytes, size() - asked_));
-      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes, *plan_.blocks, finder_));
+      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes, plan_.blocks, finder_));
       asked_ += bytes;
       pool_.submit([part, file = file_] { part->fetch(*file); });
     }

@@ -64,6 +64,15 @@ TEST(Launcher, OfMpichEndsTheRanksOfAProcessThatFailsBeforeItJoinsThem) {
   EXPECT_EQ(aborted({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "8.0"}}), "") << "srun";
 }
 
+TEST(Launcher, OfMpichAloneEndsTheRanksOfAProcessThatHasJoinedThem) {
+  bool was_asked = false;
+  const auto abort = [&](const Environment& environment) { was_asked = abort_by_launcher(environment, 130); };
+  EXPECT_EQ(told({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, abort), "cmd=abort exitcode=130\n");
+  EXPECT_TRUE(was_asked);
+  EXPECT_EQ(told({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "8.0"}}, abort), "") << "srun";
+  EXPECT_FALSE(was_asked);
+}
+
 TEST(Launcher, OfMpichAloneIsToldThatAProcessEnds) {
   EXPECT_EQ(announcement({{"PMI_RANK", "0"}, {"HYDI_CONTROL_FD", "7"}}), "cmd=finalize\n");
   EXPECT_EQ(announcement({{"PMI_RANK", "1"}}), "cmd=finalize\n") << "a rank on another host than mpirun's";

@@ -9,6 +9,7 @@
 #include "engine/checkpoint_tensors.hpp"
 #include "engine/contract.hpp"
 #include "engine/epoch_training.hpp"
+#include "engine/torch_update.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::learning {
@@ -77,32 +78,6 @@ class LearningEngine {
   int steps_ = 0;
 };
 
-// The formulas of torch.optim in double, for one weight.
-struct Twin {
-  double first = 0, second = 0, magnitude = 0, root = 1;
-
-  // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
-  // what is left.
-  double slack() const { return kRate * 2e-6 * magnitude / root; }
-
-  double update(spec::OptimizerKind kind, int step, double gradient, double weight) {
-    magnitude = std::max(magnitude, std::abs(gradient) + kDecay * std::abs(weight));
-    if (kind == spec::OptimizerKind::adamw) {
-      weight *= 1 - kRate * kDecay;
-    } else {
-      gradient += kDecay * weight;
-    }
-    if (kind == spec::OptimizerKind::sgd) {
-      first = kMomentum * first + gradient;
-      return weight - kRate * first;
-    }
-    first = 0.9 * first + 0.1 * gradient;
-    second = 0.999 * second + 0.001 * gradient * gradient;
-    root = std::sqrt(second / (1 - std::pow(0.999, step))) + 1e-8;
-    return weight - kRate * first / (1 - std::pow(0.9, step)) / root;
-  }
-};
-
 TEST_P(EngineContract, ClipsByTheNormOfAllGradientsAndDecaysWeights) {
   if (!GetParam().trains) GTEST_SKIP() << "this engine learns nothing";
   for (const auto kind : {spec::OptimizerKind::adam, spec::OptimizerKind::adamw, spec::OptimizerKind::sgd}) {
@@ -111,7 +86,7 @@ TEST_P(EngineContract, ClipsByTheNormOfAllGradientsAndDecaysWeights) {
     config.training.weight_decay = kDecay;
     config.training.clip_gradient_norm = 0.05;
     LearningEngine engine(GetParam(), config);
-    std::map<std::string, std::vector<Twin>> twins;
+    std::map<std::string, std::vector<TorchWeight>> twins;
     for (int step = 1; step <= 3; ++step) {
       const Tensors before = weights_of(*engine);
       engine.step();
@@ -123,12 +98,15 @@ TEST_P(EngineContract, ClipsByTheNormOfAllGradientsAndDecaysWeights) {
       ASSERT_GT(squares, 0.05 * 0.05) << "nothing to clip";
       const double factor = 0.05 / (std::sqrt(squares) + 1e-6);
       for (const auto& [name, values] : gradients) {
-        std::vector<Twin>& of_name = twins[name];
+        std::vector<TorchWeight>& of_name = twins[name];
         of_name.resize(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
           const double gradient = factor * static_cast<double>(values[i]);
-          const double exact = of_name[i].update(kind, step, gradient, static_cast<double>(before.at(name)[i]));
-          ASSERT_NEAR(static_cast<double>(after.at(name)[i]), exact, 1e-6 + of_name[i].slack()) << name << ' ' << i;
+          of_name[i].value = static_cast<double>(before.at(name)[i]);
+          of_name[i].update(config.training, gradient);
+          ASSERT_NEAR(static_cast<double>(after.at(name)[i]), of_name[i].value,
+                      1e-6 + of_name[i].slack(config.training))
+              << name << ' ' << i;
         }
       }
     }

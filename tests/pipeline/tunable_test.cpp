@@ -61,6 +61,16 @@ TEST(Tunable, CountsTheFilesOfARankBehindAShard) {
   EXPECT_THAT(found[0].values, ElementsAre(1, 10)) << "8 of 16 shards are all open with 10";
 }
 
+TEST(Tunable, OpensTheFilesOfTheNextEpochsBehindARepeat) {
+  const auto values_of = [](const spec::ParameterValue& epochs) {
+    const auto pipeline = list({op("list_files"), op("repeat", {{"epochs", epochs}}),
+                                op("interleave", {{"cycle_length", kAuto}}), op("map"), op("batch")});
+    return tunables(context_of(xrays(DataFormat::tfrecord), pipeline, {})).front().values;
+  };
+  EXPECT_THAT(values_of(std::int64_t{2}), ElementsAre(1, 10, 20, 40)) << "2 times 16 shards";
+  EXPECT_THAT(values_of(std::string("forever")), ElementsAre(1, 10, 20, 40, 80, 160));
+}
+
 // A window that measures a value must not take these for speed.
 TEST(Tunable, SaysHowManyImagesAreReadAhead) {
   const spec::PipelineSpec pipeline = auto_list();

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -26,6 +29,13 @@ class RangeStreamTest : public testing::Test {
                                              RetryPolicy{.tries = 1});
     pool_ = std::make_unique<ThreadPool>(4);
   }
+  // Answers each request, and counts it in `asked_`.
+  void serve_body() {
+    serve([this](const HttpRequest& request, const auto& sink) {
+      ++asked_;
+      return test::send_range(body_, request, sink);
+    });
+  }
   std::unique_ptr<ByteStream> open(std::stop_token stop = {}) {
     const auto read = [this](auto first, auto& pieces, const auto& wanted) {
       fetcher_->read_range({.path = "http://h/x", .url = "http://h/x"}, first, pieces, wanted);
@@ -40,38 +50,34 @@ class RangeStreamTest : public testing::Test {
   }
   const std::string body_ = body();
   const test::PlainDialect dialect_;
+  std::atomic<int> asked_ = 0;
   std::unique_ptr<HttpFetcher> fetcher_;
   std::unique_ptr<ThreadPool> pool_;
 };
 
 TEST_F(RangeStreamTest, GivesTheBytesInTheirOrderWhateverTheRequestsTake) {
-  std::atomic<int> asked = 0;
   serve([&](const HttpRequest& request, const auto& sink) {
-    if (++asked % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (++asked_ % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return test::send_range(body_, request, sink);
   });
   const auto stream = open();
   std::string got;
   for (const std::size_t bytes : {1u, 9u, 0u, 25u, 10u, 62u}) got += test::text_of(stream->take(bytes).bytes);
   EXPECT_EQ(got, body_);
-  EXPECT_EQ(asked, 11);
+  EXPECT_EQ(asked_, 11);
 }
 
 TEST_F(RangeStreamTest, BytesOutliveTheStream) {
-  serve([&](const HttpRequest& request, const auto& sink) { return test::send_range(body_, request, sink); });
+  serve_body();
   const SharedBytes taken = open()->take(25);
   EXPECT_EQ(test::text_of(taken.bytes), body_.substr(0, 25));
 }
 
 TEST_F(RangeStreamTest, AsksAfterItKnowsWhatToExpect) {
-  std::atomic<int> asked = 0;
-  serve([&](const HttpRequest& request, const auto& sink) {
-    ++asked;
-    return test::send_range(body_, request, sink);
-  });
+  serve_body();
   const auto stream = open();
   stream->expect({.head_bytes = 1, .find = [](auto) { return std::optional<FoundPiece>(); }});
-  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(asked_, 0);
   EXPECT_EQ(test::text_of(stream->take(body_.size()).bytes), body_);
 }
 
@@ -111,16 +117,12 @@ TEST(BlockPool, MayGoBeforeItsBlocks) {
 }
 
 TEST_F(RangeStreamTest, AsksForSeveralRangesAtOnceAndNoMore) {
-  std::atomic<int> asked = 0;
-  serve([&](const HttpRequest& request, const auto& sink) {
-    ++asked;
-    return test::send_range(body_, request, sink);
-  });
+  serve_body();
   const auto stream = open();
   stream->take(1);
-  for (int i = 0; i < 200 && asked < 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 200 && asked_ < 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(asked_, 3);
 }
 
 TEST_F(RangeStreamTest, TellsTheFailureWhereItsBytesWouldStand) {
@@ -149,8 +151,31 @@ TEST_F(RangeStreamTest, AWaitEndsWhenItIsStopped) {
   pool_.reset();
 }
 
+TEST(RangeStream, LeavesItsMemoryToARequestThatGoesOnAfterIt) {
+  RangePlan plan;
+  const std::weak_ptr<BlockPool> blocks = plan.blocks;
+  std::stop_source stop;
+  stop.request_stop();
+  std::promise<void> begins, goes_on;
+  std::promise<bool> had_memory;
+  ThreadPool pool(1);
+  const auto read = [&](std::uint64_t, RangePieces& pieces, const auto&) {
+    begins.set_value();
+    goes_on.get_future().wait();
+    const bool is_there = !blocks.expired();
+    if (is_there) pieces.append(test::bytes_of("0123456789"));
+    had_memory.set_value(is_there);
+  };
+  auto stream = stream_ranges({.path = "x", .size = 10, .read = read}, pool, std::exchange(plan, {}), stop.get_token());
+  EXPECT_TRUE(stream->take(5).bytes.empty());
+  begins.get_future().wait();
+  stream.reset();
+  goes_on.set_value();
+  EXPECT_TRUE(had_memory.get_future().get());
+}
+
 TEST_F(RangeStreamTest, NeverTakesTheMemoryThatALieAsksFor) {
-  serve([this](const HttpRequest& request, const auto& sink) { return test::send_range(body_, request, sink); });
+  serve_body();
   EXPECT_THAT(message_of<DataError>([&] { open()->take(std::size_t{1} << 50); }),
               HasSubstr("a record of 1125899906842624 bytes is too large"));
 }

@@ -151,6 +151,7 @@ class SystemTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, done.stderr)
+        self.assertNotIn("Abort(", done.stderr, "a line of MPI's below the error reads as a crash")
         return done
 
     def on_a_terminal(self, *arguments, ranks=None, shell=None, stderr=None, columns=None, **environment):

@@ -49,6 +49,15 @@ class Signals(SystemTest):
         _, errors = self.stop_in_the_middle(signal.SIGINT, spec, ranks=1)  # the code is mpirun's: sometimes 0
         self.assertIn("stopped by a signal", errors)
         self.assertNotIn("terminate called", errors)
+        self.assertNotIn("Abort(", errors)
+        self.check_partial_results()
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_control_c_ends_two_ranks_with_the_command_to_go_on_and_nothing_of_mpi_s(self):
+        code, errors = self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=5000), ranks=2)
+        self.assertEqual(code, 130, errors)
+        self.assertIn("go on with: mpirun -np 2 chexbench --resume", errors)
+        self.assertNotIn("Abort(", errors)
         self.check_partial_results()
 
     def test_termination_keeps_what_was_measured(self):

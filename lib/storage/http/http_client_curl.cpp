@@ -160,7 +160,7 @@ class CurlClient final : public HttpClient {
   static void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange);
   // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
   std::optional<HttpReply> perform_on_line(const HttpRequest& request);
-  std::unique_ptr<HttpLine> take_line(const HttpRequest& request);
+  std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
@@ -220,7 +220,7 @@ void CurlClient::set_options(CURL* handle, const std::string& url, const curl_sl
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
 }
 
-std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request) {
+std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, const std::function<bool()>& ends) {
   {
     const std::scoped_lock lock(mutex_);
     while (!idle_lines_.empty()) {
@@ -229,18 +229,18 @@ std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request) {
       if (line->is_open()) return line;
     }
   }
-  return connect_line(request, ca_file_);
+  return connect_line(request, ca_file_, ends);
 }
 
 // A server that does not answer in the simplest way is not asked in this way again.
 std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
   if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
   if (proxy_variable() != nullptr || cancelled_) return {};
-  std::unique_ptr<HttpLine> line = take_line(request);
+  const std::function<bool()> ends = [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); };
+  std::unique_ptr<HttpLine> line = take_line(request, ends);
+  if (!line && ends()) return failed("nobody waits for it any more");
   std::optional<HttpReply> reply;
-  if (line) {
-    reply = line->get(request, [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); });
-  }
+  if (line) reply = line->get(request, ends);
   if (!reply && line && line->was_answered()) uses_lines_ = false;
   if (!reply || !reply->failure.empty()) return reply;
   const std::scoped_lock lock(mutex_);

@@ -26,8 +26,9 @@ class HttpLine {
   virtual bool is_open() const = 0;
 };
 
-// Connects to the server of the URL. Returns null if that fails. `ca_file` holds the certificates to trust; empty: the
-// system's.
-std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file);
+// Connects to the server of the URL. Returns null if that fails, or `ends`, which is asked about once a second, returns
+// true. `ca_file` holds the certificates to trust; empty: the system's.
+std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
+                                       const std::function<bool()>& ends);
 
 }  // namespace chexbench::storage

@@ -1,7 +1,6 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +11,11 @@
 #include "core/clock.hpp"
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
-#include "storage/limits.hpp"
+#include "storage/socket_wait.hpp"
 
 namespace chexbench::storage {
 namespace {
 
-constexpr int kLineLookMs = 50;                           // how often a wait checks whether it should end
 constexpr std::size_t kHeadBytes = 4096;                  // received at once until the head of an answer is complete
 constexpr std::size_t kMostHeadBytes = 64 * 1024;         // of an answer that is read here
 constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thread that waits for more
@@ -56,6 +54,19 @@ std::string text_of(const HttpRequest& request) {
   return text + "\r\n";
 }
 
+// What libcurl asks while it connects.
+struct Connecting {
+  const HttpRequest& request;
+  const std::function<bool()>& ends;
+  double begin_s = now_s();
+};
+
+int on_connecting(void* connecting, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const Connecting& of = *static_cast<const Connecting*>(connecting);
+  if (of.request.note_wait) of.request.note_wait(now_s() - of.begin_s);
+  return of.ends() ? 1 : 0;
+}
+
 // Thrown by the parts of a request to end it.
 struct Failure {
   std::string reason;
@@ -79,8 +90,6 @@ class CurlLine final : public HttpLine {
   // Receives at least one byte, and returns how many; 0 at the end of the connection. `left` are missing in all.
   std::size_t receive(std::span<std::byte> into, std::size_t left);
   void wait(short events, std::size_t left);
-  void check_speed(double time_s);
-  void wake_at(std::size_t bytes);
   // Receives the head of the answer, and the first bytes behind it. Returns false if it is none that can be used.
   bool take_head(HttpReply& reply);
   void take_body(RangePieces& pieces, std::size_t bytes);
@@ -89,21 +98,19 @@ class CurlLine final : public HttpLine {
   const curl_socket_t socket_;
   const bool is_plain_;
   bool is_reusable_ = true;
-  std::size_t wakes_at_ = 1;
   std::string head_;  // and what came with it
   std::size_t head_bytes_ = 0;
   // Of the request in flight.
   const HttpRequest* request_ = nullptr;
-  const std::function<bool()>* ends_ = nullptr;
-  double begin_s_ = 0, noted_s_ = 0, slow_since_s_ = 0;
-  std::size_t since_bytes_ = 0;  // that came since slow_since_s_
+  std::optional<SocketWait> wait_;
+  double begin_s_ = 0, noted_s_ = 0;
 };
 
 std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::function<bool()>& ends) {
   request_ = &request;
-  ends_ = &ends;
-  begin_s_ = noted_s_ = slow_since_s_ = now_s();
-  since_bytes_ = 0;
+  const RetryPolicy& limits = request.limits;
+  wait_.emplace(socket_, SocketLimits{limits.timeout_s, limits.whole_try_s(), ends});
+  begin_s_ = noted_s_ = now_s();
   is_reusable_ = false;  // until the answer is complete
   head_.clear();
   const std::string text = text_of(request);
@@ -116,7 +123,7 @@ std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::fu
     if (!reply.failure.empty()) return reply;
     request.into->pieces().append(rest);
     take_body(request.into->pieces(), *reply.length - rest.size());
-    wake_at(1);
+    wait_.reset();
   } catch (const Failure& failure) {
     is_reusable_ = false;
     reply.failure = failure.reason;
@@ -138,11 +145,10 @@ bool CurlLine::send(std::string_view text) {
 
 std::size_t CurlLine::receive(std::span<std::byte> into, std::size_t left) {
   while (true) {
-    if ((*ends_)()) throw Failure{"nobody waits for it any more"};
     std::size_t got = 0;
     const CURLcode code = curl_easy_recv(handle_.get(), into.data(), into.size(), &got);
     if (code == CURLE_OK) {
-      since_bytes_ += got;
+      wait_->count(got);
       return got;
     }
     if (code != CURLE_AGAIN) throw Failure{curl_easy_strerror(code)};
@@ -150,39 +156,14 @@ std::size_t CurlLine::receive(std::span<std::byte> into, std::size_t left) {
   }
 }
 
+// Only of a plain connection is all that has come behind the socket: what comes encrypted, libcurl receives itself.
 void CurlLine::wait(short events, std::size_t left) {
-  wake_at(std::clamp<std::size_t>(left, 1, kWakeBytes));
-  pollfd socket{socket_, events, 0};
-  ::poll(&socket, 1, kLineLookMs);
+  std::string failure = wait_->wait(events, is_plain_ ? std::min(left, kWakeBytes) : 1);
+  if (!failure.empty()) throw Failure{std::move(failure)};
   const double time_s = now_s();
-  if (request_->note_wait && time_s > noted_s_ + kNoteS) {
-    noted_s_ = time_s;
-    request_->note_wait(time_s - begin_s_);
-  }
-  check_speed(time_s);
-}
-
-// As libcurl does it for other requests.
-void CurlLine::check_speed(double time_s) {
-  const RetryPolicy& limits = request_->limits;
-  if (time_s > begin_s_ + limits.whole_try_s()) {
-    throw Failure{fmt::format("Operation timed out after {:.0f} milliseconds", 1e3 * (time_s - begin_s_))};
-  }
-  if (time_s < slow_since_s_ + limits.timeout_s) return;
-  if (static_cast<double>(since_bytes_) < kLeastBytesPerS * limits.timeout_s) {
-    throw Failure{fmt::format("Operation too slow. Less than {} bytes/sec transferred the last {:.0f} seconds",
-                              kLeastBytesPerS, limits.timeout_s)};
-  }
-  slow_since_s_ = time_s;
-  since_bytes_ = 0;
-}
-
-// Lets the kernel wake this thread when so many bytes are there, instead of for each packet.
-void CurlLine::wake_at(std::size_t bytes) {
-  if (!is_plain_ || wakes_at_ == bytes) return;
-  wakes_at_ = bytes;
-  const int least = static_cast<int>(bytes);
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);  // it is woken more often if this fails
+  if (!request_->note_wait || time_s < noted_s_ + kNoteS) return;
+  noted_s_ = time_s;
+  request_->note_wait(time_s - begin_s_);
 }
 
 bool CurlLine::take_head(HttpReply& reply) {
@@ -213,7 +194,9 @@ void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
 
 }  // namespace
 
-std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file) {
+std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
+                                       const std::function<bool()>& ends) {
+  Connecting connecting{.request = request, .ends = ends};
   std::unique_ptr<CURL, FreeLine> handle(curl_easy_init());
   if (!handle) return nullptr;
   curl_easy_setopt(handle.get(), CURLOPT_URL, request.url.c_str());
@@ -225,7 +208,11 @@ std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::st
   curl_easy_setopt(handle.get(), CURLOPT_BUFFERSIZE, kLineBytes);
   curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, std::lround(1e3 * request.limits.timeout_s));
   if (!ca_file.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file.c_str());
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION, &on_connecting);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &connecting);
   if (curl_easy_perform(handle.get()) != CURLE_OK) return nullptr;
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 1L);  // the line outlives what it would ask
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(handle.get(), CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {
     return nullptr;

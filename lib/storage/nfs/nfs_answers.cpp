@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/clock.hpp"
-
 namespace chexbench::storage {
 namespace {
 
@@ -26,26 +24,11 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 }  // namespace
 
-NfsAnswers::NfsAnswers(int socket, const NfsReadLimits& limits)
-    : socket_(socket), limits_(limits), begin_s_(now_s()), since_s_(begin_s_) {}
-
 void NfsAnswers::lose(const std::string& reason) { throw NfsFailure{.reason = reason, .is_temporary = true}; }
 
+// For the rest of the fragment, or for a mark.
 void NfsAnswers::wait(short events) {
-  wake_at(std::max<std::size_t>(left_, 1));
-  if (limits_.ends()) lose("nobody waits for it any more");
-  pollfd socket{socket_, events, 0};
-  if (::poll(&socket, 1, kNfsLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
-  if (now_s() > since_s_ + limits_.timeout_s) lose(fmt::format("no answer for {} s", limits_.timeout_s));
-  if (now_s() > begin_s_ + limits_.whole_try_s) lose(fmt::format("not done after {} s", limits_.whole_try_s));
-}
-
-// Lets the kernel wake this thread when the rest of the fragment is there, instead of for each packet.
-void NfsAnswers::wake_at(std::size_t bytes) {
-  if (wakes_at_ == bytes) return;
-  wakes_at_ = bytes;
-  const int least = static_cast<int>(std::min(bytes, kMostAnswerBytes));
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);  // it is woken more often if this fails
+  if (const std::string reason = wait_.wait(events, left_); !reason.empty()) lose(reason);
 }
 
 void NfsAnswers::send(std::span<const std::byte> requests) {
@@ -63,7 +46,10 @@ void NfsAnswers::send(std::span<const std::byte> requests) {
 std::size_t NfsAnswers::receive(std::span<std::byte> into) {
   while (true) {
     const ssize_t got = ::recv(socket_, into.data(), into.size(), MSG_DONTWAIT);
-    if (got > 0) return static_cast<std::size_t>(got);
+    if (got > 0) {
+      wait_.count(static_cast<std::size_t>(got));
+      return static_cast<std::size_t>(got);
+    }
     if (got == 0) lose("the server closed the connection");
     if (!would_block() && errno != EINTR) lose(std::strerror(errno));
     wait(POLLIN);
@@ -134,7 +120,6 @@ std::vector<std::byte> NfsAnswers::take_opaque(std::size_t most) {
 void NfsAnswers::end() {
   ready_ = {};
   while (go_on()) left_ -= receive(std::span(head_).first(std::min(head_.size(), left_)));
-  since_s_ = now_s();
 }
 
 }  // namespace chexbench::storage

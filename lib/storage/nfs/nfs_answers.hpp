@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "storage/nfs/nfs_reader.hpp"
+#include "storage/nfs/nfs_connection.hpp"
+#include "storage/socket_wait.hpp"
 
 namespace chexbench::storage {
 
-inline constexpr int kNfsLookMs = 50;                          // how often a wait checks whether it should end
 inline constexpr std::uint32_t kLastNfsFragment = 0x80000000;  // the bit of a fragment's mark that says so
 
 // The answers on one socket, one after the other. Not thread-safe.
@@ -20,10 +20,7 @@ inline constexpr std::uint32_t kLastNfsFragment = 0x80000000;  // the bit of a f
 // time or is shorter than what is taken from it, or limits.ends() is true
 class NfsAnswers {
  public:
-  NfsAnswers(int socket, const NfsReadLimits& limits);
-  ~NfsAnswers() { wake_at(1); }
-  NfsAnswers(const NfsAnswers&) = delete;
-  NfsAnswers& operator=(const NfsAnswers&) = delete;
+  NfsAnswers(int socket, const SocketLimits& limits) : socket_(socket), wait_(socket, limits) {}
 
   // Sends requests.
   void send(std::span<const std::byte> requests);
@@ -41,20 +38,16 @@ class NfsAnswers {
 
  private:
   void wait(short events);
-  void wake_at(std::size_t bytes);
   std::size_t receive(std::span<std::byte> into);
   void receive_all(std::span<std::byte> into);
   // Goes on to the next fragment if this one was received as a whole; false if it was the last one.
   bool go_on();
 
   const int socket_;
-  const NfsReadLimits& limits_;
-  const double begin_s_;
-  double since_s_;                      // when the last answer was complete
+  SocketWait wait_;
   std::array<std::byte, 256> head_{};   // received ahead, because the words of an answer come one by one
   std::span<const std::byte> ready_{};  // what of it was not taken yet
   std::size_t left_ = 0;                // bytes of the fragment that were not received yet
-  std::size_t wakes_at_ = 1;            // bytes that can be received
   bool is_last_ = false;                // fragment of the answer
   std::size_t answer_bytes_ = 0;        // of all its fragments so far
 };

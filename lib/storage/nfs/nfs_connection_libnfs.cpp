@@ -23,6 +23,7 @@
 #include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 #include "storage/nfs/nfs_reader.hpp"
+#include "storage/socket_wait.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -71,17 +72,14 @@ class LibnfsConnection final : public NfsConnection {
   // Waits until all requests are answered. @throws NfsFailure the first failure among the answers, or a lost connection
   void wait();
   void wait_until_answered(double timeout_s);
-  [[noreturn]] void lose(const std::string& reason);
   void find_folder();
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
-  std::deque<Request>
-      requests_;  // those that the context may still refer to; before context_, which is destroyed first
+  std::deque<Request> requests_;  // that the context may refer to until it is destroyed, which is before they are
   std::size_t waiting_ = 0;
   std::size_t answered_ = 0;
   std::optional<NfsFailure> failure_;
-  bool is_lost_ = false;
   std::unique_ptr<nfs_context, FreeContext> context_;
   std::string folder_handle_;  // of NfsPlace::folder
   NfsReader reader_;
@@ -149,7 +147,7 @@ void LibnfsConnection::fail(NfsFailure failure) {
 template <class Begin>
 void LibnfsConnection::ask(const Begin& begin, std::function<void(int result, void* data)> take) {
   requests_.push_back({this, std::move(take)});
-  if (begin(&requests_.back()) != 0) lose(nfs_get_error(context_.get()));
+  if (begin(&requests_.back()) != 0) NfsAnswers::lose(nfs_get_error(context_.get()));
   ++waiting_;
 }
 
@@ -162,23 +160,20 @@ void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPO
       [take = std::move(take)](int, void* data) { take(*static_cast<const COMPOUND4res*>(data)); });
 }
 
-void LibnfsConnection::lose(const std::string& reason) {
-  is_lost_ = true;
-  throw NfsFailure{.reason = reason, .is_temporary = true};
-}
-
 void LibnfsConnection::wait_until_answered(double timeout_s) {
   const double begin_s = now_s();
   double since_s = begin_s;
   for (std::size_t answered = answered_; waiting_ > 0;) {
-    if (ends_()) lose("nobody waits for it any more");
+    if (ends_()) NfsAnswers::lose("nobody waits for it any more");
     pollfd events{nfs_get_fd(context_.get()), static_cast<short>(nfs_which_events(context_.get())), 0};
-    if (::poll(&events, 1, kNfsLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
-    if (nfs_service(context_.get(), events.revents) != 0 && waiting_ > 0) lose("the server closed the connection");
+    if (::poll(&events, 1, kSocketLookMs) < 0 && errno != EINTR) NfsAnswers::lose(std::strerror(errno));
+    if (nfs_service(context_.get(), events.revents) != 0 && waiting_ > 0)
+      NfsAnswers::lose("the server closed the connection");
     if (answered != answered_) since_s = now_s();
     answered = answered_;
-    if (now_s() > since_s + timeout_s) lose(fmt::format("no answer for {} s", timeout_s));
-    if (now_s() > begin_s + place_.whole_try_s) lose(fmt::format("not done after {} s", place_.whole_try_s));
+    if (now_s() > since_s + timeout_s) NfsAnswers::lose(fmt::format("no answer for {} s", timeout_s));
+    if (now_s() > begin_s + place_.whole_try_s)
+      NfsAnswers::lose(fmt::format("not done after {} s", place_.whole_try_s));
   }
   requests_.clear();
 }
@@ -187,7 +182,6 @@ void LibnfsConnection::wait() {
   failure_.reset();
   wait_until_answered(place_.timeout_s);
   if (!failure_) return;
-  if (failure_->is_temporary) is_lost_ = true;
   throw NfsFailure(*std::exchange(failure_, {}));
 }
 

@@ -196,9 +196,9 @@ class Reading {
 
 }  // namespace
 
-NfsReader::NfsReader(NfsReadLimits limits) : NfsReader(std::move(limits), std::random_device{}()) {}
+NfsReader::NfsReader(SocketLimits limits) : NfsReader(std::move(limits), std::random_device{}()) {}
 
-NfsReader::NfsReader(NfsReadLimits limits, std::uint32_t last_request)
+NfsReader::NfsReader(SocketLimits limits, std::uint32_t last_request)
     : limits_(std::move(limits)), last_request_(last_request) {}
 
 NfsAttributes NfsReader::read(int socket, std::string_view folder, const std::string& path, std::uint64_t first,

@@ -4,27 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "storage/block_pool.hpp"
 #include "storage/nfs/nfs_connection.hpp"
+#include "storage/socket_wait.hpp"
 
 namespace chexbench::storage {
-
-struct NfsReadLimits {
-  double timeout_s = 20;                              // without an answer coming in
-  double whole_try_s = 300;                           // for all answers of one read()
-  std::function<bool()> ends = [] { return false; };  // is asked every 0.05 s of a wait
-};
 
 // Not thread-safe.
 class NfsReader {
  public:
-  explicit NfsReader(NfsReadLimits limits);
+  explicit NfsReader(SocketLimits limits);
   // Numbers its requests from the one after `last_request` on; the other constructor takes a random number.
-  NfsReader(NfsReadLimits limits, std::uint32_t last_request);
+  NfsReader(SocketLimits limits, std::uint32_t last_request);
 
   // Does what NfsConnection::read() does: `folder` is the handle of the folder in which `path` begins. `socket` must be
   // connected, and nobody else may use it meanwhile.
@@ -33,7 +27,7 @@ class NfsReader {
                      RangePieces& pieces);
 
  private:
-  const NfsReadLimits limits_;
+  const SocketLimits limits_;
   std::uint32_t last_request_;  // its number, by which answers are told apart
   BlockPool spare_;             // for answers that overtake others
 };

@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/epoch_training.hpp"
+#include "engine/torch_update.hpp"
 #include "model/weights.hpp"
 #include "verbs/selftest/comparison.hpp"
 
@@ -91,32 +92,19 @@ double softmax_loss(std::span<const float> logits, const std::vector<float>& lab
   return sum / mass;
 }
 
-// One weight by the formulas of torch.optim.
+// One weight as it must be, and its moving average.
 struct Twin {
-  double first = 0, second = 0, average = 0, magnitude = 0, root = 1;
+  engine::TorchWeight weight;
+  double average = 0;
 
-  // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
-  // what is left.
-  double slack() const { return kRate * 2e-6 * magnitude / root; }
-  // NaN if `computed` is, which this order of max's arguments keeps: a deviation of NaN is told.
-  double beyond_slack(float computed, double exact) const {
-    return std::max(std::abs(static_cast<double>(computed) - exact) - slack(), 0.0);
+  void update(const spec::TrainingSpec& training, double gradient) {
+    weight.update(training, gradient);
+    average = weight.updates == 1 ? weight.value : kAverage * average + (1 - kAverage) * weight.value;
   }
-
-  double update(spec::OptimizerKind kind, int step, double gradient, double weight) {
-    magnitude = std::max(magnitude, std::abs(gradient) + kDecay * std::abs(weight));
-    if (kind == spec::OptimizerKind::adamw) {
-      weight *= 1 - kRate * kDecay;
-    } else {
-      gradient += kDecay * weight;
-    }
-    first = (kind == spec::OptimizerKind::sgd ? kMomentum : 0.9) * first +
-            (kind == spec::OptimizerKind::sgd ? 1.0 : 0.1) * gradient;
-    second = 0.999 * second + 0.001 * gradient * gradient;
-    root = kind == spec::OptimizerKind::sgd ? 1 : std::sqrt(second / (1 - std::pow(0.999, step))) + 1e-8;
-    weight -= kRate * (kind == spec::OptimizerKind::sgd ? first : first / (1 - std::pow(0.9, step)) / root);
-    average = step == 1 ? weight : kAverage * average + (1 - kAverage) * weight;
-    return weight;
+  // How much farther than f32 must be `computed` is from what it should be. NaN if `computed` is, which this order of
+  // max's arguments keeps: a deviation of NaN is told.
+  double deviation(const spec::TrainingSpec& training, float computed, double exact) const {
+    return std::max(std::abs(static_cast<double>(computed) - exact) - weight.slack(training), 0.0);
   }
 };
 
@@ -124,7 +112,7 @@ struct Twin {
 class Updates {
  public:
   Updates(const std::string& name, spec::OptimizerKind optimizer, spec::Task task)
-      : optimizer_(optimizer), task_(task), engine_(engine::make_engine(name, config_of(optimizer, task))) {
+      : config_(config_of(optimizer, task)), engine_(engine::make_engine(name, config_)) {
     if (!engine_->traits().trains)
       throw SpecError("selftest updates: '" + name + "' trains nothing; use auto, cuda or onednn");
     pool_ = BatchPool::create({.images = kImages, .height = kSize, .width = kSize, .labels = kOutputs}, 1,
@@ -135,8 +123,9 @@ class Updates {
     for (int number = 1; number <= kSteps; ++number) step(number, losses, weights);
     engine_->epoch_training()->swap_average();
     for (const auto& [name, values] : read_all(*engine_, &engine::Engine::read_parameter)) {
+      const std::vector<Twin>& twins = twins_.at(name);
       for (std::size_t i = 0; i < values.size(); ++i)
-        averages.add(twins_.at(name)[i].beyond_slack(values[i], twins_.at(name)[i].average), name);
+        averages.add(twins[i].deviation(config_.training, values[i], twins[i].average), name);
     }
   }
 
@@ -148,7 +137,7 @@ class Updates {
     const std::vector<float> labels = batch->labels;
     engine_->step(std::move(batch), *reducer_);
     engine_->finish();
-    const auto loss_of = task_ == spec::Task::classes ? softmax_loss : sigmoid_loss;
+    const auto loss_of = config_.training.task == spec::Task::classes ? softmax_loss : sigmoid_loss;
     losses.add(std::abs(engine_->timings().loss - loss_of(engine_->logits(), labels)), fmt::format("step {}", number));
     const Tensors gradients = read_all(*engine_, &engine::Engine::read_gradient);
     double squares = 0;
@@ -158,15 +147,14 @@ class Updates {
       std::vector<Twin>& twins = twins_[name];
       twins.resize(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) {
-        const double exact = twins[i].update(optimizer_, number, factor * static_cast<double>(gradients.at(name)[i]),
-                                             static_cast<double>(before.at(name)[i]));
-        weights.add(twins[i].beyond_slack(values[i], exact), name);
+        twins[i].weight.value = static_cast<double>(before.at(name)[i]);
+        twins[i].update(config_.training, factor * static_cast<double>(gradients.at(name)[i]));
+        weights.add(twins[i].deviation(config_.training, values[i], twins[i].weight.value), name);
       }
     }
   }
 
-  const spec::OptimizerKind optimizer_;
-  const spec::Task task_;
+  const engine::EngineConfig config_;
   const std::unique_ptr<Reducer> reducer_ = comm::make_single_reducer();  // outlives the engine
   const std::unique_ptr<engine::Engine> engine_;
   std::shared_ptr<BatchPool> pool_;

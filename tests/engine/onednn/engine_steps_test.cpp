@@ -10,8 +10,8 @@
 #include "core/cpu_features.hpp"
 #include "engine/checkpoint_tensors.hpp"
 #include "engine/epoch_training.hpp"
+#include "engine/torch_update.hpp"
 #include "model/weights.hpp"
-#include "optimizer_twin.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -99,20 +99,21 @@ TYPED_TEST(EngineSteps, MoveEachWeightAsAScalarTwinOfTheOptimizer) {
   const auto engine = this->make(1);
   const std::vector<TensorInfo> all = engine->parameters();
   std::vector<TensorInfo> some{all.front(), all[1], all[all.size() / 2], all[all.size() - 2], all.back()};
-  std::vector<std::vector<OptimizerTwin>> twins;
+  std::vector<std::vector<TorchWeight>> twins;
   std::vector<float> values;
   for (const TensorInfo& info : some) {
     values.resize(static_cast<std::size_t>(info.count()));
     engine->read_parameter(info.name, values);
     auto& of_tensor = twins.emplace_back();
-    for (const float value : values) of_tensor.push_back({this->config_.training, static_cast<double>(value)});
+    for (const float value : values) of_tensor.push_back({.value = static_cast<double>(value)});
   }
   for (int step = 0; step < this->kSteps; ++step) {
     this->step(*engine, step);
     for (std::size_t tensor = 0; tensor < some.size(); ++tensor) {
       values.resize(twins[tensor].size());
       engine->read_gradient(some[tensor].name, values);
-      for (std::size_t i = 0; i < values.size(); ++i) twins[tensor][i].update(static_cast<double>(values[i]));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        twins[tensor][i].update(this->config_.training, static_cast<double>(values[i]));
     }
   }
   for (std::size_t tensor = 0; tensor < some.size(); ++tensor) {
@@ -120,7 +121,7 @@ TYPED_TEST(EngineSteps, MoveEachWeightAsAScalarTwinOfTheOptimizer) {
     engine->read_parameter(some[tensor].name, values);
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      worst = std::max(worst, std::abs(static_cast<double>(values[i]) - twins[tensor][i].weight));
+      worst = std::max(worst, std::abs(static_cast<double>(values[i]) - twins[tensor][i].value));
     }
     EXPECT_LT(worst, 1e-6) << some[tensor].name;
     EXPECT_NE(twins[tensor].front().first, 0) << some[tensor].name << " has no gradient to move by";

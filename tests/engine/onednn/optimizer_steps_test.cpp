@@ -6,7 +6,7 @@
 
 #include "core/random.hpp"
 #include "engine/onednn/optimizer.hpp"
-#include "optimizer_twin.hpp"
+#include "engine/torch_update.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -28,21 +28,21 @@ TEST_P(OptimizerSteps, KeepToTheirScalarTwin) {
   Optimizer optimizer = make(training);
   RandomStream stream(5);
   std::vector<float> weights(kCount), gradients(kCount);
-  std::vector<OptimizerTwin> twins(kCount, {training});
-  for (std::size_t i = 0; i < kCount; ++i) twins[i].weight = weights[i] = static_cast<float>(stream.uniform() - 0.5);
+  std::vector<TorchWeight> twins(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) twins[i].value = weights[i] = static_cast<float>(stream.uniform() - 0.5);
   const std::vector<float> start = weights;
   for (int step = 0; step < 30; ++step) {
     for (std::size_t i = 0; i < kCount; ++i) {
       const bool skipped = i % 5 == 0 && step % 7 != 0;
       const double scale = std::pow(10.0, -static_cast<double>(i % 8));
       gradients[i] = skipped ? 0.0f : static_cast<float>(scale * (2 * stream.uniform() - 0.7));
-      twins[i].update(static_cast<double>(gradients[i]));
+      twins[i].update(training, static_cast<double>(gradients[i]));
     }
     optimizer.update(weights, gradients);
   }
   for (std::size_t i = 0; i < kCount; ++i) {
-    const double moved = std::abs(twins[i].weight - static_cast<double>(start[i]));
-    EXPECT_NEAR(static_cast<double>(weights[i]), twins[i].weight, 3e-6 + 1e-4 * moved) << i;
+    const double moved = std::abs(twins[i].value - static_cast<double>(start[i]));
+    EXPECT_NEAR(static_cast<double>(weights[i]), twins[i].value, 3e-6 + 1e-4 * moved) << i;
   }
 }
 

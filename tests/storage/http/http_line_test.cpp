@@ -137,9 +137,10 @@ TEST_F(HttpLineTest, SendsTheHostThatWasSignedAndNoOther) {
     RangePieces& pieces_;
   } body(pieces);
   const HttpRequest request{.url = server.url(), .headers = {"host: bucket.example"}, .into = &body};
-  const auto line = connect_line(request, "");
+  const auto goes_on = [] { return false; };
+  const auto line = connect_line(request, "", goes_on);
   ASSERT_TRUE(line);
-  ASSERT_TRUE(line->get(request, [] { return false; }));
+  ASSERT_TRUE(line->get(request, goes_on));
   EXPECT_EQ(part, "hello");
   EXPECT_THAT(asked, AllOf(HasSubstr("\r\nhost: bucket.example\r\n"), Not(HasSubstr("127.0.0.1"))));
 }
@@ -190,6 +191,17 @@ TEST_F(HttpLineTest, NoticesABodyThatEndsTooEarly) {
 TEST_F(HttpLineTest, AHeadWithoutEndIsNotReadForEver) {
   Server server([](const std::string&) { return "HTTP/1.1 206 Partial\r\n" + std::string(600'000, 'x'); });
   EXPECT_THAT(failure(server.url(), 5), HasSubstr("cannot read s3://b/x"));
+}
+
+// The server waits for the end of a request, which the first message of TLS does not have.
+TEST_F(HttpLineTest, AHandshakeEndsWhenNobodyWaits) {
+  const Server server([](const std::string&) { return std::string(); });
+  const std::string url = "https" + server.url().substr(std::string("http").size());
+  int asked = 0;
+  EXPECT_FALSE(connect_line({.url = url}, "", [&] { return ++asked > 1; }));
+  EXPECT_EQ(asked, 2);
+  wanted_ = false;
+  EXPECT_EQ(read(url, 5), "?????");
 }
 
 TEST_F(HttpLineTest, EndsWhenNobodyWaits) {

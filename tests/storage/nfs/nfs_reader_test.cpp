@@ -145,7 +145,7 @@ class NfsReaderTest : public testing::Test {
   }
 
   std::array<int, 2> ends_{};
-  std::optional<NfsReader> reader_{NfsReadLimits{}};
+  std::optional<NfsReader> reader_{SocketLimits{}};
   std::string part_;
   std::size_t filled_ = 0;
   std::jthread server_;
@@ -262,13 +262,13 @@ TEST_F(NfsReaderTest, ALostConnectionMayBeReplaced) {
 
 TEST_F(NfsReaderTest, DoesNotWaitForEver) {
   serve(9, [](std::vector<Call>&) { return std::string(); });
-  reader_.emplace(NfsReadLimits{.timeout_s = 0.2});
+  reader_.emplace(SocketLimits{.timeout_s = 0.2});
   EXPECT_EQ(failure().reason, "no answer for 0.2 s");
 }
 
 TEST_F(NfsReaderTest, EndsWithTheRun) {
   serve(9, [](std::vector<Call>&) { return std::string(); });
-  reader_.emplace(NfsReadLimits{.ends = [] { return true; }});
+  reader_.emplace(SocketLimits{.ends = [] { return true; }});
   EXPECT_EQ(failure().reason, "nobody waits for it any more");
 }
 

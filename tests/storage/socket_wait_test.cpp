@@ -1,0 +1,71 @@
+#include "storage/socket_wait.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "core/clock.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+class SocketWaitTest : public testing::Test {
+ protected:
+  SocketWaitTest() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }
+  ~SocketWaitTest() override {
+    for (const int end : ends_) ::close(end);
+  }
+  // Waits again and again, as if `bytes` came before each wait, and returns why it had to end.
+  std::string reason(const SocketLimits& limits, std::size_t bytes) const {
+    SocketWait wait(ends_[0], limits);
+    while (true) {
+      wait.count(bytes);
+      if (std::string reason = wait.wait(POLLIN, 1); !reason.empty()) return reason;
+    }
+  }
+  int wakes_at() const {
+    int least = 0;
+    socklen_t size = sizeof least;
+    EXPECT_EQ(::getsockopt(ends_[0], SOL_SOCKET, SO_RCVLOWAT, &least, &size), 0);
+    return least;
+  }
+  std::array<int, 2> ends_{};
+};
+
+TEST_F(SocketWaitTest, GivesUpOnAServerThatIsSilent) {
+  EXPECT_EQ(reason({.timeout_s = 0.1}, 0), "no answer for 0.1 s");
+}
+
+TEST_F(SocketWaitTest, GivesUpOnAServerThatDrips) {
+  EXPECT_EQ(reason({.timeout_s = 0.1}, 1), "too slow: less than 1000 bytes/s for 0.1 s");
+}
+
+TEST_F(SocketWaitTest, GivesATryThatIsFastEnoughTheWholeTime) {
+  const double begin_s = now_s();
+  EXPECT_EQ(reason({.timeout_s = 0.1, .whole_try_s = 0.4}, 1'000'000), "not done after 0.4 s");
+  EXPECT_GE(now_s() - begin_s, 0.4);
+}
+
+TEST_F(SocketWaitTest, EndsBeforeItWaitsWhereNobodyNeedsTheAnswer) {
+  EXPECT_EQ(reason({.ends = [] { return true; }}, 0), "nobody waits for it any more");
+}
+
+TEST_F(SocketWaitTest, IsWokenByTheLastByteThatIsWanted) {
+  {
+    SocketWait wait(ends_[0], {});
+    ASSERT_EQ(::send(ends_[1], "abcde", 5, 0), 5);
+    EXPECT_EQ(wait.wait(POLLIN, 5), "");
+    EXPECT_EQ(wakes_at(), 5);
+    EXPECT_EQ(wait.wait(POLLIN, 0), "") << "none means any";
+    EXPECT_EQ(wakes_at(), 1);
+    EXPECT_EQ(wait.wait(POLLIN, std::size_t{1} << 40), "");
+    EXPECT_GT(wakes_at(), 5);
+  }
+  EXPECT_EQ(wakes_at(), 1) << "others who look whether anything came are told of each byte";
+}
+
+}  // namespace
+}  // namespace chexbench::storage
