@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
@@ -35,7 +36,8 @@ void print_shown(const std::string& text) {
   }
 }
 
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+// Open MPI's mpirun reads what a rank prints through a terminal of its own, wherever it writes that to.
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1 && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr; }
 
 std::optional<std::size_t> stdout_width() {
   winsize size{};

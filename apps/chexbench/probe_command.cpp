@@ -91,12 +91,13 @@ std::string text_of(const verbs::ProbeResult& result, const std::string& format)
 
 std::string progress_line(const std::string& root, const verbs::ProbeProgress& progress) {
   const std::string rate = progress.images_per_s ? fmt::format("{:.0f} images/s, ", *progress.images_per_s) : "";
-  return fmt::format("measuring {}: {}at most {} left", printable(root), rate,
-                     duration_text(std::max(0.0, progress.time_s - progress.passed_s)));
+  const double left_s = progress.time_s - progress.passed_s;
+  return fmt::format("measuring {}: {}{}", printable(root), rate,
+                     left_s > 0 ? time_left_text(left_s, "at most") : "the time is up, and this repeat the last one");
 }
 
 verbs::Probe measure(const ProbeArguments& arguments, bench::Session& session, bool is_root) {
-  StatusLine line(is_root && stderr_is_terminal());
+  StatusLine line(is_root && stderr_shows_status());
   const std::string& root = arguments.data_set->root;
   line.show(fmt::format("looking at {}", printable(root)));
   return verbs::probe(arguments.data_set->spec(), session.world(),

@@ -275,7 +275,8 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   add_format_option(app, arguments->format, {"table", "json", "csv"});
   add_findings_option(app, arguments->findings);
   app.add_option("--progress", arguments->progress,
-                 "Show on stderr how far the run is; auto does on a terminal and, every 30 s, under mpirun.")
+                 "Show on stderr how far the run is; auto does on a terminal and, every 30 s, where mpirun or srun may "
+                 "hide one.")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   app.add_option(

@@ -5,9 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bench/step_observer.hpp"
+#include "bench/time_left.hpp"
+#include "core/clock.hpp"
 #include "core/status_line.hpp"
 #include "results/record.hpp"
 
@@ -40,19 +41,17 @@ struct ProgressOptions {
   double every_s = 30;
   std::function<void(const RunState&)>
       on_state;  // called up to ten times a second, on the thread that trains; or empty
+  std::function<double()> clock = now_s;
 };
 
-// Returns what `wanted`, the value of --progress, means for this process. `always` shows it, on a terminal as one line
-// and else as a line every 5 s; `auto` does so on a terminal and, because nobody would see anything for minutes, as a
-// line every 30 s where a launcher such as mpirun is between this process and the terminal; `never` shows nothing.
+// Returns what `wanted`, the value of --progress, means for this process. `always` shows it, on a terminal, also one
+// that mpirun forwards to, as one line and else as a line every 5 s; `auto` does so on a terminal and, because nobody
+// would see anything for minutes, as a line every 30 s on a dumb one and where a launcher may be between this process
+// and a terminal; `never` shows nothing.
 ProgressOptions progress_options(const std::string& wanted);
 
 // Returns "[7/48] naive png ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
 std::string progress_text(const RunState& state, const std::string& trial, std::size_t trials);
-
-// Returns how long the validation after an epoch takes, as a share of the time of the epoch's steps, where computing
-// limits both: forward alone is about a third of the operations of forward and backward. 0 without epochs.
-double validation_share(const spec::TrainingSpec& training);
 
 // Follows a run over `report.trials`. Not thread-safe.
 class Progress {
@@ -69,22 +68,15 @@ class Progress {
   void finish(std::size_t trial);
 
  private:
-  struct Planned {
-    int done = 0;
-    int total = 0;
-    double spent_s = 0;
-  };
-  RunState state_after(const StepProgress& progress) const;
-  std::optional<double> left_s(const StepProgress& progress) const;
-  void show(const RunState& state);
+  RunState state_after(const StepProgress& progress, double time_s);
+  void show(const RunState& state, double time_s);
 
   const results::Report& report_;
   const ProgressOptions options_;
   StatusLine line_;
-  std::vector<Planned> trials_;  // as in the report
+  TimeLeft time_left_;
   std::size_t trial_ = 0;
   int repeat_ = 0;
-  double began_s_ = 0;
   double told_s_ = 0;
   double shown_s_ = 0;
 };

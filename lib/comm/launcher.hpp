@@ -30,14 +30,14 @@ bool is_launcher_variable(std::string_view assignment);
 // launcher started the process.
 void announce_end(const Environment& environment);
 
-// Asks MPICH's own launcher to end all ranks, and mpirun with that exit code, and waits 0.2 s for that. Returns whether it
-// was asked: not if another launcher started the process. Allocates no memory. Only one thread may talk to the launcher,
-// which in a process that has joined the others is the one that makes MPI calls.
+// Asks MPICH's own launcher to end all ranks, and mpirun with that exit code, and waits 0.2 s for that. Returns whether
+// it was asked: not if another launcher started the process. Allocates no memory. Only one thread may talk to the
+// launcher, which in a process that has joined the others is the one that makes MPI calls.
 bool abort_by_launcher(const Environment& environment, int exit_code);
 
 // Must be called if a process fails that has not joined the other ranks or cannot end them by MPI_Abort: they would
-// wait for it in MPI_Init for ever. As abort_by_launcher(), but ranks other than 0 give rank 0 a second to do so, because
-// it may have the same error to report. Does nothing if the launcher started the process alone.
+// wait for it in MPI_Init for ever. As abort_by_launcher(), but ranks other than 0 give rank 0 a second to do so,
+// because it may have the same error to report. Does nothing if the launcher started the process alone.
 void abort_ranks(const Environment& environment, int exit_code);
 
 }  // namespace chexbench::comm

@@ -1,4 +1,4 @@
-// Watches the waits of this rank for others: says after 10 s, and then every 60 s, for which rank it waits and where
+// Watches the waits of this rank for others: says after 9 s, and then every 60 s, for which rank it waits and where
 // that rank is, and gives up after a limit.
 //
 // Some 1.5 s before a line is due, a rank asks the others where they are, by notes on an MPI communicator of their own;
@@ -61,7 +61,7 @@ class NoteLinks {
 
 // How long waits go on silently; in seconds.
 struct WaitTimes {
-  double first_line_s = 10;
+  double first_line_s = 9;  // so that no job is silent for over 10, counted from when a rank stopped
   double next_line_s = 60;
 };
 

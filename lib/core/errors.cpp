@@ -42,6 +42,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    // So many letters would have to be added at least.
+    if (longer - std::min(name.size(), candidate.size()) >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best_distance = distance;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/utf8.hpp"
 
 namespace chexbench {
@@ -15,6 +17,13 @@ bool is_control(std::string_view character) {
   if (character.size() != 3 || byte(0) != 0xe2) return false;
   const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae));
   return is_mark || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);  // U+2066 to U+2069
+}
+
+// Returns how many bytes at the beginning are printable ASCII, as nearly all text is: they need not be looked at one by
+// one.
+std::size_t plain_bytes(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
 }
 
 // Takes the first character off `text`, which must not be empty, and returns how it is shown.
@@ -32,12 +41,15 @@ std::string take_shown(std::string_view& text) {
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
-  while (!text.empty()) {
+  while (true) {
+    const std::size_t plain = std::min(plain_bytes(text), max_bytes - out.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return out;
     const std::string shown = take_shown(text);
     if (out.size() + shown.size() > max_bytes) return out + "...";
     out += shown;
   }
-  return out;
 }
 
 std::string printable_lines(std::string_view text) {

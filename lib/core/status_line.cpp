@@ -1,20 +1,26 @@
 #include "core/status_line.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "core/clock.hpp"
+#include "core/launcher_terminal.hpp"
 #include "core/printable.hpp"
 
 namespace chexbench {
 namespace {
 
 constexpr double kShowEvery_s = 0.1;
+constexpr double kForwardEvery_s = 0.5;  // each time wakes two processes of mpirun
+// Before other text may follow on standard output, which mpirun reads from another pipe.
+constexpr double kForwarded_s = 0.05;
 constexpr const char* kClearLine = "\r\033[K";
 constexpr std::size_t kMostBytes = 200;
 
@@ -28,15 +34,40 @@ void put_on_stderr(const std::string& text) {
   std::fflush(stderr);
 }
 
+bool is_dumb() {
+  const char* const kind = std::getenv("TERM");
+  return kind != nullptr && std::string_view(kind) == "dumb";
+}
+
+// Opens the terminal to which mpirun forwards stderr, to be asked for its width; returns -1 if there is none.
+int open_forwarding_terminal() {
+  if (isatty(STDERR_FILENO) == 1 || is_dumb()) return -1;
+  const std::optional<std::string> path = launchers_stderr();
+  if (!path) return -1;
+  const int file = open(path->c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (file < 0 || isatty(file) == 1) return file;
+  close(file);
+  return -1;
+}
+
+int forwarding_terminal() {
+  static const int file = open_forwarding_terminal();
+  return file;
+}
+
+bool is_forwarded() { return forwarding_terminal() >= 0; }
+
+// Of the ranks whose stderr is forwarded, another one may show a line.
 void clear_line() {
-  if (line_is_shown) put_on_stderr(kClearLine);
+  if (line_is_shown || is_forwarded()) put_on_stderr(kClearLine);
   line_is_shown = false;
 }
 
 // Returns the bytes that fit into one line of the terminal: clearing a line that is wrapped would leave a part of it.
 std::size_t most_bytes() {
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kMostBytes;
+  const int terminal = is_forwarded() ? forwarding_terminal() : STDERR_FILENO;
+  if (ioctl(terminal, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kMostBytes;
   constexpr std::size_t kDots = 3;  // behind a text that is cut
   return std::min(kMostBytes, std::max<std::size_t>(size.ws_col, kDots + 2) - kDots - 1);
 }
@@ -44,6 +75,8 @@ std::size_t most_bytes() {
 }  // namespace
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+bool stderr_shows_status() { return (stderr_is_terminal() && !is_dumb()) || is_forwarded(); }
 
 std::unique_lock<std::mutex> on_own_line() {
   std::unique_lock lock(stderr_mutex);
@@ -57,13 +90,15 @@ void write_own_line(std::string_view text) {
 }
 
 StatusLine::~StatusLine() {
-  if (last_shown_s_ != 0) on_own_line().unlock();
+  if (last_shown_s_ == 0) return;
+  on_own_line().unlock();
+  if (is_forwarded()) sleep_until_s(now_s() + kForwarded_s);
 }
 
 void StatusLine::show(std::string_view text) {
   if (!shown_) return;
   const std::lock_guard lock(stderr_mutex);
-  if (now_s() - last_shown_s_ < kShowEvery_s) return;
+  if (now_s() - last_shown_s_ < (is_forwarded() ? kForwardEvery_s : kShowEvery_s)) return;
   last_shown_s_ = now_s();
   put_on_stderr(fmt::format("{}{}", kClearLine, printable(text, most_bytes())));
   line_is_shown = true;

@@ -37,6 +37,12 @@ std::string duration_text(double seconds) {
   return minutes < 60 ? fmt::format("{} min", minutes) : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
+std::string time_left_text(double seconds, std::string_view bound) {
+  constexpr double kShortest_s = 0.5;  // 0 s in whole numbers
+  if (seconds < kShortest_s) return "nearly done";
+  return fmt::format("{}{}{} left", bound, bound.empty() ? "" : " ", duration_text(seconds));
+}
+
 std::string sentence_of(std::string clause) {
   if (clause.empty()) return clause;
   clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));

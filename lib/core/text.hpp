@@ -18,6 +18,10 @@ std::string shell_word(const std::string& word);
 // Returns a length of time for people, in whole numbers: "45 s", "7 min", "2 h 5 min".
 std::string duration_text(double seconds);
 
+// Returns "3 min left", with `bound` before it ("at most 3 min left"), or "nearly done" below half a second: what is
+// shown stays until the next step, and "0 s left" would be wrong for all of that time.
+std::string time_left_text(double seconds, std::string_view bound = "");
+
 // Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. Empty for an empty one.
 std::string sentence_of(std::string clause);
 

@@ -9,6 +9,7 @@
 #include "core/log.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/layouts.hpp"
+#include "dataset/shards_hint.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -51,8 +52,8 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
             : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
     throw DataError(
         fmt::format("no images below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
-                    "{}/train/CLASS/IMAGE.png{}{}",
-                    root.path, root.path, root.path, others, dicom_hint(root)));
+                    "{}/train/CLASS/IMAGE.png{}{}{}",
+                    root.path, root.path, root.path, others, dicom_hint(root), shards_hint(root)));
   }
   const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
   if (std::ranges::all_of(index.files, is_outside)) return;

@@ -15,6 +15,7 @@
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
 #include "dataset/nih_labels.hpp"
+#include "dataset/shards_hint.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
@@ -128,8 +129,9 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
 // What a root may hold, for messages about roots that hold none of it.
 constexpr std::string_view kLayouts =
     "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), a CSV of labels of your own beside images, "
-    "a folder of images for each class, CheXpert (train.csv, valid.csv) or MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) "
-    "(data.layout nih, csv, folders, chexpert, mimic)";
+    "a folder of images for each class, CheXpert (train.csv, valid.csv), MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) or "
+    "TensorFlow's shards of ImageNet (train-00000-of-01024) (data.layout nih, csv, folders, chexpert, mimic, "
+    "imagenet)";
 
 // @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
@@ -230,6 +232,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   };
   if (any(is_chexpert)) return spec::DataLayout::chexpert;
   if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  refuse_folder_of_format(root, entries);
   if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
     throw DataError(
@@ -241,7 +244,8 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
     return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
   };
   if (any(may_hold_images)) return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
+  throw DataError(
+      fmt::format("no label table in '{}': expected {}{}{}", root.path, kLayouts, dicom_hint(root), shards_hint(root)));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/errors.hpp"
 #include "spec/keys.hpp"
@@ -14,7 +15,15 @@ namespace chexbench::spec {
 bool is_op_key(const std::string& key) { return key.starts_with("pipeline."); }
 
 bool is_group(const std::string& name) {
-  return std::ranges::any_of(key_rules(), [&](const KeyRule& rule) { return rule.path.starts_with(name + "."); });
+  static const std::unordered_set<std::string> groups = [] {
+    std::unordered_set<std::string> names;
+    for (const KeyRule& rule : key_rules()) {
+      for (std::size_t dot = 0; (dot = rule.path.find('.', dot)) != std::string::npos; ++dot)
+        names.insert(rule.path.substr(0, dot));
+    }
+    return names;
+  }();
+  return groups.contains(name);
 }
 
 std::vector<std::string> names_under(const std::string& prefix) {

@@ -1,6 +1,8 @@
 #include "spec/keys.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "spec/data_keys.hpp"
@@ -315,9 +317,13 @@ std::span<const KeyRule> key_rules() {
 }
 
 const KeyRule* find_key(const std::string& path) {
-  const auto rules = key_rules();
-  const auto found = std::ranges::find(rules, path, &KeyRule::path);
-  return found == rules.end() ? nullptr : &*found;
+  static const std::unordered_map<std::string_view, const KeyRule*> by_path = [] {
+    std::unordered_map<std::string_view, const KeyRule*> rules;
+    for (const KeyRule& rule : key_rules()) rules.emplace(rule.path, &rule);
+    return rules;
+  }();
+  const auto found = by_path.find(path);
+  return found == by_path.end() ? nullptr : found->second;
 }
 
 bool lacks_second_job(const std::string& key, const Experiment& experiment) {

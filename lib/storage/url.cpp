@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
@@ -16,13 +15,15 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string encoded(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string result;
   result.reserve(text.size());
   for (const char c : text) {
     if (is_letter(c) || is_digit(c) || kept.find(c) != std::string_view::npos) {
       result += c;
     } else {
-      fmt::format_to(std::back_inserter(result), "%{:02X}", static_cast<unsigned char>(c));
+      const auto byte = static_cast<unsigned char>(c);
+      result += {'%', kDigits[byte / 16], kDigits[byte % 16]};
     }
   }
   return result;

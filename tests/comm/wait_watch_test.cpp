@@ -103,8 +103,8 @@ TEST_F(WaitWatchTest, NamesARankThatDoesNotAnswer) {
   watch(0).enter_step(11);
   stopped_[1] = true;
   begin(0, "averaging of gradients");
-  pass(10.5);
-  EXPECT_THAT(lines(0), ElementsAre("waiting for rank 1 (node1) for 10 s: averaging of gradients, step 12 of 40 in "
+  pass(9.5);
+  EXPECT_THAT(lines(0), ElementsAre("waiting for rank 1 (node1) for 9 s: averaging of gradients, step 12 of 40 in "
                                     "repeat 1; rank 1 does not answer: it is stopped, or its host or the network "
                                     "hangs"));
   pass(58);
@@ -117,7 +117,7 @@ TEST_F(WaitWatchTest, SaysWhatARankThatAnswersDoes) {
   start(2);
   watch(1).enter({.what = "opens the data"});
   begin(0, "barrier");
-  pass(10.5);
+  pass(9.5);
   EXPECT_THAT(lines(0), ElementsAre(HasSubstr("rank 1 answers, and is busy: opens the data")));
   EXPECT_THAT(lines(1), IsEmpty());
 }
@@ -125,11 +125,11 @@ TEST_F(WaitWatchTest, SaysWhatARankThatAnswersDoes) {
 TEST_F(WaitWatchTest, OnlyTheLowestRankThatWaitsSpeaksAndTheOthersAskFewRanks) {
   start(20);
   for (int rank = 1; rank < 20; ++rank) begin(rank, "barrier");
-  pass(9.7);
+  pass(8.7);
   // Rank 1 asks all, the others rank 0, which is late, and rank 1; nobody else has sent anything but answers.
   EXPECT_LE(sent_, 2 * (19 + 18 * 2));
   pass(1);
-  EXPECT_THAT(lines(1), ElementsAre(HasSubstr("waiting for rank 0 (node0) for 10 s")));
+  EXPECT_THAT(lines(1), ElementsAre(HasSubstr("waiting for rank 0 (node0) for 9 s")));
   for (int rank = 2; rank < 20; ++rank) EXPECT_THAT(lines(rank), IsEmpty());
 }
 
@@ -138,8 +138,8 @@ TEST_F(WaitWatchTest, AnotherRankSpeaksWhereTheFirstOnesAreStopped) {
   stopped_[0] = stopped_[1] = true;
   begin(2, "gather");
   begin(3, "gather");
-  pass(10.5);
-  EXPECT_THAT(lines(2), ElementsAre(HasSubstr("waiting for ranks 0 (node0), 1 (node1) for 10 s: gather")));
+  pass(9.5);
+  EXPECT_THAT(lines(2), ElementsAre(HasSubstr("waiting for ranks 0 (node0), 1 (node1) for 9 s: gather")));
   EXPECT_THAT(lines(3), IsEmpty());
 }
 
@@ -147,7 +147,7 @@ TEST_F(WaitWatchTest, TellsARankInAnotherOperation) {
   start(2);
   begin(0, "barrier");
   begin(1, "gather");
-  pass(10.5);
+  pass(9.5);
   EXPECT_THAT(lines(0), ElementsAre(HasSubstr("rank 1 takes part in 'gather' instead: the ranks have diverged")));
 }
 
@@ -155,7 +155,7 @@ TEST_F(WaitWatchTest, TellsANetworkThatHangs) {
   start(2);
   begin(0, "barrier");
   begin(1, "barrier");
-  pass(10.5);
+  pass(9.5);
   EXPECT_THAT(lines(0), ElementsAre(HasSubstr("all ranks have come, and nothing arrives")));
 }
 
@@ -165,7 +165,7 @@ TEST_F(WaitWatchTest, DoesNotWaitForRanksThatHaveGoneOn) {
   begin(0, "broadcast", &done);
   watch(2).enter({.what = "decodes"});
   begin(1, "broadcast");
-  pass(10.5);
+  pass(9.5);
   EXPECT_THAT(lines(1), ElementsAre(HasSubstr("waiting for rank 2 (node2)")));
 }
 

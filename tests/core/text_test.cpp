@@ -26,6 +26,13 @@ TEST(DurationText, IsInTheUnitThatPeopleUse) {
   EXPECT_EQ(duration_text(7500), "2 h 5 min");
 }
 
+TEST(TimeLeftText, NeverSaysThatNothingIsLeft) {
+  EXPECT_EQ(time_left_text(185), "3 min left");
+  EXPECT_EQ(time_left_text(0.6, "at most"), "at most 1 s left");
+  EXPECT_EQ(time_left_text(0.4, "at most"), "nearly done");
+  EXPECT_EQ(time_left_text(-3), "nearly done");
+}
+
 TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
   EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
   EXPECT_EQ(sentence_of("Done."), "Done.");

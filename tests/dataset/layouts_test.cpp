@@ -328,6 +328,24 @@ TEST_F(LayoutTest, RefusesFoldersWithoutImages) {
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("no images below"), HasSubstr("/CLASS/")));
 }
 
+TEST_F(LayoutTest, SaysThatTheDataSetOfAFolderOfShardsIsTheFolderAbove) {
+  images({"tfrecord/train-00000-of-00001", "tfrecord/train-manifest.json"});
+  for (const char* folder : {"tfrecord", "tfrecord/"}) {
+    EXPECT_THAT(message_of<DataError>([&] { read_index(root_ / folder); }),
+                HasSubstr("set data.root to " + root_.path() + ", with data.format tfrecord"));
+  }
+}
+
+TEST_F(LayoutTest, SaysWhatShardsLackThatCannotBeRead) {
+  images({"xrays.tfrecord"});
+  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("xrays.tfrecord looks like a shard"), HasSubstr("image/encoded")));
+}
+
+TEST_F(LayoutTest, SaysThatShardsLackTheirTable) {
+  images({"webdataset/all-000000.tar"});
+  EXPECT_THAT(failure<DataError>(), HasSubstr("/webdataset holds shards, and beside them must be the table"));
+}
+
 TEST_F(LayoutTest, ReadsTheLayoutThatIsAskedForWhateverElseLiesThere) {
   images({"owl/1.jpg"});
   table("image,Cat\n1.jpg,1\n");

@@ -9,6 +9,7 @@ status is 5 if an attempt did not end so.
 
 import argparse
 import csv
+import os
 import sys
 import time
 from pathlib import Path
@@ -42,7 +43,7 @@ def summary(rows, head):
 def loops(arguments):
     for workload, classes in cases():
         for kind in classes:
-            if arguments.fault not in (None, kind) or arguments.workload not in (None, workload.name):
+            if arguments.fault not in ("all", kind) or arguments.workload not in (None, str(workload)):
                 continue
             for mode in KINDS:
                 for rank in range(workload.ranks) if workload.ranks else (None,):
@@ -50,14 +51,24 @@ def loops(arguments):
 
 
 def name_of(row):
-    """What tells one loop from another, as the table says it."""
-    return tuple("" if row[column] is None else str(row[column]) for column in COLUMNS[:6])
+    """What tells one loop from another, as the table says it, in the order of the table."""
+    return tuple("" if row[column] is None else str(row[column])
+                 for column in ("workload", "ranks", "rank", "class", "kind"))
 
 
 def measured(path):
     """Loop -> its row, of a table that was begun before."""
     with open(path, newline="") as file:
         return {name_of(row): row for row in csv.DictReader(file)}
+
+
+def write_table(path, table):
+    """Replaces the file as a whole, so that a table is whole wherever the loops are stopped."""
+    with open(f"{path}.new", "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table[name] for name in sorted(table))
+    os.replace(f"{path}.new", path)
 
 
 def failures(row):
@@ -67,36 +78,32 @@ def failures(row):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fault", nargs="?", metavar="CLASS", help="only this class")
-    parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="only this workload")
+    parser.add_argument("fault", nargs="?", default="all", metavar="CLASS", help="only this class, or 'all'")
+    parser.add_argument("workload", nargs="?", metavar="WORKLOAD",
+                        help="only this workload, as 'training' or 'training on 2 ranks'")
     parser.add_argument("--stride", type=float, help="try only every call whose number is larger by this share "
                         "(default: every call; of malloc 0.05, of system-open 0.1, of mpi-poll 0.5)")
     parser.add_argument("--most", type=int, help="attempts of a loop at most")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust/faults.csv", metavar="FILE",
                         help="the table (default: results/trust/faults.csv)")
-    parser.add_argument("--resume", action="store_true", help="keep the rows that the table has, and go on")
+    parser.add_argument("--resume", action="store_true",
+                        help="keep the rows that the table has, unless a finer stride is asked for, and go on")
     arguments = parser.parse_args()
     began, failed = time.monotonic(), 0
-    kept = measured(arguments.output) if arguments.resume and arguments.output.exists() else {}
-    with open(arguments.output, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for workload, kind, mode, rank in loops(arguments):
-            stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
-            head = {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank,
-                    "kind": mode, "stride": stride}
-            if name_of(head) in kept:
-                writer.writerow(kept[name_of(head)])
-                failed += failures(kept[name_of(head)])
-                continue
+    table = measured(arguments.output) if arguments.resume and arguments.output.exists() else {}
+    for workload, kind, mode, rank in loops(arguments):
+        stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
+        head = {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank, "kind": mode,
+                "stride": stride}
+        kept = table.get(name_of(head))
+        if kept is None or float(kept["stride"]) > stride:
             rows = list(loop(workload, kind, mode, rank, stride, arguments.most))
             for row in rows:
                 if not row["promised"] or row["lost"] or row["wrong"]:
                     print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr, flush=True)
-            line = summary(rows, head)
-            writer.writerow(line)
-            file.flush()
-            failed += failures(line)
-            print(", ".join(f"{column} {value}" for column, value in line.items()), flush=True)
+            table[name_of(head)] = summary(rows, head)
+            write_table(arguments.output, table)
+            print(", ".join(f"{column} {value}" for column, value in table[name_of(head)].items()), flush=True)
+        failed += failures(table[name_of(head)])
     print(f"{failed} attempts did not end as promised, {time.monotonic() - began:.0f} s")
     sys.exit(5 if failed else 0)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <set>
+
+#include "storage/listed_names.hpp"
 
 namespace chexbench::fuzz {
 namespace {
@@ -40,17 +40,18 @@ std::unique_ptr<storage::ByteStream> memory_stream(Bytes bytes, bool copies, std
 }
 
 std::vector<storage::StoreEntry> MemoryStore::list(const std::string& folder) const {
+  using Kind = storage::StoreEntry::Kind;
   std::vector<storage::StoreEntry> entries;
-  std::set<std::string> folders;
-  for (const auto& [path, bytes] : files_) {
-    if (!path.starts_with(folder + "/")) continue;
-    const std::string rest = path.substr(folder.size() + 1);
-    const std::size_t slash = rest.find('/');
-    if (slash == std::string::npos) {
-      entries.push_back({rest, storage::StoreEntry::Kind::file, bytes.size()});
-    } else if (folders.insert(rest.substr(0, slash)).second) {
-      entries.push_back({rest.substr(0, slash), storage::StoreEntry::Kind::folder, {}});
-    }
+  const std::string prefix = folder + "/";
+  for (auto file = files_.lower_bound(prefix); file != files_.end() && file->first.starts_with(prefix); ++file) {
+    const std::string_view rest = std::string_view(file->first).substr(prefix.size());
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    const bool is_file = name.size() == rest.size();
+    const bool is_listed = !is_file && !entries.empty() && entries.back().kind == Kind::folder &&
+                           entries.back().name == name;      // as files of one folder follow one another
+    if (is_listed || !storage::is_one_name(name)) continue;  // no store lists others
+    entries.push_back({std::string(name), is_file ? Kind::file : Kind::folder, {}});
+    if (is_file) entries.back().bytes = file->second.size();
   }
   return entries;
 }

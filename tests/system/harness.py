@@ -1,14 +1,17 @@
 """What the system tests share: running the binary, a data set to run it on, and specs."""
 
 import csv
+import fcntl
 import functools
 import json
 import os
 import pty
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -151,10 +154,14 @@ class SystemTest(unittest.TestCase):
         self.assertNotIn("Abort(", done.stderr, "a line of MPI's below the error reads as a crash")
         return done
 
-    def on_a_terminal(self, *arguments):
-        """What standard error, a terminal, is told."""
+    def on_a_terminal(self, *arguments, ranks=None, shell=None, stderr=None, columns=None, **environment):
+        """What a terminal is told by standard error, unless `stderr` is a file for it; or by a command of a shell."""
         leader, follower = pty.openpty()
-        process = subprocess.Popen(command_line(arguments), stdout=subprocess.DEVNULL, stderr=follower)
+        if columns:
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        process = subprocess.Popen(["bash", "-c", shell] if shell else command_line(arguments, ranks), stdin=follower,
+                                   stdout=follower if shell else subprocess.DEVNULL, stderr=stderr or follower,
+                                   env={**os.environ, "TERM": "xterm", **environment})
         os.close(follower)
         told = b""
         try:

@@ -2,9 +2,10 @@
 
 import json
 import re
+import shlex
 import unittest
 
-from harness import HAS_ONEDNN, SystemTest
+from harness import HAS_ONEDNN, SystemTest, command_line
 
 LINE = re.compile(r"\[(\d+)/(\d+)\] (.*)repeat (\d+) of (\d+), step (\d+) of (\d+): (.*)")
 
@@ -51,6 +52,46 @@ class Progress(SystemTest):
         self.assertEqual(len(lines), len({LINE.search(line)[6] + LINE.search(line)[1] for line in lines}), lines)
         short = self.succeed("--config", spec, "--output", self.folder / "short", ranks=2)
         self.assertFalse(LINE.search(short.stderr), short.stderr)
+
+    def spec_for_ranks(self):
+        return self.spec(engine="emulated:v100", comm={"model": "none"}, measure__steps=600, measure__repeats=1)
+
+    def test_under_mpirun_a_terminal_shows_one_line_too(self):
+        told = self.on_a_terminal("--config", self.spec_for_ranks(), "--output", self.folder / "out", ranks=2,
+                                  columns=60)
+        shown = [part for part in re.split(r"\r\x1b\[K", told) if LINE.match(part)]
+        self.assertGreater(len(shown), 0, told)
+        self.assertNotIn("\n", "".join(shown), told)
+        self.assertLess(max(map(len, shown)), 60, "a line that wraps could not be overwritten")
+        self.assertIn("wrote", told)
+        for line in told.replace("\r\n", "\n").split("\n"):
+            last = re.split(r"\r\x1b\[K", line)[-1]
+            self.assertFalse(LINE.match(last), f"a log line, or the end, is glued to it: {line}")
+
+    def test_under_mpirun_what_is_no_terminal_gets_lines_at_most(self):
+        """The terminal is there, but standard error goes elsewhere: to a file, to a pipe, or through other words."""
+        out = (self.folder / str(number) for number in range(9))
+        with open(self.folder / "log", "w+") as log:
+            told = self.on_a_terminal("--config", self.spec_for_ranks(), "--progress", "always", "--output", next(out),
+                                      ranks=2, stderr=log)
+            log.seek(0)
+            lines = log.read()
+        self.assertNotRegex(told + lines, r"\x1b|\r")
+        self.assertRegex(lines, LINE)
+        chexbench = shlex.join(command_line(["--config", self.spec_for_ranks(), "--progress", "always", "--output"]))
+        for command in (f"mpirun -np 2 {chexbench} {next(out)} 2>&1 | cat",
+                        f"mpirun -np 2 bash -c '{chexbench} {next(out)} 2>&1 | cat'",
+                        f"mpirun -prepend-rank -np 2 {chexbench} {next(out)}"):
+            with self.subTest(command=command):
+                told = self.on_a_terminal(ranks=None, shell=command)
+                self.assertNotIn("\x1b", told)
+                self.assertRegex(told, LINE)
+
+    def test_a_dumb_terminal_gets_lines(self):
+        told = self.on_a_terminal("--config", self.spec_of(), "--output", self.folder / "out", "--progress", "always",
+                                  TERM="dumb")
+        self.assertNotIn("\x1b[K", told)
+        self.assertRegex(told, LINE)
 
 
 class DryRun(SystemTest):

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "bench/plan.hpp"
-#include "bench/progress.hpp"
+#include "bench/time_left.hpp"
 #include "bench/protocol.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/trial.hpp"

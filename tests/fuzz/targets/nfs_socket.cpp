@@ -48,8 +48,9 @@ FUZZ_TARGET(nfs_socket, "storage/nfs/nfs_answers.cpp storage/nfs/nfs_reader.cpp"
   }
   connection.send(input.rest());
   connection.end();
-  Buffer memory(choice % 16 < 2 ? kLongRange : choice);
-  storage::RangePieces pieces(memory);
+  static Buffer long_memory(kLongRange);  // which it would take long to fill with zeros again and again
+  Buffer short_memory(choice);
+  storage::RangePieces pieces(choice % 16 < 2 ? long_memory : short_memory);
   try {
     storage::NfsReader({}, kLastRequest).read(connection.client(), "handle", "/file", 0, pieces);
   } catch (const storage::NfsFailure& failure) {

@@ -1,0 +1,188 @@
+#include "bench/time_left.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace chexbench::bench {
+namespace {
+
+constexpr double kFastest_s = 2;       // in which the countdown approaches a forecast
+constexpr double kLatestShare = 0.25;  // or in this share of the time left, if that is more
+constexpr double kFarTooShort = 1.5;   // what is shown is: the estimate is so many times that, and
+constexpr double kAndMore_s = 10;      // so much more
+constexpr double kKnownFrom = 0.1;     // share of a first repeat, or of its first epoch, that shows how long it takes
+constexpr std::size_t kLastRepeats = 3;
+
+// Returns the work of the first `steps` of a repeat's `all` steps, in steps: their own, and that of the validations
+// after the epochs that they complete.
+double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& training) {
+  const auto own = static_cast<double>(steps);
+  if (training.epochs == 0) return own;
+  const std::int64_t of_epoch = std::max<std::int64_t>(1, all / training.epochs);
+  const std::int64_t epochs_done = steps / of_epoch;
+  return own + validation_share(training) * static_cast<double>(epochs_done * of_epoch);
+}
+
+}  // namespace
+
+double validation_share(const spec::TrainingSpec& training) {
+  if (training.epochs == 0) return 0;
+  return training.validation_share / (1 - training.validation_share) / 3;
+}
+
+double Countdown::update(double now_s, double forecast_s, const Known& known) {
+  const double passed_s = now_s - std::exchange(updated_s_, now_s);
+  const Known before = std::exchange(known_, known);
+  if (known != before) {
+    const bool is_more = known.repeats > before.repeats || known.trials > before.trials;
+    estimate_s_ = forecast_s;
+    shown_s_ = is_more ? forecast_s : std::min(shown_s_, forecast_s);
+    return shown_s_;
+  }
+  const double slowness_s = std::max(kFastest_s, kLatestShare * estimate_s_);
+  const double counted_s = estimate_s_ - passed_s;
+  estimate_s_ = counted_s + (forecast_s - counted_s) * (1 - std::exp(-passed_s / slowness_s));
+  estimate_s_ = std::max(estimate_s_, forecast_s / 2);  // a countdown of seconds does not end before a long step
+  const bool is_far_too_short = estimate_s_ > kFarTooShort * shown_s_ + kAndMore_s;
+  shown_s_ = is_far_too_short ? estimate_s_ : std::min(shown_s_, estimate_s_);
+  return shown_s_;
+}
+
+TimeLeft::TimeLeft(const results::Report& report) : report_(report) {
+  for (const results::TrialResult& trial : report.trials)
+    trials_.push_back({.done = 0, .total = trial.spec.measure.repeats, .spent_s = 0, .last = {}});
+}
+
+void TimeLeft::begin(std::size_t trial, int repeat, double now_s) {
+  trial_ = trial;
+  began_s_ = now_s;
+  forget_steps();
+  trials_[trial].total = std::max(trials_[trial].total, repeat + 1);
+}
+
+void TimeLeft::step(const StepProgress& progress, double now_s) {
+  if (progress.step < progress.first_step) {  // what is passed over is no measure of what is trained
+    began_s_ = now_s;
+    return;
+  }
+  const spec::TrainingSpec& training = report_.trials[trial_].spec.training;
+  const auto work = [&](std::int64_t steps) { return work_of(steps, progress.total_steps, training); };
+  const double before = work(progress.first_step);
+  const double all = std::max(1.0, work(progress.total_steps) - before);
+  last_ = Mark{.time_s = now_s, .share = (work(progress.step + 1) - before) / all};
+  part_ = all / std::max(1.0, work(progress.total_steps));
+  if (!first_) first_ = last_;
+}
+
+void TimeLeft::end(std::size_t trial, double spent_s) {
+  Planned& planned = trials_[trial];
+  planned.total = std::max(planned.total, ++planned.done);
+  planned.spent_s += spent_s;
+  Repeat repeat{.spent_s = spent_s, .steps_s = spent_s, .tail_s = 0};
+  if (trial == trial_ && last_) {
+    repeat.spent_s = spent_s / part_;
+    repeat.steps_s = (last_->time_s - first_->time_s) / part_;
+    repeat.tail_s = std::max(0.0, spent_s - (last_->time_s - began_s_));
+  }
+  planned.last.push_back(repeat);
+  if (planned.last.size() > kLastRepeats) planned.last.erase(planned.last.begin());
+  forget_steps();
+}
+
+void TimeLeft::forget_steps() {
+  first_.reset();
+  last_.reset();
+  part_ = 1;
+}
+
+void TimeLeft::finish(std::size_t trial) { trials_[trial].total = trials_[trial].done; }
+
+std::size_t TimeLeft::repeats_done() const {
+  std::size_t all = 0;
+  for (const Planned& planned : trials_) all += static_cast<std::size_t>(planned.done);
+  return all;
+}
+
+std::size_t TimeLeft::repeats_planned() const {
+  std::size_t all = 0;
+  for (const Planned& planned : trials_) all += static_cast<std::size_t>(planned.total);
+  return all;
+}
+
+// One disturbed repeat says nothing about those to come; two say that the machine has become slower.
+TimeLeft::Repeat TimeLeft::typical(const Planned& planned) {
+  std::vector<Repeat> last = planned.last;
+  std::ranges::sort(last, {}, &Repeat::spent_s);
+  return last[(last.size() - 1) / 2];
+}
+
+// Returns the time that the steps left of the repeat under way take at the pace of those that are done. The first step
+// is no part of that pace, because it waits for a pipeline that begins.
+std::optional<double> TimeLeft::own_left_s(double now_s) const {
+  if (last_->share <= first_->share) return {};
+  const double pace_s = (last_->time_s - first_->time_s) / (last_->share - first_->share);
+  return std::max(0.0, pace_s * (1 - last_->share) - (now_s - last_->time_s));
+}
+
+// Returns how long a repeat takes of which nothing else is known: as the others do, and as the one under way will.
+std::optional<double> TimeLeft::usual_repeat_s(double now_s) const {
+  double all_s = 0;
+  int trials = 0;
+  for (const Planned& planned : trials_) {
+    if (planned.done == 0) continue;
+    all_s += typical(planned).spent_s;
+    ++trials;
+  }
+  const double known_from = kKnownFrom / std::max(1, report_.trials[trial_].spec.training.epochs);
+  const auto own_left = own_left_s(now_s);
+  if (trials_[trial_].done == 0 && own_left && last_->share >= known_from) {
+    all_s += (now_s - began_s_ + *own_left) / part_;
+    ++trials;
+  }
+  if (trials == 0) return {};
+  return all_s / trials;
+}
+
+// The more of the repeat is done, the more its own pace counts.
+double TimeLeft::repeat_left_s(const Repeat& usual, double now_s) const {
+  const double whole_s = usual.spent_s * part_ - (now_s - began_s_);
+  const double steps_s = usual.steps_s * part_ * (1 - last_->share);
+  const double as_usual_s = std::max(whole_s, steps_s + usual.tail_s);
+  const auto own_s = own_left_s(now_s);
+  if (!own_s) return as_usual_s;
+  return last_->share * (*own_s + usual.tail_s) + (1 - last_->share) * as_usual_s;
+}
+
+std::optional<double> TimeLeft::forecast_s(double now_s) const {
+  const std::optional<double> usual_s = usual_repeat_s(now_s);
+  if (!usual_s) return {};
+  double left_s = 0;
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    const Planned& planned = trials_[i];
+    double repeats = planned.total - planned.done;
+    if (repeats <= 0) continue;
+    const Repeat usual = planned.done > 0 ? typical(planned) : Repeat{.spent_s = *usual_s, .steps_s = *usual_s};
+    // Its last repeat is the one that passes the limit.
+    if (const auto& most_s = report_.trials[i].spec.measure.max_seconds)
+      repeats = std::min(repeats, std::max(1.0, std::ceil((*most_s - planned.spent_s) / usual.spent_s)));
+    if (i != trial_) {
+      left_s += repeats * usual.spent_s;
+      continue;
+    }
+    const double now_left_s = repeat_left_s(usual, now_s);
+    const double repeat_s = planned.done > 0 ? usual.spent_s : (now_s - began_s_ + now_left_s) / part_;
+    left_s += now_left_s + (repeats - 1) * repeat_s;
+  }
+  return left_s;
+}
+
+std::optional<double> TimeLeft::left_s(double now_s) {
+  if (!last_) return {};
+  const std::optional<double> forecast = forecast_s(now_s);
+  if (!forecast) return {};
+  const auto measured = std::ranges::count_if(trials_, [](const Planned& planned) { return planned.done > 0; });
+  return countdown_.update(now_s, *forecast, {repeats_planned(), static_cast<std::size_t>(measured)});
+}
+
+}  // namespace chexbench::bench

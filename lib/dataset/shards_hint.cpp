@@ -1,0 +1,72 @@
+#include "dataset/shards_hint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "core/errors.hpp"
+#include "core/printable.hpp"
+#include "formats/shards.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+using storage::StoreEntry;
+
+constexpr std::array kFormats{spec::DataFormat::tfrecord, spec::DataFormat::webdataset};
+constexpr std::string_view kManifest = "-manifest.json";
+
+bool is_shard(const StoreEntry& entry) {
+  constexpr std::array<std::string_view, 4> kEndings{".tfrecord", ".tfrecords", ".tfrec", ".tar"};
+  const std::string_view name = entry.name;
+  return entry.kind == StoreEntry::Kind::file &&
+         (formats::shard_name_in(name) ||
+          std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); }));
+}
+
+// Returns the name of a shard among the entries, or "" if there is none.
+std::string shard_among(const std::vector<StoreEntry>& entries) {
+  const auto found = std::ranges::find_if(entries, is_shard);
+  return found == entries.end() ? "" : found->name;
+}
+
+}  // namespace
+
+void refuse_folder_of_format(const storage::DataRoot& root, const std::vector<StoreEntry>& entries) {
+  namespace fs = std::filesystem;
+  std::string path = root.store->is_local() ? fs::absolute(root.path).lexically_normal().string() : root.path;
+  while (path.ends_with('/')) path.pop_back();
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return;
+  const std::string name = path.substr(slash + 1);
+  const auto is_name = [&](spec::DataFormat format) { return name == spec::to_string(format); };
+  const auto is_manifest = [](const StoreEntry& entry) { return entry.name.ends_with(kManifest); };
+  if (std::ranges::none_of(kFormats, is_name) || std::ranges::none_of(entries, is_manifest)) return;
+  throw DataError(fmt::format(
+      "'{}' holds the shards of a data set, which is the folder above: set data.root to {}, with data.format {}",
+      root.path, path.substr(0, slash), name));
+}
+
+std::string shards_hint(const storage::DataRoot& root) {
+  const std::vector<StoreEntry> entries = root.store->list(root.path);
+  if (const std::string shard = shard_among(entries); !shard.empty()) {
+    return fmt::format(
+        "; {} looks like a shard: chexbench reads those of `chexbench data convert`, beside the table or the folders "
+        "that they were made from, and those of ImageNet, with image/encoded, image/filename and image/class/label",
+        printable(shard));
+  }
+  for (const spec::DataFormat format : kFormats) {
+    const auto is_folder = [&](const StoreEntry& entry) { return entry.name == spec::to_string(format); };
+    if (std::ranges::none_of(entries, is_folder)) continue;
+    const std::string folder = formats::format_folder(root.path, format);
+    if (shard_among(root.store->list(folder)).empty()) continue;
+    return fmt::format("; {} holds shards, and beside them must be the table that they were made from: copy it, too",
+                       folder);
+  }
+  return "";
+}
+
+}  // namespace chexbench::dataset

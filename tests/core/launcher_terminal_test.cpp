@@ -1,0 +1,96 @@
+// Tests which processes count as an mpirun that forwards standard error, over made folders like /proc.
+#include "core/launcher_terminal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/scratch.hpp"
+
+namespace chexbench {
+namespace {
+
+class LaunchersStderr : public testing::Test {
+ protected:
+  struct Process {
+    std::string program;
+    std::string parent;
+    std::string command_line = "";
+  };
+  void add(const std::string& id, const Process& process) {
+    write_text(proc_ / (id + "/stat"), id + " (a (b) c) S " + process.parent + " 1 1 0");
+    write_text(proc_ / (id + "/cmdline"), process.command_line);
+    std::filesystem::create_directory(proc_ / (id + "/fd"));
+    link(id + "/exe", "/usr/bin/" + process.program);
+  }
+  void link(const std::string& name, const std::string& target) {
+    std::filesystem::remove(proc_ / name);
+    std::filesystem::create_symlink(target, proc_ / name);
+  }
+  std::optional<std::string> found() const { return launchers_stderr(proc_.path(), "12"); }
+
+  // `mpirun -np 2 chexbench` of MPICH, in a shell on a terminal.
+  void SetUp() override {
+    add("9", {"bash", "1"});
+    add("10", {"mpiexec.hydra", "9", std::string("mpirun\0-np\0002\0chexbench\0", 23)});
+    add("11", {"hydra_pmi_proxy", "10"});
+    add("12", {"chexbench", "11"});
+    link("9/fd/2", "/dev/pts/0");
+    link("10/fd/2", "/dev/pts/0");
+    link("11/fd/19", "pipe:[77]");
+    link("12/fd/2", "pipe:[77]");
+  }
+
+  ScratchFolder proc_;
+};
+
+TEST_F(LaunchersStderr, IsThatOfMpirunAboveTheProxy) { EXPECT_EQ(found(), proc_ / "10/fd/2"); }
+
+TEST_F(LaunchersStderr, IsFoundBehindAShellAndAnotherProxy) {
+  add("13", {"hydra_bstrap_proxy", "10"});
+  add("11", {"hydra_pmi_proxy", "13"});
+  link("11/fd/19", "pipe:[77]");
+  add("14", {"bash", "11"});
+  add("12", {"chexbench", "14"});
+  link("12/fd/2", "pipe:[77]");
+  EXPECT_EQ(found(), proc_ / "10/fd/2");
+}
+
+TEST_F(LaunchersStderr, IsNotThatOfAPipeWithinTheJob) {
+  link("12/fd/2", "pipe:[78]");  // mpirun ... bash -c "chexbench 2>&1 | tee log"
+  EXPECT_FALSE(found());
+}
+
+TEST_F(LaunchersStderr, IsNoneForFilesAndTerminals) {
+  for (const char* target : {"/tmp/log", "/dev/pts/0"}) {
+    link("12/fd/2", target);
+    EXPECT_FALSE(found()) << target;
+  }
+}
+
+TEST_F(LaunchersStderr, IsNoneOnOtherHostsAndWithOtherLaunchers) {
+  add("10", {"sshd", "9"});
+  EXPECT_FALSE(found());
+  add("10", {"orterun", "9"});
+  add("12", {"chexbench", "10"});
+  link("12/fd/2", "pipe:[77]");
+  link("10/fd/19", "pipe:[77]");
+  EXPECT_FALSE(found());
+}
+
+TEST_F(LaunchersStderr, IsNoneOfWhoeverCapturesAPipe) {
+  add("12", {"chexbench", "9"});
+  link("12/fd/2", "pipe:[77]");
+  link("9/fd/5", "pipe:[77]");
+  EXPECT_FALSE(found());
+}
+
+TEST_F(LaunchersStderr, IsNoneIfMpirunChangesWhatItForwards) {
+  for (const std::string option : {"-l", "-prepend-rank", "--prepend-pattern", "-errfile-pattern=x", "-configfile"}) {
+    add("10", {"mpiexec.hydra", "9", "mpirun" + std::string(1, '\0') + option + std::string(1, '\0') + "chexbench"});
+    EXPECT_FALSE(found()) << option;
+  }
+}
+
+}  // namespace
+}  // namespace chexbench
