@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -88,6 +89,11 @@ class Runner {
   const spec::Experiment& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
+  // Returns the group's trials, ready to run; they refer to `scale`.
+  std::vector<RunningArm> arms_of(const ArmGroup& group, const std::optional<ScaleModel>& scale);
+  // Runs rounds, a repeat of each arm, until all are finished and none wants another. Collective over the group.
+  static void run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
+                         const std::function<void(int repeat)>& run_round);
   // Collective over the group: rank 0 decides.
   static bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members);
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
@@ -156,15 +162,13 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                  .gpu = on_gpu ? gpu_->gpu : 0,
                                                  .slowdown = slowdown});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
-  std::vector<RunningArm> arms;
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];
     describe_engine(trial, engine->traits(), share);
     if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
     if (scale) describe_scale(trial, *scale);
-    const spec::Experiment run = spec::slowed(trial.spec, slowdown);
-    arms.push_back({.trial = trial, .run = run, .dataset = datasets_.of(run), .scale = scale, .number = index + 1});
   }
+  std::vector<RunningArm> arms = arms_of(group, scale);
   const auto run_round = [&](int repeat) {
     for (RunningArm& arm : arms) {
       if (arm.finished) continue;
@@ -185,14 +189,29 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                     .stop_at_s = options_.stop_at_s});
     }
   };
+  run_rounds(arms, members, run_round);
+  for (RunningArm& arm : arms) {
+    if (arm.recording) arm.trial.trace = gather_trace(members, *arm.recording);
+  }
+}
+
+std::vector<RunningArm> Runner::arms_of(const ArmGroup& group, const std::optional<ScaleModel>& scale) {
+  std::vector<RunningArm> arms;
+  for (const std::size_t index : group.arms) {
+    results::TrialResult& trial = report_.trials[index];
+    const spec::Experiment run = spec::slowed(trial.spec, scale ? scale->factor : 1);
+    arms.push_back({.trial = trial, .run = run, .dataset = datasets_.of(run), .scale = scale, .number = index + 1});
+  }
+  return arms;
+}
+
+void Runner::run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
+                        const std::function<void(int repeat)>& run_round) {
   int repeat = 0;
   while (!std::ranges::all_of(arms, &RunningArm::finished)) run_round(repeat++);
   while (agree_on_extra_round(arms, members)) {
     for (RunningArm& arm : arms) arm.finished = false;
     run_round(repeat++);
-  }
-  for (RunningArm& arm : arms) {
-    if (arm.recording) arm.trial.trace = gather_trace(members, *arm.recording);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "pipeline/example_pool.hpp"
 
+#include <new>
+
 namespace chexbench::pipeline {
 
 void ReturnToPool::operator()(std::byte* memory) const { pool->put_back(memory); }
@@ -22,7 +24,11 @@ ExampleMemory ExamplePool::acquire() {
 
 void ExamplePool::put_back(std::byte* memory) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(memory);
+  try {
+    free_.push_back(memory);
+  } catch (const std::bad_alloc&) {  // a deleter must not throw
+    host_allocator().deallocate(memory, block_bytes_);
+  }
 }
 
 }  // namespace chexbench::pipeline

@@ -1,6 +1,7 @@
 // The op interleave: reads several files at once and delivers block_length records from each in turn. The order is that
 // of tf.data's deterministic interleave (interleave_dataset_op.cc): when a file ends, its turn ends, and its place in
 // the cycle takes the next file when the turn comes to it again.
+#include <deque>
 #include <optional>
 #include <vector>
 

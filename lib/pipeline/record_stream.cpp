@@ -74,8 +74,8 @@ std::optional<Record> RecordStream::next_png() {
 }
 
 std::optional<Record> RecordStream::next_from_shard() {
-  const double start_s = now_s();
   while (true) {
+    const double start_s = now_s();
     try {
       std::optional<formats::ShardRecord> record = shard_->next();
       if (record && op_.context().dataset.store->gives_views()) storage::bring_into_memory(record->data);

@@ -1,8 +1,8 @@
 // Lists the fields of the records with their names in JSON, once for the writer and the reader. Each function calls
 // visit(name, member) for every field in turn. Record is the record's type, const for a writer. The names are part of
 // the file formats, so they must not change. CSV columns use the same names; the Field of one says what it holds. What
-// a function leaves out (because it is a table of its own) is written by repeat_json.cpp and report/json.cpp. The fields
-// of GPUs are in gpu_fields.hpp.
+// a function leaves out (because it is a table of its own) is written by repeat_json.cpp and report/json.cpp. The
+// fields of GPUs are in gpu_fields.hpp.
 #pragma once
 
 #include "results/field.hpp"

@@ -68,9 +68,10 @@ MappedFile::~MappedFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::uint64_t MappedFile::size_now() const {
+void MappedFile::check_length() const {
   struct stat status {};
-  return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  if (::fstat(descriptor_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) >= size_) return;
+  throw DataError(fmt::format("cannot read {}: the file became shorter while it was being read", path_));
 }
 
 bool advise_pages(std::span<const std::byte> bytes, int advice) {

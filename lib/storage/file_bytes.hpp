@@ -17,7 +17,7 @@ namespace chexbench::storage {
 // A file mapped read-only. Views of its bytes are valid as long as one owner holds the MappedFile. Thread-safe.
 // If another program truncates the file in place, the bytes after its new end vanish from the mapping, and an access to
 // them raises SIGBUS, which WatchedMapping turns into the end of the process, with a message. chexbench itself replaces
-// files by rename, never in place. Streams check size_now() before each record, so that an earlier truncation is a
+// files by rename, never in place. Streams call check_length() before each record, so that an earlier truncation is a
 // DataError, and only a truncation during the read itself ends the process.
 class MappedFile {
  public:
@@ -30,8 +30,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // Returns the bytes that the file has at this moment, or 0 if the system cannot say.
-  std::uint64_t size_now() const;
+  // @throws DataError if the file is shorter at this moment than when it was mapped, or the system cannot say
+  void check_length() const;
 
  private:
   MappedFile() = default;

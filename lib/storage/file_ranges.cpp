@@ -1,11 +1,8 @@
 #include "storage/file_ranges.hpp"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <utility>
-
-#include "core/errors.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -18,9 +15,7 @@ class MappedRanges final : public FileRanges {
   const std::string& path() const override { return file_->path(); }
   std::uint64_t size() const override { return file_->bytes().size(); }
   std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer&) const override {
-    if (file_->size_now() < size()) {
-      throw DataError(fmt::format("cannot read {}: the file became shorter while it was being read", path()));
-    }
+    file_->check_length();
     const std::span<const std::byte> view = file_->bytes().subspan(offset, bytes);
     advise_pages(view, MADV_WILLNEED);  // read all pages at once instead of one by one
     return view;

@@ -27,9 +27,7 @@ class MappedStream final : public ByteStream {
   const std::string& path() const override { return file_->path(); }
   std::uint64_t size() const override { return file_->bytes().size(); }
   SharedBytes take(std::size_t bytes) override {
-    if (file_->size_now() < size()) {
-      throw DataError(fmt::format("cannot read {}: the file became shorter while it was being read", path()));
-    }
+    file_->check_length();
     const auto view = file_->bytes().subspan(taken_, bytes);
     taken_ += bytes;
     return {view, file_};

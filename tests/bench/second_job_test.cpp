@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
@@ -23,6 +26,15 @@ namespace {
 spec::Experiment trial_beside(const std::string& cores, std::vector<std::string> overrides = {}) {
   overrides.insert(overrides.begin(), {"data.root=a", "second_job.kind=input", "second_job.cores=" + cores});
   return spec::expand(spec::parse_spec("{}", "test.json", overrides)).front().experiment;
+}
+
+TEST(SecondJobDeathTest, EndsWhereItCannotWatchItsStarter) {
+  const auto wait = [] {
+    end_with(-1);
+    std::this_thread::sleep_for(std::chrono::minutes(1));
+    std::exit(1);
+  };
+  EXPECT_EXIT(wait(), testing::ExitedWithCode(0), "");
 }
 
 using Cpus = std::vector<int>;

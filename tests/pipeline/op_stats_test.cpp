@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <thread>
 
 #include "core/clock.hpp"
 #include "measure/trace.hpp"
 #include "pipeline/op_stats.hpp"
+#include "pipeline/tiny_set.hpp"
 
 namespace chexbench::pipeline {
 namespace {
@@ -171,6 +173,30 @@ TEST(TimeScope, TracesNothingWhereTimesAreNotWanted) {
   { const TimeScope scope(stats, TimeScope::Book::busy); }
   book_part(stats, stats.decode, "decode", {.begin_s = 1, .end_s = 2});
   EXPECT_TRUE(recording.take().threads.empty());
+}
+
+// Nothing reads twice at once in one thread, which took the time of the records before into that of the next.
+TEST(OpStats, BookTheReadingOfRecordsThatAreLeftOutOnce) {
+  const test::TinySet tiny({6});
+  dataset::Dataset last = tiny.of(spec::DataFormat::tfrecord);
+  last.partial = true;
+  last.images.erase(last.images.begin(), last.images.end() - 1);
+  const spec::PipelineSpec pipeline =
+      test::list({test::op("list_files"), test::op("interleave"), test::op("map"), test::op("batch")});
+  measure::TraceRecording recording(1000);
+  const auto running = make_pipeline(test::context_of(last, pipeline, {.batch = 1}));
+  EXPECT_EQ(test::drain(*running).size(), 1u);
+  std::size_t reads = 0;
+  for (const measure::ThreadSpans& thread : recording.take().threads) {
+    double read_until_s = 0;
+    for (const measure::Span& span : thread.spans) {
+      if (span.name != std::string_view("read")) continue;
+      EXPECT_GE(span.begin_s, read_until_s);
+      read_until_s = span.end_s;
+      ++reads;
+    }
+  }
+  EXPECT_EQ(reads, 7u) << "6 records and the end of the shard";
 }
 
 }  // namespace

@@ -98,12 +98,14 @@ TEST(MappedFile, MapsAnEmptyFileToNothing) {
   EXPECT_TRUE(MappedFile::open(folder / "empty")->bytes().empty());
 }
 
-TEST(MappedFile, TellsTheSizeThatTheFileHasNow) {
+TEST(MappedFile, NoticesThatTheFileBecameShorter) {
   const ScratchFolder folder;
   write_text(folder / "a", "0123456789");
   const auto file = MappedFile::open(folder / "a");
+  std::filesystem::resize_file(folder / "a", 20);
+  EXPECT_NO_THROW(file->check_length());
   std::filesystem::resize_file(folder / "a", 4);
-  EXPECT_EQ(file->size_now(), 4u);
+  EXPECT_THAT(message_of<DataError>([&] { file->check_length(); }), HasSubstr("a: the file became shorter"));
   EXPECT_EQ(file->bytes().size(), 10u);
 }
 

@@ -1,15 +1,16 @@
 #include "bench/second_job/work.hpp"
-#include "bench/training/labels.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "bench/data_facts.hpp"
 #include "bench/pipeline_context.hpp"
 #include "bench/second_job/contention.hpp"
+#include "bench/training/labels.hpp"
 #include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
@@ -115,8 +116,7 @@ void run_second_job(const spec::Experiment& trial, const std::vector<int>& cores
 void end_with(int control) {
   std::thread([control] {
     char byte = 0;
-    while (read(control, &byte, 1) != 0) {
-    }
+    while (read(control, &byte, 1) > 0 || errno == EINTR) errno = 0;
     _exit(0);
   }).detach();
 }

@@ -18,7 +18,7 @@ spec::Experiment second_job_trial(const spec::Experiment& trial);
 [[noreturn]] void run_second_job(const spec::Experiment& trial, const std::vector<int>& cores,
                                  SecondJobCounters& counters);
 
-// Ends this process at once when the other end of the pipe is closed. Returns at once.
+// Ends this process at once when the other end of the pipe is closed, or cannot be watched. Returns at once.
 void end_with(int control);
 
 }  // namespace chexbench::bench

@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "storage/environment.hpp"
+#include "storage/http/curl_parts.hpp"
 #include "storage/http/http_client.hpp"
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
@@ -32,10 +33,6 @@ constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
 constexpr std::size_t kMostHeaderBytes = 256 * 1024;  // of one request, in all
 constexpr int kMostRedirects = 5;
 
-struct FreeHandle {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-};
-using Handle = std::unique_ptr<CURL, FreeHandle>;
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
@@ -137,8 +134,6 @@ HttpReply failed(std::string reason) {
   return reply;
 }
 
-long milliseconds(double seconds) { return std::max(1L, std::lround(seconds * 1e3)); }
-
 bool is_temporary(CURLcode code) {
   constexpr std::array kTemporary{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,    CURLE_WEIRD_SERVER_REPLY,
                                   CURLE_PARTIAL_FILE,         CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
@@ -155,9 +150,9 @@ class CurlClient final : public HttpClient {
 
  private:
   // A handle keeps its connections, and the handle used last is the likeliest to have one that is still open.
-  Handle take_handle();
-  void put_back(Handle handle);
-  static void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange);
+  CurlHandle take_handle();
+  void put_back(CurlHandle handle);
+  void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
   // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
   std::optional<HttpReply> perform_on_line(const HttpRequest& request);
   std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends);
@@ -166,48 +161,44 @@ class CurlClient final : public HttpClient {
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
-  std::vector<Handle> idle_;
+  std::vector<CurlHandle> idle_;
   std::vector<std::unique_ptr<HttpLine>> idle_lines_;
   std::atomic<bool> uses_lines_ = true;
 };
 
-Handle CurlClient::take_handle() {
+CurlHandle CurlClient::take_handle() {
   {
     const std::scoped_lock lock(mutex_);
     if (!idle_.empty()) {
-      Handle handle = std::move(idle_.back());
+      CurlHandle handle = std::move(idle_.back());
       idle_.pop_back();
       return handle;
     }
   }
-  Handle handle(curl_easy_init());
+  CurlHandle handle(curl_easy_init());
   if (!handle) throw DataError("libcurl returned no handle: out of memory");
   return handle;
 }
 
-void CurlClient::put_back(Handle handle) {
+void CurlClient::put_back(CurlHandle handle) {
   curl_easy_reset(handle.get());  // drops the options, which may hold secrets, and keeps the connections
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(handle));
 }
 
 // Redirects are followed by perform(), because libcurl looks for a password for each new host, and follows to any.
-void CurlClient::set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) {
+void CurlClient::set_options(CURL* handle, const std::string& url, const curl_slist* headers,
+                             Exchange& exchange) const {
   const HttpRequest& request = exchange.request;
   const RetryPolicy& limits = request.limits;
   const bool may_use_netrc = request.may_use_netrc && (url == request.url || have_same_origin(url, request.url));
-  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // the signature covers the path as it is
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set_connection(handle, url, limits, ca_file_);
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(handle, CURLOPT_NETRC, may_use_netrc ? static_cast<long>(CURL_NETRC_OPTIONAL) : 0L);
   curl_easy_setopt(handle, CURLOPT_NOBODY, request.head_only ? 1L : 0L);
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "chexbench");
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, kReceiveBytes);
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(limits.timeout_s));
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerS);
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(limits.timeout_s)));
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, milliseconds(limits.whole_try_s()));
@@ -274,11 +265,10 @@ HttpReply CurlClient::perform_once(const HttpRequest& request, const std::string
     static_cast<void>(headers.release());
     headers.reset(longer);
   }
-  Handle handle = take_handle();
+  CurlHandle handle = take_handle();
   std::array<char, CURL_ERROR_SIZE> reason{};
   set_options(handle.get(), url, headers.get(), exchange);
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, reason.data());
-  if (!ca_file_.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file_.c_str());
   const CURLcode code = curl_easy_perform(handle.get());
   if (code != CURLE_OK && !exchange.is_error_cut()) {
     exchange.reply.failure = told_reason(reason.data(), code);

@@ -3,12 +3,12 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/clock.hpp"
+#include "storage/http/curl_parts.hpp"
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
 #include "storage/socket_wait.hpp"
@@ -22,32 +22,17 @@ constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thre
 constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
 constexpr double kNoteS = 1;
 
-struct FreeUrl {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
-struct FreeLine {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-};
-
-std::string part_of_url(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
-  std::string result = text;
-  curl_free(text);
-  return result;
-}
-
 // The text of a request, as libcurl writes it. Empty if libcurl does not accept the URL.
 std::string text_of(const HttpRequest& request) {
-  const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
+  const CurlUrl url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return {};
-  const std::string port = part_of_url(url.get(), CURLUPART_PORT), query = part_of_url(url.get(), CURLUPART_QUERY);
+  const std::string port = url_part(url.get(), CURLUPART_PORT), query = url_part(url.get(), CURLUPART_QUERY);
   std::string text =
-      fmt::format("GET {}{}{} HTTP/1.1\r\n", part_of_url(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
+      fmt::format("GET {}{}{} HTTP/1.1\r\n", url_part(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
   const bool has_host = std::ranges::any_of(
       request.headers, [](const std::string& header) { return !header_value(header, "host").empty(); });
   if (!has_host) {
-    text += fmt::format("Host: {}{}{}\r\n", part_of_url(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
+    text += fmt::format("Host: {}{}{}\r\n", url_part(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
   }
   text += "User-Agent: chexbench\r\nAccept: */*\r\n";
   for (const std::string& header : request.headers) text += header + "\r\n";
@@ -74,7 +59,7 @@ struct Failure {
 
 class CurlLine final : public HttpLine {
  public:
-  CurlLine(std::unique_ptr<CURL, FreeLine> handle, curl_socket_t socket, bool is_plain)
+  CurlLine(CurlHandle handle, curl_socket_t socket, bool is_plain)
       : handle_(std::move(handle)), socket_(socket), is_plain_(is_plain) {}
 
   std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) override;
@@ -94,7 +79,7 @@ class CurlLine final : public HttpLine {
   bool take_head(HttpReply& reply);
   void take_body(RangePieces& pieces, std::size_t bytes);
 
-  const std::unique_ptr<CURL, FreeLine> handle_;
+  const CurlHandle handle_;
   const curl_socket_t socket_;
   const bool is_plain_;
   bool is_reusable_ = true;
@@ -197,17 +182,11 @@ void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
 std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
                                        const std::function<bool()>& ends) {
   Connecting connecting{.request = request, .ends = ends};
-  std::unique_ptr<CURL, FreeLine> handle(curl_easy_init());
+  CurlHandle handle(curl_easy_init());
   if (!handle) return nullptr;
-  curl_easy_setopt(handle.get(), CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(handle.get(), CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle.get(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+  set_connection(handle.get(), request.url, request.limits, ca_file);
   curl_easy_setopt(handle.get(), CURLOPT_CONNECT_ONLY, 1L);
   curl_easy_setopt(handle.get(), CURLOPT_BUFFERSIZE, kLineBytes);
-  curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, std::lround(1e3 * request.limits.timeout_s));
-  if (!ca_file.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file.c_str());
   curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION, &on_connecting);
   curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &connecting);

@@ -1,9 +1,9 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 
+#include "storage/http/curl_parts.hpp"
 #include "storage/http/redirects.hpp"
 #include "storage/shown.hpp"
 
@@ -21,17 +21,14 @@ struct Origin {
 };
 
 std::string part_of(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
-  std::string result = text;
-  curl_free(text);
+  std::string result = url_part(url, part, CURLU_DEFAULT_PORT);
   for (char& c : result) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   return result;
 }
 
 // Returns std::nullopt if libcurl does not accept the URL.
 std::optional<Origin> origin_of(const std::string& text) {
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), &curl_url_cleanup);
+  const CurlUrl url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return {};
   return Origin{
       .scheme = part_of(url.get(), CURLUPART_SCHEME),
@@ -51,17 +48,13 @@ bool have_same_origin(const std::string& a, const std::string& b) {
 }
 
 std::string without_user(const std::string& url) {
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), &curl_url_cleanup);
-  char* text = nullptr;
+  const CurlUrl parsed(curl_url());
   if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
       curl_url_set(parsed.get(), CURLUPART_USER, nullptr, 0) != CURLUE_OK ||
-      curl_url_set(parsed.get(), CURLUPART_PASSWORD, nullptr, 0) != CURLUE_OK ||
-      curl_url_get(parsed.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
+      curl_url_set(parsed.get(), CURLUPART_PASSWORD, nullptr, 0) != CURLUE_OK) {
     return {};
   }
-  std::string result = text;
-  curl_free(text);
-  return result;
+  return url_part(parsed.get(), CURLUPART_URL);
 }
 
 std::string redirect_refusal(const std::string& from, const std::string& to, spec::Redirects allowed) {

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
 #include "storage/http/fake_http.hpp"
 
 namespace chexbench::storage {

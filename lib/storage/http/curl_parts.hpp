@@ -1,0 +1,30 @@
+// What all users of libcurl here share: owners of its objects, and how it may connect.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <memory>
+#include <string>
+
+#include "storage/retry.hpp"
+
+namespace chexbench::storage {
+
+struct FreeCurl {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+using CurlHandle = std::unique_ptr<CURL, FreeCurl>;
+using CurlUrl = std::unique_ptr<CURLU, FreeCurl>;
+
+// Returns a part of a URL; "" if it has no such part. `flags` are those of curl_url_get().
+std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
+
+// Sets where `handle` connects to and by what: http and https, HTTP/1.1, in limits.timeout_s, without signals. The path
+// stays as it is, because a signature covers it. `ca_file` holds the certificates to trust; empty: the system's.
+void set_connection(CURL* handle, const std::string& url, const RetryPolicy& limits, const std::string& ca_file);
+
+// The milliseconds of a time limit, which for libcurl may not be 0: that is no limit.
+long milliseconds(double seconds);
+
+}  // namespace chexbench::storage
