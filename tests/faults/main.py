@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import fault_loop
 from cases import STRIDES, cases
 from fault_loop import KINDS, ROOT, loop
 
@@ -88,7 +89,10 @@ def main():
                         help="the table (default: results/trust/faults.csv)")
     parser.add_argument("--resume", action="store_true",
                         help="keep the rows that the table has, unless a finer stride is asked for, and go on")
+    parser.add_argument("--hang", type=int, default=fault_loop.TIMEOUT_S, metavar="SECONDS",
+                        help="what a command may take (default: %(default)s); on a busy machine more")
     arguments = parser.parse_args()
+    fault_loop.TIMEOUT_S = arguments.hang
     began, failed = time.monotonic(), 0
     table = measured(arguments.output) if arguments.resume and arguments.output.exists() else {}
     for workload, kind, mode, rank in loops(arguments):
