@@ -72,6 +72,11 @@ def write_table(path, table):
     os.replace(f"{path}.new", path)
 
 
+def is_finer(stride, kept):
+    """Whether a loop of this stride says more than the row that the table has of it, None if there is none."""
+    return kept is None or float(kept["stride"]) > stride
+
+
 def failures(row):
     return int(row["calls_tried"]) - int(row["survived"])
 
@@ -99,8 +104,7 @@ def main():
         stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
         head = {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank, "kind": mode,
                 "stride": stride}
-        kept = table.get(name_of(head))
-        if kept is None or float(kept["stride"]) > stride:
+        if is_finer(stride, table.get(name_of(head))):
             rows = list(loop(workload, kind, mode, rank, stride, arguments.most))
             for row in rows:
                 if not row["promised"] or row["lost"] or row["wrong"]:
