@@ -33,6 +33,12 @@ TEST(NearestName, AllowsMoreEditsInLongerNames) {
   EXPECT_EQ(nearest_name("mapandbatch", kOps), "map_and_batch");
 }
 
+TEST(NearestName, AllowsAsManyMoreLettersAsEdits) {
+  EXPECT_EQ(nearest_name("shuffling", std::vector<std::string>{"shuffling_by"}), "shuffling_by");
+  EXPECT_EQ(nearest_name("shuffling", std::vector<std::string>{"shuffling_all"}), "");
+  EXPECT_EQ(nearest_name("shuffling_by", std::vector<std::string>{"a", "shuffling"}), "shuffling");
+}
+
 TEST(NearestName, IsEmptyWhereNothingIsNear) {
   EXPECT_EQ(nearest_name("quicksort", kOps), "");
   EXPECT_EQ(nearest_name("xyz", kOps), "");

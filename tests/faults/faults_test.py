@@ -3,8 +3,10 @@
 import shutil
 import tempfile
 import unittest
+from pathlib import Path
 
 import limits
+import main
 from cases import RunOfShards, StageOfWeb
 from fault_loop import loop
 from workloads import HAS_ONEDNN, Convert, Run, Stage, Training
@@ -52,6 +54,28 @@ class Sample(unittest.TestCase):
             for row in limits.memory(Training(), folder, (192, 264)):  # MiB; oneDNN ended in SIGSEGV at each
                 with self.subTest(**row):
                     self.assertTrue(row["kept"])
+
+
+class Table(unittest.TestCase):
+    ROW = {"class": "open", "workload": "run", "ranks": 1, "rank": None, "kind": "once", "stride": 0.6,
+           "calls_tried": 8, "survived": 8, "unpromised": 0, "lost": 0, "wrong": 0, "in_libraries": 0}
+
+    def test_it_keeps_its_rows_and_their_order(self):
+        rows = [self.ROW, self.ROW | {"class": "close"}, self.ROW | {"workload": "convert to cached"}]
+        with tempfile.TemporaryDirectory(prefix="chexbench-faults-") as folder:
+            path = Path(folder) / "faults.csv"
+            main.write_table(path, {main.name_of(row): row for row in rows})
+            kept = main.measured(path)
+            self.assertEqual([(row["workload"], row["class"]) for row in kept.values()],
+                             [("convert to cached", "open"), ("run", "close"), ("run", "open")])
+            main.write_table(path, kept | {main.name_of(self.ROW): self.ROW | {"calls_tried": 9}})
+            self.assertEqual([row["calls_tried"] for row in main.measured(path).values()], ["8", "8", "9"])
+
+    def test_a_loop_is_run_again_for_a_finer_stride_alone(self):
+        self.assertTrue(main.is_finer(0.6, None))
+        self.assertFalse(main.is_finer(0.6, self.ROW))
+        self.assertFalse(main.is_finer(1.0, self.ROW))
+        self.assertTrue(main.is_finer(0.0, self.ROW))
 
 
 if __name__ == "__main__":

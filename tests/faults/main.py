@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import fault_loop
 from cases import STRIDES, cases
 from fault_loop import KINDS, ROOT, loop
 
@@ -71,6 +72,11 @@ def write_table(path, table):
     os.replace(f"{path}.new", path)
 
 
+def is_finer(stride, kept):
+    """Whether a loop of this stride says more than the row that the table has of it, None if there is none."""
+    return kept is None or float(kept["stride"]) > stride
+
+
 def failures(row):
     return int(row["calls_tried"]) - int(row["survived"])
 
@@ -88,15 +94,17 @@ def main():
                         help="the table (default: results/trust/faults.csv)")
     parser.add_argument("--resume", action="store_true",
                         help="keep the rows that the table has, unless a finer stride is asked for, and go on")
+    parser.add_argument("--hang", type=int, default=fault_loop.TIMEOUT_S, metavar="SECONDS",
+                        help="what a command may take (default: %(default)s); on a busy machine more")
     arguments = parser.parse_args()
+    fault_loop.TIMEOUT_S = arguments.hang
     began, failed = time.monotonic(), 0
     table = measured(arguments.output) if arguments.resume and arguments.output.exists() else {}
     for workload, kind, mode, rank in loops(arguments):
         stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
         head = {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank, "kind": mode,
                 "stride": stride}
-        kept = table.get(name_of(head))
-        if kept is None or float(kept["stride"]) > stride:
+        if is_finer(stride, table.get(name_of(head))):
             rows = list(loop(workload, kind, mode, rank, stride, arguments.most))
             for row in rows:
                 if not row["promised"] or row["lost"] or row["wrong"]:

@@ -120,11 +120,12 @@ std::optional<NfsAttributes> attributes_of(std::span<const std::uint32_t> words,
   return attributes;
 }
 
-NfsFailure failure_of(nfsstat4 status) {
+NfsFailure failure_of(std::uint32_t status) {
   if (status == NFS4ERR_SYMLINK) {
     return {.reason = "links of the server are not followed: name the folder itself"};
   }
-  return failure_of(std::abs(nfsstat4_to_errno(status)), nfsstat4_to_str(status));
+  const auto number = static_cast<int>(status);
+  return failure_of(std::abs(nfsstat4_to_errno(number)), nfsstat4_to_str(number));
 }
 
 NfsFailure failure_of(int code, const char* reason) {

@@ -47,8 +47,9 @@ std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer);
 // The attributes in a result of GETATTR: the words that say which there are, and their values.
 std::optional<NfsAttributes> attributes_of(std::span<const std::uint32_t> words, std::span<const std::byte> values);
 
-// What an answer with another status than NFS4_OK means.
-NfsFailure failure_of(nfsstat4 status);
+// What an answer with another status than NFS4_OK means. A server may send any number, and no value outside of its
+// range may become an nfsstat4.
+NfsFailure failure_of(std::uint32_t status);
 // The failure of an errno, by its own text unless there is a reason. Another connection, or a later try, does not fix
 // some; libnfs reports NFSv4's own states (grace, expired) as ERANGE, which is temporary.
 NfsFailure failure_of(int code, const char* reason);

@@ -126,7 +126,9 @@ void LibnfsConnection::on_compound(rpc_context*, int status, void* data, void* r
     one.connection->answer(one, -EIO, nullptr, status == RPC_STATUS_ERROR ? static_cast<const char*>(data) : nullptr);
     return;
   }
-  const nfsstat4 said = static_cast<const COMPOUND4res*>(data)->status;
+  std::uint32_t said = 0;  // what libnfs keeps may be no value of its type: a server may send any number
+  static_assert(sizeof said == sizeof(COMPOUND4res::status));
+  std::memcpy(&said, &static_cast<const COMPOUND4res*>(data)->status, sizeof said);
   if (said == NFS4_OK) return one.connection->answer(one, 0, data, nullptr);
   one.connection->fail(failure_of(said));
 }

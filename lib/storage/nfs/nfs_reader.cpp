@@ -127,7 +127,7 @@ class Reading {
     answers_.take_word();
     answers_.take_opaque(kMostVerifierBytes);
     if (answers_.take_word() != kSuccess) NfsAnswers::lose("the server cannot do what is requested");
-    const auto status = static_cast<nfsstat4>(answers_.take_word());
+    const std::uint32_t status = answers_.take_word();
     if (status != NFS4_OK) throw failure_of(status);
     answers_.take_opaque(kMostCommentBytes);
   }

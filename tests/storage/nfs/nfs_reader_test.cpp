@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/http/fake_http.hpp"
+#include "storage/nfs/nfs_compound.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -233,9 +234,9 @@ TEST_F(NfsReaderTest, TakesAnswersInFragments) {
 }
 
 // An answer that is nothing but a status.
-std::string status_record(const Call& call, nfsstat4 status) {
+std::string status_record(const Call& call, std::uint32_t status) {
   std::string text;
-  put(text, {call.number, 1, 0, 0, 0, 0, static_cast<std::uint32_t>(status), 0, 0});
+  put(text, {call.number, 1, 0, 0, 0, 0, status, 0, 0});
   return as_record(text);
 }
 
@@ -244,6 +245,14 @@ TEST_F(NfsReaderTest, TellsThatThereIsNoSuchFile) {
   const NfsFailure absent = failure();
   EXPECT_TRUE(absent.is_absent);
   EXPECT_FALSE(absent.is_temporary);
+}
+
+TEST_F(NfsReaderTest, TellsOfAStatusThatNfsDoesNotHave) {  // which the sanitizers see where it becomes an nfsstat4
+  serve(1, [](std::vector<Call>& calls) { return status_record(calls[0], 43010); });
+  const NfsFailure odd = failure();
+  EXPECT_FALSE(odd.is_absent);
+  EXPECT_NE(odd.reason, "");
+  EXPECT_NE(failure_of(0xffffffff).reason, "");
 }
 
 TEST_F(NfsReaderTest, FollowsNoLink) {
