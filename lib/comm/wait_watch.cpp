@@ -107,8 +107,30 @@ double WaitWatch::look() {
   return next_s;
 }
 
+// Notes only say why a rank waits, and what it waits for fails by itself if MPI does: their failure ends nothing.
+template <typename Use>
+void WaitWatch::use_links(Use use) {
+  if (!links_) return;
+  try {
+    use(*links_);
+  } catch (const DeviceError& error) {
+    say_(fmt::format("{}; from now on this rank does not hear from the others what they wait for", error.what()));
+    links_.reset();
+  }
+}
+
+std::optional<std::pair<int, WaitNote>> WaitWatch::receive() {
+  std::optional<std::pair<int, WaitNote>> received;
+  use_links([&](NoteLinks& links) { received = links.receive(); });
+  return received;
+}
+
+void WaitWatch::send(int rank, const WaitNote& note) {
+  use_links([&](NoteLinks& links) { links.send(rank, note); });
+}
+
 void WaitWatch::take_notes() {
-  while (const auto received = links_->receive()) {
+  while (const auto received = receive()) {
     const auto& [from, note] = *received;
     heard_s_[static_cast<std::size_t>(from)] = now_();
     Watched& watched = lanes_[note.lane];
@@ -117,7 +139,7 @@ void WaitWatch::take_notes() {
       answer.is_waiting = watched.is_waiting ? 1 : 0;
       put(answer.what, watched.what);
       put(answer.phase, phase_text());
-      links_->send(from, answer);
+      send(from, answer);
     } else if (watched.is_waiting && note.asked_number == watched.begun && !watched.answers.empty()) {
       watched.answers[static_cast<std::size_t>(from)] = LaneState{
           .begun = note.begun, .is_waiting = note.is_waiting != 0, .what = get(note.what), .phase = get(note.phase)};
@@ -129,7 +151,7 @@ void WaitWatch::take_notes() {
 void WaitWatch::ask(const WatchedLane& lane, Watched& watched, int first, int last) {
   const WaitNote note{.lane = lane, .asked_number = watched.begun};
   for (int rank = first; rank < last; ++rank) {
-    if (rank != rank_) links_->send(rank, note);
+    if (rank != rank_) send(rank, note);
   }
 }
 

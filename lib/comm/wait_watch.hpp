@@ -104,6 +104,10 @@ class WaitWatch {
   void begin(const WatchedLane& lane, std::string_view what);
   void end(const WatchedLane& lane);
   void moved(Watched& watched) const;
+  template <typename Use>
+  void use_links(Use use);
+  std::optional<std::pair<int, WaitNote>> receive();
+  void send(int rank, const WaitNote& note);
   void take_notes();
   void ask(const WatchedLane& lane, Watched& watched, int first, int last);
   void watch(const WatchedLane& lane, Watched& watched);
@@ -111,7 +115,7 @@ class WaitWatch {
 
   const int rank_;
   const std::vector<std::string> hosts_;
-  const std::unique_ptr<NoteLinks> links_;
+  std::unique_ptr<NoteLinks> links_;  // null once they failed
   const std::function<double()> now_;
   const std::function<void(const std::string&)> say_;
   std::map<WatchedLane, Watched> lanes_;  // never erased, because others may ask about lanes that are gone

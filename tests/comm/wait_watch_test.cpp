@@ -97,6 +97,26 @@ TEST_F(WaitWatchTest, NothingIsSentOrSaidBeforeAWaitIsLong) {
   EXPECT_THAT(lines(0), IsEmpty());
 }
 
+class BrokenLinks final : public NoteLinks {
+ public:
+  void send(int, const WaitNote&) override { throw DeviceError("comm: MPI_Isend failed"); }
+  std::optional<std::pair<int, WaitNote>> receive() override { throw DeviceError("comm: MPI_Iprobe failed"); }
+};
+
+// An exception would end the process, as a look is the comm thread's own.
+TEST_F(WaitWatchTest, GoesOnWithoutNotesThatFail) {
+  std::vector<std::string> said;
+  WaitWatch alone(
+      0, {"node0", "node1"}, std::make_unique<BrokenLinks>(), [this] { return time_s_; },
+      [&said](const std::string& line) { said.push_back(line); });
+  Poll poll = alone.watched({.ranks = 2}, "barrier", [] { return Progress::waiting; });
+  poll();
+  for (int i = 0; i < 110; ++i, time_s_ += 0.1) alone.look();
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_THAT(said[0], HasSubstr("MPI_Iprobe failed; from now on this rank does not hear"));
+  EXPECT_THAT(said[1], HasSubstr("waiting for rank 1 (node1) for 10 s: barrier"));
+}
+
 TEST_F(WaitWatchTest, NamesARankThatDoesNotAnswer) {
   start(2);
   watch(0).enter({.what = "40 in repeat 1"});
