@@ -74,11 +74,26 @@ Poll WaitWatch::watched(WatchedLane lane, std::string_view what, Poll poll) {
       begin(lane, what);
       waiting.reset(this, [lane](WaitWatch* watch) { watch->end(lane); });  // however the operation ends
     }
-    const Progress progress = poll();
+    const Progress progress = poll_or_give_up(poll);
     if (progress == Progress::moved) moved(lanes_[lane]);
     if (progress == Progress::done) waiting.reset();
     return progress;
   };
+}
+
+// The buffers of an operation that failed are soon gone, and the library may still write into them in any later call.
+Progress WaitWatch::poll_or_give_up(Poll& poll) {
+  try {
+    return poll();
+  } catch (const DeviceError& error) {
+    give_up(error.what());
+    throw;
+  }
+}
+
+void WaitWatch::give_up(std::string why) {
+  why_ = std::move(why);
+  gave_up_ = true;
 }
 
 void WaitWatch::begin(const WatchedLane& lane, std::string_view what) {
@@ -100,37 +115,19 @@ void WaitWatch::moved(Watched& watched) const {
 double WaitWatch::look() {
   const double next_s = std::min(kLongestUnseenS, lead_s(times()) / kLooksPerLead);
   if (gave_up_) return next_s;
-  take_notes();
-  for (auto& [lane, watched] : lanes_) {
-    if (watched.is_waiting) watch(lane, watched);
+  try {
+    take_notes();
+    for (auto& [lane, watched] : lanes_) {
+      if (watched.is_waiting) watch(lane, watched);
+    }
+  } catch (const DeviceError& error) {  // of the links: the operations tell of it
+    give_up(error.what());
   }
   return next_s;
 }
 
-// Notes only say why a rank waits, and what it waits for fails by itself if MPI does: their failure ends nothing.
-template <typename Use>
-void WaitWatch::use_links(Use use) {
-  if (!links_) return;
-  try {
-    use(*links_);
-  } catch (const DeviceError& error) {
-    say_(fmt::format("{}; from now on this rank does not hear from the others what they wait for", error.what()));
-    links_.reset();
-  }
-}
-
-std::optional<std::pair<int, WaitNote>> WaitWatch::receive() {
-  std::optional<std::pair<int, WaitNote>> received;
-  use_links([&](NoteLinks& links) { received = links.receive(); });
-  return received;
-}
-
-void WaitWatch::send(int rank, const WaitNote& note) {
-  use_links([&](NoteLinks& links) { links.send(rank, note); });
-}
-
 void WaitWatch::take_notes() {
-  while (const auto received = receive()) {
+  while (const auto received = links_->receive()) {
     const auto& [from, note] = *received;
     heard_s_[static_cast<std::size_t>(from)] = now_();
     Watched& watched = lanes_[note.lane];
@@ -139,7 +136,7 @@ void WaitWatch::take_notes() {
       answer.is_waiting = watched.is_waiting ? 1 : 0;
       put(answer.what, watched.what);
       put(answer.phase, phase_text());
-      send(from, answer);
+      links_->send(from, answer);
     } else if (watched.is_waiting && note.asked_number == watched.begun && !watched.answers.empty()) {
       watched.answers[static_cast<std::size_t>(from)] = LaneState{
           .begun = note.begun, .is_waiting = note.is_waiting != 0, .what = get(note.what), .phase = get(note.phase)};
@@ -151,7 +148,7 @@ void WaitWatch::take_notes() {
 void WaitWatch::ask(const WatchedLane& lane, Watched& watched, int first, int last) {
   const WaitNote note{.lane = lane, .asked_number = watched.begun};
   for (int rank = first; rank < last; ++rank) {
-    if (rank != rank_) send(rank, note);
+    if (rank != rank_) links_->send(rank, note);
   }
 }
 
@@ -201,8 +198,7 @@ void WaitWatch::pass_verdict(const WatchedLane& lane, Watched& watched, double w
   watched.asked_first = watched.asked_all = false;
   if (verdict.is_left_to_lower || (!verdict.is_worth_a_line && !verdict.has_expired)) return;
   if (!verdict.has_expired) return say_(verdict.text);
-  why_ = fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text);
-  gave_up_ = true;
+  give_up(fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text));
 }
 
 }  // namespace chexbench::comm
