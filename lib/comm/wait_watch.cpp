@@ -74,11 +74,26 @@ Poll WaitWatch::watched(WatchedLane lane, std::string_view what, Poll poll) {
       begin(lane, what);
       waiting.reset(this, [lane](WaitWatch* watch) { watch->end(lane); });  // however the operation ends
     }
-    const Progress progress = poll();
+    const Progress progress = poll_or_give_up(poll);
     if (progress == Progress::moved) moved(lanes_[lane]);
     if (progress == Progress::done) waiting.reset();
     return progress;
   };
+}
+
+// The buffers of an operation that failed are soon gone, and the library may still write into them in any later call.
+Progress WaitWatch::poll_or_give_up(Poll& poll) {
+  try {
+    return poll();
+  } catch (const DeviceError& error) {
+    give_up(error.what());
+    throw;
+  }
+}
+
+void WaitWatch::give_up(std::string why) {
+  why_ = std::move(why);
+  gave_up_ = true;
 }
 
 void WaitWatch::begin(const WatchedLane& lane, std::string_view what) {
@@ -100,9 +115,13 @@ void WaitWatch::moved(Watched& watched) const {
 double WaitWatch::look() {
   const double next_s = std::min(kLongestUnseenS, lead_s(times()) / kLooksPerLead);
   if (gave_up_) return next_s;
-  take_notes();
-  for (auto& [lane, watched] : lanes_) {
-    if (watched.is_waiting) watch(lane, watched);
+  try {
+    take_notes();
+    for (auto& [lane, watched] : lanes_) {
+      if (watched.is_waiting) watch(lane, watched);
+    }
+  } catch (const DeviceError& error) {  // of the links: the operations tell of it
+    give_up(error.what());
   }
   return next_s;
 }
@@ -179,8 +198,7 @@ void WaitWatch::pass_verdict(const WatchedLane& lane, Watched& watched, double w
   watched.asked_first = watched.asked_all = false;
   if (verdict.is_left_to_lower || (!verdict.is_worth_a_line && !verdict.has_expired)) return;
   if (!verdict.has_expired) return say_(verdict.text);
-  why_ = fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text);
-  gave_up_ = true;
+  give_up(fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text));
 }
 
 }  // namespace chexbench::comm

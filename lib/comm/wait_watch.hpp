@@ -74,7 +74,7 @@ class WaitWatch {
 
   // Returns `poll` as an operation of `lane` that is watched. Its first poll begins it. The watch must outlive it.
   // May be called on any thread.
-  // @throws DeviceError from the operation if this rank gave up waiting, in this operation or in another
+  // @throws DeviceError from the operation if this rank gave up waiting or an operation failed, this one or another
   Poll watched(WatchedLane lane, std::string_view what, Poll poll);
   // Answers, asks and speaks. Returns the seconds after which it must be called again.
   double look();
@@ -84,7 +84,8 @@ class WaitWatch {
   // Gives up waits after so many seconds; 0: never. A shorter limit than 20 s brings the first line forward.
   // Thread-safe.
   void limit(double timeout_s) { timeout_s_ = timeout_s; }
-  // Whether this rank gave up: then nothing but the end of the job may follow. Thread-safe.
+  // Whether this rank gave up, or an operation or the links failed: then nothing but the end of the job may follow.
+  // Thread-safe.
   bool gave_up() const { return gave_up_; }
 
  private:
@@ -104,6 +105,8 @@ class WaitWatch {
   void begin(const WatchedLane& lane, std::string_view what);
   void end(const WatchedLane& lane);
   void moved(Watched& watched) const;
+  Progress poll_or_give_up(Poll& poll);
+  void give_up(std::string why);
   void take_notes();
   void ask(const WatchedLane& lane, Watched& watched, int first, int last);
   void watch(const WatchedLane& lane, Watched& watched);

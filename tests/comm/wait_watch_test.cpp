@@ -97,6 +97,41 @@ TEST_F(WaitWatchTest, NothingIsSentOrSaidBeforeAWaitIsLong) {
   EXPECT_THAT(lines(0), IsEmpty());
 }
 
+class BrokenLinks final : public NoteLinks {
+ public:
+  void send(int, const WaitNote&) override { throw DeviceError("comm: MPI_Isend failed"); }
+  std::optional<std::pair<int, WaitNote>> receive() override { throw DeviceError("comm: MPI_Iprobe failed"); }
+};
+
+// An exception would end the process without a message, as a look is the comm thread's own.
+TEST_F(WaitWatchTest, LinksThatFailEndWhatWaits) {
+  WaitWatch alone(
+      0, {"node0", "node1"}, std::make_unique<BrokenLinks>(), [this] { return time_s_; }, [](const std::string&) {});
+  Poll poll = alone.watched({.ranks = 2}, "barrier", [] { return Progress::waiting; });
+  EXPECT_EQ(poll(), Progress::waiting);
+  EXPECT_NO_THROW(alone.look());
+  EXPECT_TRUE(alone.gave_up());
+  EXPECT_THROW(poll(), DeviceError);
+}
+
+// MPI may still write into the buffers of an operation that failed, whenever it is called.
+TEST_F(WaitWatchTest, NothingIsCalledAfterAnOperationFailed) {
+  start(2);
+  int calls = 0;
+  Poll other = watch(0).watched({.part = 1, .ranks = 2}, "averaging", [&calls] {
+    ++calls;
+    return Progress::waiting;
+  });
+  other();
+  Poll poll = watch(0).watched(lane(), "barrier", []() -> Progress { throw DeviceError("comm: MPI_Test failed"); });
+  EXPECT_THROW(poll(), DeviceError);
+  EXPECT_TRUE(watch(0).gave_up());
+  EXPECT_THROW(other(), DeviceError);
+  pass(20);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(sent_, 0);
+}
+
 TEST_F(WaitWatchTest, NamesARankThatDoesNotAnswer) {
   start(2);
   watch(0).enter({.what = "40 in repeat 1"});
