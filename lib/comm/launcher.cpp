@@ -1,5 +1,7 @@
 #include "comm/launcher.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +25,7 @@ constexpr const char* kPmi2Job = "PMI_JOBID";
 constexpr std::string_view kEnd = "cmd=finalize\n";
 constexpr double kAnswerS = 0.2;  // time for hydra to answer: it fails if the process has already ended
 constexpr double kRootS = 1;      // time for rank 0 to report an error that every rank has
+constexpr double kReadingS = 3;  // time for hydra to read what this process printed: milliseconds, if it is not starved
 
 constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 
@@ -64,9 +67,19 @@ void announce_end(const Environment& environment) {
     sleep_until_s(now_s() + kAnswerS);
 }
 
+void wait_until_read(int file, double most_s) {
+  constexpr double kLookS = 0.005;
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  const double end_s = now_s() + most_s;
+  int unread = 0;
+  while (::ioctl(file, FIONREAD, &unread) == 0 && unread > 0 && now_s() < end_s) sleep_until_s(now_s() + kLookS);
+}
+
 bool abort_by_launcher(const Environment& environment, int exit_code) {
   const std::optional<int> socket = hydra_socket(environment);
   if (!socket) return false;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) wait_until_read(stream, kReadingS);
   std::array<char, 64> line{};
   const int length = std::snprintf(line.data(), line.size(), "cmd=abort exitcode=%d\n", exit_code);
   if (::write(*socket, line.data(), static_cast<std::size_t>(length)) != length) return false;

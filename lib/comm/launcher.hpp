@@ -30,9 +30,14 @@ bool is_launcher_variable(std::string_view assignment);
 // launcher started the process.
 void announce_end(const Environment& environment);
 
-// Asks MPICH's own launcher to end all ranks, and mpirun with that exit code, and waits 0.2 s for that. Returns whether
-// it was asked: not if another launcher started the process. Allocates no memory. Only one thread may talk to the
-// launcher, which in a process that has joined the others is the one that makes MPI calls.
+// Waits until the reader of a pipe, whose end for writing is `file`, has read all of it, and at most `most_s`. Does
+// nothing if `file` is no pipe. Allocates no memory.
+void wait_until_read(int file, double most_s);
+
+// Asks MPICH's own launcher to end all ranks, and mpirun with that exit code, and waits 0.2 s for that. Before, it lets
+// the launcher read what this process printed, which would be dropped. Returns whether it was asked: not if another
+// launcher started the process. Allocates no memory. Only one thread may talk to the launcher, which in a process that
+// has joined the others is the one that makes MPI calls.
 bool abort_by_launcher(const Environment& environment, int exit_code);
 
 // Must be called if a process fails that has not joined the other ranks or cannot end them by MPI_Abort: they would

@@ -1,10 +1,14 @@
 #include "comm/launcher.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "comm/library_name.hpp"
 
@@ -77,6 +81,33 @@ TEST(Launcher, OfMpichAloneIsToldThatAProcessEnds) {
   EXPECT_EQ(announcement({{"PMI_RANK", "0"}, {"HYDI_CONTROL_FD", "7"}}), "cmd=finalize\n");
   EXPECT_EQ(announcement({{"PMI_RANK", "1"}}), "cmd=finalize\n") << "a rank on another host than mpirun's";
   EXPECT_EQ(announcement({{"PMI_RANK", "0"}, {"PMI_JOBID", "8.0"}}), "") << "srun";
+}
+
+TEST(WaitUntilRead, EndsWhenThePipeIsEmptyOrTheTimeIsUp) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  wait_until_read(ends[1], 60);  // nothing to read
+  ASSERT_EQ(write(ends[1], "error", 5), 5);
+  wait_until_read(ends[1], 0.01);  // nobody reads
+  std::atomic<bool> is_read = false;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    is_read = true;
+    char text[5];
+    EXPECT_EQ(read(ends[0], text, sizeof text), 5);
+  });
+  wait_until_read(ends[1], 60);
+  EXPECT_TRUE(is_read);
+  reader.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(WaitUntilRead, WaitsForNothingButPipes) {
+  const int file = open("/dev/null", O_WRONLY);
+  wait_until_read(file, 60);
+  close(file);
+  wait_until_read(-1, 60);
 }
 
 TEST(LibraryName, IsNameAndVersionAlone) {
