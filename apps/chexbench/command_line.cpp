@@ -42,13 +42,18 @@ const CLI::App& innermost(const CLI::App& app) {
   return named.empty() ? app : innermost(*named.front());
 }
 
-std::vector<std::string> known_names(const CLI::App& app, bool options) {
+std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
-  if (options) {
-    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
-  } else {
-    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-      names.push_back(verb->get_name());
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
+enum class Verbs { all, listed };  // by --help
+
+std::vector<std::string> verb_names(const CLI::App& app, Verbs which) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (which == Verbs::all || !verb->get_group().empty()) names.push_back(verb->get_name());
   }
   return names;
 }
@@ -58,22 +63,13 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// Returns the commands that --help lists.
-std::vector<std::string> shown_verbs(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!verb->get_group().empty()) names.push_back(verb->get_name());
-  }
-  return names;
-}
-
 std::string first_unknown(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(true);
   return unknown.empty() ? "" : unknown.front();
 }
 
 bool is_verb(const CLI::App& app, const std::string& word) {
-  const std::vector<std::string> verbs = known_names(app, false);
+  const std::vector<std::string> verbs = verb_names(app, Verbs::all);
   return std::ranges::find(verbs, word) != verbs.end();
 }
 
@@ -106,7 +102,7 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   }
   if (option || verb.get_parent() != nullptr) {
     return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
-                       suggestion(unknown, option ? known_names(verb, true) : shown_verbs(verb)));
+                       suggestion(unknown, option ? option_names(verb) : verb_names(verb, Verbs::listed)));
   }
   std::error_code error;
   if (const std::string key = key_without_value(verb); !key.empty()) {
@@ -117,7 +113,8 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
     return fmt::format("the options for a folder come after it: chexbench {} [OPTION]...", shell_word(unknown));
   }
   // What is no command may be a misspelt folder as well.
-  std::vector<std::string> names = shown_verbs(verb);
+  const std::vector<std::string> listed = verb_names(verb, Verbs::listed);
+  std::vector<std::string> names = listed;
   const std::vector<std::string> folders = folders_here();
   // A shell makes several words of a name with blanks.
   const auto begun = std::ranges::find_if(folders, [&](const auto& name) { return name.starts_with(unknown + " "); });
@@ -128,7 +125,7 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   names.insert(names.end(), folders.begin(), folders.end());
   const std::string nearest = nearest_name(unknown, names);
   return fmt::format("unknown command '{}', and no folder of that name{}", printable(unknown),
-                     suggestion(unknown, nearest.empty() ? shown_verbs(verb) : names));
+                     suggestion(unknown, nearest.empty() ? listed : names));
 }
 
 // Returns whether the first word names a data set rather than a command: `chexbench DIR` is `chexbench probe DIR`.
