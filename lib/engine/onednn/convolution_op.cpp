@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/onednn/winograd.hpp"
+
 namespace chexbench::engine::onednn {
 namespace {
 
@@ -64,10 +66,12 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   weight_gradient_.emplace(device, layer, ConvolutionShape{weights_f32, bias, stride, padding}, source, destination,
                            direct);
   if (!needs_source_gradient_) return;
-  data_desc_ = {{algorithm::convolution_direct, source.desc, weights, destination.desc, stride, padding, padding},
-                attributes,
-                device.engine,
-                direct};
+  data_desc_ =
+      with_winograd(is_winograd_faster(device, layer, source, destination), [&](algorithm algorithm, bool allow_empty) {
+        return dnnl::convolution_backward_data::primitive_desc(
+            {algorithm, source.desc, weights, destination.desc, stride, padding, padding}, attributes, device.engine,
+            direct, allow_empty);
+      });
 }
 
 void ConvolutionOp::plan_forward(Planner& planner) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/winograd.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -36,7 +37,10 @@ WeightGradient::WeightGradient(const Device& device, const model::Layer& layer, 
   } else if (is_in_parts(layer)) {
     make_parts(shape, forward);
   } else {
-    whole_ = convolution(shape, source.desc, destination.desc, forward);
+    const bool winograd = is_winograd_faster(device, layer, source, destination);
+    whole_ = with_winograd(winograd, [&](dnnl::algorithm algorithm, bool allow_empty) {
+      return convolution(shape, source.desc, destination.desc, forward, algorithm, allow_empty);
+    });
   }
 }
 
@@ -82,12 +86,12 @@ void WeightGradient::make_parts(const ConvolutionShape& shape,
 
 dnnl::convolution_backward_weights::primitive_desc WeightGradient::convolution(
     const ConvolutionShape& shape, const memory::desc& source, const memory::desc& destination,
-    const dnnl::convolution_forward::primitive_desc& forward) const {
-  return {{dnnl::algorithm::convolution_direct, source, shape.weights, shape.bias, destination, shape.stride,
-           shape.padding, shape.padding},
+    const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm, bool allow_empty) const {
+  return {{algorithm, source, shape.weights, shape.bias, destination, shape.stride, shape.padding, shape.padding},
           attributes_,
           device_.engine,
-          forward};
+          forward,
+          allow_empty};
 }
 
 memory::desc WeightGradient::desc(const model::TensorInfo& weight) const {

@@ -59,7 +59,8 @@ class WeightGradient {
   void make_parts(const ConvolutionShape& shape, const dnnl::convolution_forward::primitive_desc& forward);
   dnnl::convolution_backward_weights::primitive_desc convolution(
       const ConvolutionShape& shape, const dnnl::memory::desc& source, const dnnl::memory::desc& destination,
-      const dnnl::convolution_forward::primitive_desc& forward) const;
+      const dnnl::convolution_forward::primitive_desc& forward,
+      dnnl::algorithm algorithm = dnnl::algorithm::convolution_direct, bool allow_empty = false) const;
   void bind_parts(const ParameterSlot& weight, const Tensor& destination_gradient, std::byte* scratchpad);
   std::size_t part_bytes() const;
   void add_up() const;
