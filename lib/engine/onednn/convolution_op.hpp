@@ -30,8 +30,10 @@ class ConvolutionOp final : public Op {
   void refresh_weights() override;
   std::size_t held_bytes() const override;
   std::size_t scratchpad_bytes() const override;
-  // oneDNN's name for the implementation of forward: "jit:avx2".
+  // oneDNN's names for the implementations: "jit:avx2".
   std::string forward_implementation() const { return forward_desc_.impl_info_str(); }
+  std::string data_implementation() const { return needs_source_gradient_ ? data_desc_.impl_info_str() : ""; }
+  std::string weights_implementation() const { return weight_gradient_->implementation(); }
 
  private:
   // Whether forward writes a layout other than the destination's, so that its result goes to the scratchpad first.

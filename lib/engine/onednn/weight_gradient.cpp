@@ -99,6 +99,11 @@ memory::desc WeightGradient::desc(const model::TensorInfo& weight) const {
   return parts_.empty() ? whole_.diff_weights_desc() : parts_.front().primitive_desc.diff_weights_desc();
 }
 
+std::string WeightGradient::implementation() const {
+  if (product_) return product_->impl_info_str();
+  return (parts_.empty() ? whole_ : parts_.front().primitive_desc).impl_info_str();
+}
+
 // What a thread needs: oneDNN's scratchpad, and a sum of its own.
 std::size_t WeightGradient::part_bytes() const {
   std::size_t bytes = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,8 @@ class WeightGradient {
 
   // The layout of the gradient, which is also that of the weights in the store.
   dnnl::memory::desc desc(const model::TensorInfo& weight) const;
+  // oneDNN's name for the implementation: "jit:avx2".
+  std::string implementation() const;
   std::size_t scratchpad_bytes() const;
   // `bias` may be null. `scratchpad` has scratchpad_bytes() while compute() runs.
   void bind(const ParameterSlot& weight, const ParameterSlot* bias, const Tensor& destination_gradient,

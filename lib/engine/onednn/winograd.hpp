@@ -10,8 +10,7 @@
 
 namespace chexbench::engine::onednn {
 
-// Whether it is likely faster. oneDNN has it for f32 with AVX-512 only, and refuses channels that do not fill its
-// vectors: with_winograd() finds out.
+// Whether it is likely faster, if oneDNN has it: with AVX-512 only, as with_winograd() finds out.
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination);
 
