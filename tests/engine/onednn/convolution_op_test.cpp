@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/onednn/parallel.hpp"
 #include "op_rig.hpp"
 
@@ -27,25 +30,31 @@ struct Case {
 
 constexpr int kImages = 3;
 
-// Calls body(source, weight, destination) with the element indices of every product that the definition sums.
+// Calls body(source, weight, destination) with the element indices of every product that the definition sums for one
+// element of the destination.
+template <typename Body>
+void for_products_of(const Case& c, int image, int output, int place, const Body& body) {
+  const int top = place / c.out_width() * c.stride - c.padding, left = place % c.out_width() * c.stride - c.padding;
+  const int first_input = output / (c.outputs / c.groups) * c.inputs_of_group();
+  const auto to = static_cast<std::size_t>((image * c.outputs + output) * c.out_height() * c.out_width() + place);
+  for (int input = 0; input < c.inputs_of_group(); ++input) {
+    for (int row = std::max(top, 0); row < std::min(top + c.kernel, c.height); ++row) {
+      const int from = ((image * c.inputs + first_input + input) * c.height + row) * c.width;
+      const int weight = ((output * c.inputs_of_group() + input) * c.kernel + row - top) * c.kernel - left;
+      for (int column = std::max(left, 0); column < std::min(left + c.kernel, c.width); ++column) {
+        body(static_cast<std::size_t>(from + column), static_cast<std::size_t>(weight + column), to);
+      }
+    }
+  }
+}
+
+// Does the same for all elements of the destination.
 template <typename Body>
 void for_products(const Case& c, const Body& body) {
-  int to = 0;
   for (int image = 0; image < kImages; ++image) {
     for (int output = 0; output < c.outputs; ++output) {
-      for (int place = 0; place < c.out_height() * c.out_width(); ++place, ++to) {
-        const int top = place / c.out_width() * c.stride - c.padding;
-        const int left = place % c.out_width() * c.stride - c.padding;
-        const int taps = c.inputs_of_group() * c.kernel * c.kernel;
-        for (int tap = 0; tap < taps; ++tap) {
-          const int input = output / (c.outputs / c.groups) * c.inputs_of_group() + tap / (c.kernel * c.kernel);
-          const int row = top + tap / c.kernel % c.kernel, column = left + tap % c.kernel;
-          if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
-          const int from = ((image * c.inputs + input) * c.height + row) * c.width + column;
-          body(static_cast<std::size_t>(from), static_cast<std::size_t>(output * taps + tap),
-               static_cast<std::size_t>(to));
-        }
-      }
+      for (int place = 0; place < c.out_height() * c.out_width(); ++place)
+        for_products_of(c, image, output, place, body);
     }
   }
 }
@@ -160,9 +169,12 @@ TEST_P(ConvolutionOpTest, WhatIsNoNumberMakesGradientsThatAreNone) {
     const Numbers weights = rig_->read_parameter_gradient("conv.weight");
     const Numbers data = reads_image() ? Numbers(x_values_.size(), value) : rig_->read_gradient(*x_);
     int numbers = 0;
-    for_products(GetParam(), [&](auto from, auto weight, auto to) {
-      if (to == at && (std::isfinite(weights[weight]) || std::isfinite(data[from]))) ++numbers;
-    });
+    const int pixels = y_->shape.pixels(), index = static_cast<int>(at);
+    for_products_of(GetParam(), index / pixels / GetParam().outputs, index / pixels % GetParam().outputs,
+                    index % pixels, [&](auto from, auto weight, auto to) {
+                      ASSERT_EQ(to, at);
+                      if (std::isfinite(weights[weight]) || std::isfinite(data[from])) ++numbers;
+                    });
     EXPECT_EQ(numbers, 0) << "of " << value;
   }
 }
