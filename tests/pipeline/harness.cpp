@@ -104,6 +104,12 @@ const dataset::Dataset& xrays(spec::DataFormat format) {
   return sets.at(format);
 }
 
+dataset::Dataset files(std::size_t count) {
+  dataset::Dataset dataset;
+  dataset.images.resize(count);
+  return dataset;
+}
+
 void write_shard(const std::string& path, const std::vector<std::string>& payloads) {
   std::ofstream file(path, std::ios::binary);
   const auto write = [&file](std::span<const std::byte> bytes) {

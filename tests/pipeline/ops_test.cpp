@@ -15,12 +15,6 @@ using spec::DataFormat;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-dataset::Dataset files(std::size_t count) {
-  dataset::Dataset dataset;
-  dataset.images.resize(count);
-  return dataset;
-}
-
 struct Seen {
   std::uint32_t file;
   std::uint32_t epoch;
