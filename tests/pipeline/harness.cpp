@@ -166,7 +166,8 @@ PipelineContext context_of(const dataset::Dataset& dataset, const spec::Pipeline
   // Lists core 0 several times, so that there are as many workers as the test needs on any machine.
   return {.dataset = dataset,
           .pipeline = pipeline,
-          .data = {.format = dataset.format,
+          .data = {.root = "/data/nih",  // for messages
+                   .format = dataset.format,
                    .split = spec::Split::all,
                    .deliver = setting.deliver,
                    .on_bad_record = setting.on_bad_record,

@@ -268,7 +268,7 @@ TEST(ShuffleOfBatches, TakesANumberOnly) {
     make_pipeline(context_of(xrays(DataFormat::png), with(std::string("all")), {}));
     FAIL();
   } catch (const SpecError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("pipeline[4] shuffle"));
+    EXPECT_THAT(error.what(), HasSubstr("pipeline[4] of 'test': shuffle"));
   }
 }
 
