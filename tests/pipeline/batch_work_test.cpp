@@ -23,12 +23,16 @@ std::atomic<int> failed_allocations = 0;
 }  // namespace
 
 // Not inlined, because GCC would take free() in a caller for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   if (allocations_before_failure != kNever && allocations_before_failure-- == 0) {
     ++failed_allocations;
-    throw std::bad_alloc();
+    return nullptr;
   }
-  if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
+  return std::malloc(std::max<std::size_t>(bytes, 1));
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (void* const memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import shlex
 import shutil
 import struct
 import subprocess
@@ -100,7 +101,7 @@ class Terminal(SystemTest):
         spec = self.spec(engine="emulated:v100", comm={"model": "none"}, ranks="all")
 
         def widest(columns, launcher, behind=""):
-            command = " ".join(map(str, [*launcher, *command_line(["--config", spec, "--output", self.folder / "out"])]))
+            command = shlex.join([*launcher, *command_line(["--config", spec, "--output", self.folder / "out"])])
             told = self.on_a_terminal(shell=f"{command} --progress never 2> /dev/null {behind}", columns=columns)
             shutil.rmtree(self.folder / "out")
             return max(len(line) for line in told.splitlines() if not line.startswith(("   ", "All of")))
