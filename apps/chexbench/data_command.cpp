@@ -14,13 +14,9 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "core/printable.hpp"
 #include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
-#include "dataset/make/check.hpp"
-#include "dataset/make/convert.hpp"
-#include "dataset/make/stage.hpp"
-#include "dataset/make/synth.hpp"
+#include "dataset/make/outcome.hpp"
 #include "dataset/make/synth_classes.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
@@ -116,11 +112,17 @@ void add_index(CLI::App& data) {
   });
 }
 
-void run_check(const spec::DataSpec& set, std::size_t threads) {
-  const dataset::CheckReport report = dataset::check_data_set(storage::DataRoot(set), threads);
-  for (const std::string& problem : report.problems) print(printable(problem, problem.max_size()) + "\n");
-  print(fmt::format("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images,
-                    report.records, report.bytes, report.seconds, report.problems.size()));
+void print_outcome(const std::string& format, const std::string& json, const std::string& text) {
+  if (format == "json") return print(json, format);
+  print(text);
+}
+
+dataset::TypedRoot typed(const DataSetArguments& set) { return {.root = set.root, .overrides = set.overrides}; }
+
+void run_check(const DataSetArguments& set, std::size_t threads, const std::string& format) {
+  const dataset::CheckReport report = dataset::check_data_set(storage::DataRoot(set.spec()), threads);
+  const dataset::TypedRoot root = typed(set);
+  print_outcome(format, dataset::check_json(report, root), dataset::check_text(report, root));
   if (!report.problems.empty()) {
     throw DataError(fmt::format("{} has {} problem{}, listed above", set.root, report.problems.size(),
                                 report.problems.size() == 1 ? "" : "s"));
@@ -135,7 +137,9 @@ void add_check(CLI::App& data) {
   auto set = add_data_set(*verb, "root");
   auto threads = std::make_shared<std::size_t>(0);
   verb->add_option("--threads", *threads, "Use this many threads; 0 means one per core.")->capture_default_str();
-  verb->callback([set, threads] { run_check(set->spec(), *threads); });
+  auto format = std::make_shared<std::string>("text");
+  add_format_option(*verb, *format, {"text", "json"});
+  verb->callback([set, threads, format] { run_check(*set, *threads, *format); });
 }
 
 void add_synth(CLI::App& data) {
@@ -167,19 +171,9 @@ void add_synth(CLI::App& data) {
                                                                                 .size = options->size,
                                                                                 .seed = options->seed,
                                                                                 .threads = options->threads});
-    if (*format == "json") return print(dataset::synth_json(result, options->directory), *format);
-    print(dataset::synth_text(result, options->directory));
+    const dataset::TypedRoot root{options->directory};
+    print_outcome(*format, dataset::synth_json(result, root), dataset::synth_text(result, root));
   });
-}
-
-void run_convert(const dataset::ConvertOptions& options) {
-  const formats::Conversion result = dataset::convert_data_set(options);
-  print(fmt::format(
-      "manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n"
-      "seconds: {:.2f}\nimages_per_s: {:.1f}\n",
-      formats::manifest_path(options.root, options.split, options.format), result.images,
-      result.patients ? fmt::to_string(*result.patients) : "unknown", result.shards.size(), result.kept(),
-      result.image_bytes, result.shard_bytes, result.seconds, static_cast<double>(result.images) / result.seconds));
 }
 
 void add_convert(CLI::App& data) {
@@ -213,7 +207,9 @@ void add_convert(CLI::App& data) {
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
-  verb->callback([options, set, split, format, resize, color] {
+  auto output = std::make_shared<std::string>("text");
+  add_format_option(*verb, *output, {"text", "json"});
+  verb->callback([options, set, split, format, resize, color, output] {
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
     options->layout = spec.layout;
@@ -222,7 +218,9 @@ void add_convert(CLI::App& data) {
     options->format = parse_target(*format);
     options->pixels.resize = parse_resize(*resize);
     options->pixels.color = parse_color(*color);
-    run_convert(*options);
+    const formats::Conversion result = dataset::convert_data_set(*options);
+    const dataset::TypedRoot root = typed(*set);
+    print_outcome(*output, dataset::conversion_json(result, root), dataset::conversion_text(result, root));
   });
 }
 
@@ -234,15 +232,6 @@ spec::DataFormat parse_format(const std::string& name) {
     known.push_back(word);
   }
   throw SpecError(fmt::format("--format: unknown format '{}'{}", name, suggestion(name, known)));
-}
-
-void run_stage(const dataset::StageOptions& options) {
-  const dataset::Staging result = dataset::stage_data_set(options);
-  print(
-      fmt::format("record: {}\nimages: {}\nfiles: {}\nfiles_kept: {}\nbytes: {}\nbytes_copied: {}\nseconds: {:.2f}\n"
-                  "bytes_per_s: {:.0f}\n",
-                  result.record, result.images, result.files, result.kept, result.bytes, result.copied_bytes,
-                  result.seconds, static_cast<double>(result.copied_bytes) / result.seconds));
 }
 
 void add_stage(CLI::App& data) {
@@ -266,11 +255,15 @@ void add_stage(CLI::App& data) {
   verb->add_option("--threads", options->threads,
                    "Use this many threads; 0 means one per core, or 16 if reads mostly wait for a server.")
       ->capture_default_str();
+  auto json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *json, "Write the result to stdout as JSON (--format is that of the files).");
   verb->callback([=] {
     options->data = set->spec();
     options->data.split = parse_split(*split);
     options->data.format = parse_format(*format);
-    run_stage(*options);
+    const dataset::Staging result = dataset::stage_data_set(*options);
+    const dataset::TypedRoot copy{.root = options->folder, .overrides = set->layout_overrides()};
+    print_outcome(*json ? "json" : "text", dataset::staging_json(result, copy), dataset::staging_text(result, copy));
   });
 }
 

@@ -12,18 +12,28 @@
 
 namespace chexbench::app {
 
+namespace {
+
+bool is_of_store(const std::string& override) { return override.starts_with("store."); }
+
+}  // namespace
+
 std::vector<std::string> DataSetArguments::store_overrides() const {
   std::vector<std::string> kept;
-  std::ranges::copy_if(overrides, std::back_inserter(kept),
-                       [](const std::string& override) { return override.starts_with("store."); });
+  std::ranges::copy_if(overrides, std::back_inserter(kept), is_of_store);
+  return kept;
+}
+
+std::vector<std::string> DataSetArguments::layout_overrides() const {
+  std::vector<std::string> kept = overrides;
+  std::erase_if(kept, is_of_store);
   return kept;
 }
 
 spec::DataSpec DataSetArguments::spec() const {
   std::vector<std::string> all = {"data.root=" + json_text(root)};
   for (const std::string& override : overrides) {
-    if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") &&
-        !override.starts_with("store.")) {
+    if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") && !is_of_store(override)) {
       throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store apply here", override));
     }
     all.push_back(override);

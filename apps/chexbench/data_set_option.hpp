@@ -16,6 +16,8 @@ struct DataSetArguments {
 
   // Returns the overrides that chexbench-data.json does not keep.
   std::vector<std::string> store_overrides() const;
+  // Returns the others, which hold for a copy of the data set, too.
+  std::vector<std::string> layout_overrides() const;
 
   // Returns the data section of a spec with these keys, and with those that the folder's chexbench-data.json keeps.
   // @throws SpecError if a key is not allowed here or a value is wrong

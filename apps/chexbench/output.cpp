@@ -1,7 +1,6 @@
 #include "output.hpp"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <cstdlib>
 
 #include "core/errors.hpp"
+#include "core/launcher_terminal.hpp"
 #include "core/printable.hpp"
 #include "reader_gone.hpp"
 #include "report/fitted_table.hpp"
@@ -40,9 +40,9 @@ void print_shown(const std::string& text) {
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1 && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr; }
 
 std::optional<std::size_t> stdout_width() {
-  winsize size{};
-  if (!stdout_is_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
-  return size.ws_col;
+  if (isatty(STDOUT_FILENO) == 1) return stdout_is_terminal() ? terminal_width(STDOUT_FILENO) : std::nullopt;
+  static const int forwarding_terminal = open_launchers_terminal(STDOUT_FILENO);
+  return terminal_width(forwarding_terminal);
 }
 
 }  // namespace chexbench::app

@@ -24,7 +24,8 @@ void print_shown(const std::string& text);
 // Returns whether standard output is a terminal.
 bool stdout_is_terminal();
 
-// Returns how many characters a line of that terminal has; nothing if it is none, or if it does not tell.
+// Returns how many characters a line has on the terminal that shows standard output, which may be that of mpirun
+// (core/launcher_terminal.hpp); nothing if none does, or if it does not tell.
 std::optional<std::size_t> stdout_width();
 
 }  // namespace chexbench::app

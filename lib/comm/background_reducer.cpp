@@ -15,6 +15,15 @@ namespace {
 // exposed communication.
 constexpr double kLongestNapS = 1e-3;
 
+void trace(double begin_s, double end_s, std::size_t bytes) {
+  if (!measure::is_tracing()) return;
+  measure::record_span({.name = "bucket",
+                        .kind = measure::SpanKind::bucket,
+                        .begin_s = begin_s,
+                        .end_s = end_s,
+                        .detail = static_cast<std::int64_t>(bytes)});
+}
+
 }  // namespace
 
 BackgroundReducer::BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average,
@@ -44,19 +53,17 @@ void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
   ++pending_;  // last: an operation that submit() did not accept will never complete
 }
 
-void BackgroundReducer::complete(double begin_s, std::size_t bytes, const std::exception_ptr& error) {
+void BackgroundReducer::complete(double begin_s, std::size_t bytes, std::exception_ptr error) {
   const double end_s = now_s();
-  if (measure::is_tracing() && begin_s > 0) {
-    measure::record_span({.name = "bucket",
-                          .kind = measure::SpanKind::bucket,
-                          .begin_s = begin_s,
-                          .end_s = end_s,
-                          .detail = static_cast<std::int64_t>(bytes)});
+  try {
+    if (begin_s > 0) trace(begin_s, end_s, bytes);
+  } catch (...) {  // out of memory: wait() must not wait for this bucket for ever
+    if (!error) error = std::current_exception();
   }
   const std::lock_guard lock(mutex_);
   current_.busy_s += end_s - begin_s;
   current_.reduced_bytes += bytes;
-  if (error && !error_) error_ = error;
+  if (error && !error_) error_ = std::move(error);
   --pending_;
   completed_.notify_all();  // under the lock: the reducer may be destroyed as soon as it is released
 }

@@ -37,7 +37,7 @@ class BackgroundReducer final : public Reducer {
   int world() const override { return world_; }
 
  private:
-  void complete(double begin_s, std::size_t bytes, const std::exception_ptr& error);
+  void complete(double begin_s, std::size_t bytes, std::exception_ptr error);
 
   CommThread& thread_;
   const void* const lane_;

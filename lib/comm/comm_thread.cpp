@@ -23,14 +23,13 @@ constexpr double kEagerS = 1e-3;  // README.md has the measurements
 constexpr double kShortestNapS = 20e-6;
 constexpr double kNapShare = 0.05;
 
-Progress poll_once(Operation& operation) {
+// Polls an operation; what that throws is its result, and in `error`.
+Progress poll_once(Operation& operation, std::exception_ptr& error) {
   try {
     if (operation.on_signal == OnSignal::end) throw_if_interrupted();
-    const Progress progress = operation.poll();
-    if (progress == Progress::done) operation.done(nullptr);
-    return progress;
+    return operation.poll();
   } catch (...) {
-    operation.done(std::current_exception());
+    error = std::current_exception();
     return Progress::done;
   }
 }
@@ -38,11 +37,18 @@ Progress poll_once(Operation& operation) {
 // Polls all operations and removes the complete ones. Returns whether something moved.
 bool poll_all(std::vector<Operation>& active) {
   bool moved = false;
-  std::erase_if(active, [&](Operation& operation) {
-    const Progress progress = poll_once(operation);
+  for (auto next = active.begin(); next != active.end();) {
+    std::exception_ptr error;
+    const Progress progress = poll_once(*next, error);
     moved |= progress != Progress::waiting;
-    return progress == Progress::done;
-  });
+    if (progress == Progress::done) {
+      const Operation complete = std::move(*next);
+      next = active.erase(next);  // before done(), so that it is not called again if it throws
+      complete.done(error);
+    } else {
+      ++next;
+    }
+  }
   return moved;
 }
 

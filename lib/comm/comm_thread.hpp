@@ -23,7 +23,8 @@ using Poll = std::function<Progress()>;
 // part, and the others would wait for ever. An operation may go on if all ranks are certain to take part.
 enum class OnSignal { end, go_on };
 
-// Work for the comm thread. `done` is called once on the comm thread, unless the CommThread is destroyed before.
+// Work for the comm thread. `done` is called once on the comm thread, unless the CommThread is destroyed before. What
+// it throws ends the thread, so it should not throw.
 struct Operation {
   // Operations of the same lane run one after the other in the order of submission; operations of different lanes run
   // side by side and never delay each other. So ranks may submit to different lanes in different orders.

@@ -36,8 +36,8 @@
 namespace chexbench::comm {
 namespace {
 
-// When a job is aborted, MPICH's launcher drops output of the ranks that it has not forwarded yet. Without this
-// pause, one error message in thirty was lost.
+// When a job is aborted, launchers drop output of the ranks that they have not forwarded yet. Without this pause, one
+// error message in thirty was lost.
 constexpr double kForwardingS = 0.2;
 constexpr double kFinalizeS = 5;    // MPI_Finalize normally takes milliseconds
 constexpr double kRankNapS = 5e-3;  // for ranks that wait for others, or that do not belong to the current sub-world
@@ -327,7 +327,7 @@ void MpiWorld::finalize(bool is_root) {
 
 void MpiWorld::abort(int exit_code) {
   std::fflush(nullptr);
-  sleep_until_s(now_s() + kForwardingS);
+  if (!launcher_reads_output(std::getenv)) sleep_until_s(now_s() + kForwardingS);
   thread_.submit({.lane = nullptr,
                   .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {

@@ -1,5 +1,9 @@
 #include "core/launcher_terminal.hpp"
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -51,31 +55,48 @@ bool holds(const fs::path& process, const std::string& pipe) {
 }
 
 // Returns whether mpirun was told to do anything with output but to write it, as the options say or may say.
-bool changes_output(const fs::path& launcher) {
-  constexpr std::array<std::string_view, 5> kOptions{"l", "prepend-rank", "prepend-pattern", "errfile-pattern",
-                                                     "configfile"};
+bool changes_output(const fs::path& launcher, int stream) {
+  const std::array<std::string_view, 5> options{"l", "prepend-rank", "prepend-pattern", "configfile",
+                                                stream == STDOUT_FILENO ? "outfile-pattern" : "errfile-pattern"};
   std::istringstream words(text_of(launcher / "cmdline"));
   for (std::string word; std::getline(words, word, '\0');) {
     const std::size_t name = std::min(word.find_first_not_of('-'), word.size());
     const std::string option = word.substr(name, word.find('=') - name);
-    if (name > 0 && std::ranges::find(kOptions, option) != kOptions.end()) return true;
+    if (name > 0 && std::ranges::find(options, option) != options.end()) return true;
   }
   return false;
 }
 
 }  // namespace
 
-std::optional<std::string> launchers_stderr(const std::string& proc, const std::string& process) {
+std::optional<std::string> launchers_stream(int stream, const std::string& proc, const std::string& process) {
   const fs::path root(proc);
-  const std::string pipe = target_of(root / process / "fd/2");
+  const std::string file = "fd/" + std::to_string(stream);
+  const std::string pipe = target_of(root / process / file);
   if (!pipe.starts_with("pipe:")) return std::nullopt;
   std::string id = parent_of(root / process);
   // A shell may stand between the rank and the proxy, but nothing between the proxy and mpirun.
   while (id != kNobody && !program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
   if (id == kNobody || !holds(root / id, pipe)) return std::nullopt;
   while (program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
-  if (program_of(root / id) != kLauncher || changes_output(root / id)) return std::nullopt;
-  return root / id / "fd/2";
+  if (program_of(root / id) != kLauncher || changes_output(root / id, stream)) return std::nullopt;
+  return root / id / file;
+}
+
+int open_launchers_terminal(int stream) {
+  const std::optional<std::string> path = launchers_stream(stream);
+  if (!path) return -1;
+  // Without waiting, as it may be a pipe that nobody reads any more.
+  const int file = open(path->c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 || isatty(file) == 1) return file;
+  close(file);
+  return -1;
+}
+
+std::optional<std::size_t> terminal_width(int file) {
+  winsize size{};
+  if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
 
 }  // namespace chexbench

@@ -1,8 +1,6 @@
 #include "core/status_line.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,15 +37,8 @@ bool is_dumb() {
   return kind != nullptr && std::string_view(kind) == "dumb";
 }
 
-// Opens the terminal to which mpirun forwards stderr, to be asked for its width; returns -1 if there is none.
 int open_forwarding_terminal() {
-  if (isatty(STDERR_FILENO) == 1 || is_dumb()) return -1;
-  const std::optional<std::string> path = launchers_stderr();
-  if (!path) return -1;
-  const int file = open(path->c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  if (file < 0 || isatty(file) == 1) return file;
-  close(file);
-  return -1;
+  return isatty(STDERR_FILENO) == 1 || is_dumb() ? -1 : open_launchers_terminal(STDERR_FILENO);
 }
 
 int forwarding_terminal() {
@@ -65,11 +56,10 @@ void clear_line() {
 
 // Returns the bytes that fit into one line of the terminal: clearing a line that is wrapped would leave a part of it.
 std::size_t most_bytes() {
-  winsize size{};
-  const int terminal = is_forwarded() ? forwarding_terminal() : STDERR_FILENO;
-  if (ioctl(terminal, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kMostBytes;
+  const auto width = terminal_width(is_forwarded() ? forwarding_terminal() : STDERR_FILENO);
+  if (!width) return kMostBytes;
   constexpr std::size_t kDots = 3;  // behind a text that is cut
-  return std::min(kMostBytes, std::max<std::size_t>(size.ws_col, kDots + 2) - kDots - 1);
+  return std::min(kMostBytes, std::max(*width, kDots + 2) - kDots - 1);
 }
 
 }  // namespace

@@ -94,8 +94,9 @@ void record_span(const Span& span) {
   thread_local std::uint64_t number = 0;
   Recorder& all = recorder();
   if (all.room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
-  if (const std::uint64_t current = all.number; std::exchange(number, current) != current) {
+  if (const std::uint64_t current = all.number; number != current) {
     mine = join_recording(name_of_this_thread());
+    number = current;  // only now, because there is no memory for a row at times
   }
   const std::lock_guard lock(mine->mutex);
   mine->thread.spans.push_back(span);

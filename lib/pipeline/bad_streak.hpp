@@ -3,12 +3,19 @@
 
 #include <atomic>
 #include <cstddef>
+#include <string>
 
 #include "core/errors.hpp"
 
 namespace chexbench::pipeline {
 
 class Op;
+struct PipelineContext;
+
+// For messages: "40 images of split 'train' of /data/nih".
+std::string images_of_split(const PipelineContext& context);
+// For messages about bad records: the command that says which they are.
+std::string bad_records_hint(const PipelineContext& context);
 
 // Counts how many records in a row were bad in one stage (reading or decoding) of an op. Without this limit, an op that
 // skips every record would work forever if an endless repeat follows it. Thread-safe.

@@ -22,15 +22,17 @@ BatchSlot BatchLine::claim(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (batches_.empty() || batches_.back().closed) {
     lock.unlock();  // acquire() may wait for a batch that the consumer holds
-    BatchLease lease;
+    BatchInMaking opened;
     {
       const TimeScope wait(op_.stats(), TimeScope::Book::blocked_output);
-      lease = op_.resources().batches->acquire(stop);
+      opened.lease = op_.resources().batches->acquire(stop);
     }
-    if (!lease) return {};
-    op_.stats().bytes_held.add(static_cast<std::int64_t>(lease->shape.bytes()));
+    if (!opened.lease) return {};
+    const BatchShape& shape = opened.lease->shape;
+    opened.holes.reserve(static_cast<std::size_t>(shape.images));  // so that finish() cannot fail
     lock.lock();
-    batches_.push_back({.lease = std::move(lease)});
+    batches_.push_back(std::move(opened));
+    op_.stats().bytes_held.add(static_cast<std::int64_t>(shape.bytes()));
   }
   BatchInMaking& batch = batches_.back();
   const BatchSlot slot{&batch, batch.claimed++};
@@ -51,7 +53,7 @@ void BatchLine::end(std::exception_ptr error) {
   changed_.notify_one();
 }
 
-void BatchLine::finish(const BatchSlot& slot, bool good) {
+void BatchLine::finish(const BatchSlot& slot, bool good) noexcept {
   bool complete = false;
   {
     const std::lock_guard lock(mutex_);
@@ -65,7 +67,7 @@ void BatchLine::finish(const BatchSlot& slot, bool good) {
   if (complete) changed_.notify_one();
 }
 
-void BatchLine::fail(const BatchSlot& slot, std::exception_ptr error) {
+void BatchLine::fail(const BatchSlot& slot, std::exception_ptr error) noexcept {
   {
     const std::lock_guard lock(mutex_);
     slot.batch->error = std::move(error);

@@ -53,9 +53,9 @@ class BatchLine {
   // delivered everything that was claimed.
   void end(std::exception_ptr error = {});
   // For any worker. Reports that the slot's image is written (`good`) or that its record is skipped.
-  void finish(const BatchSlot& slot, bool good);
+  void finish(const BatchSlot& slot, bool good) noexcept;
   // For any worker. take() will throw `error` instead of delivering the batch of this slot.
-  void fail(const BatchSlot& slot, std::exception_ptr error);
+  void fail(const BatchSlot& slot, std::exception_ptr error) noexcept;
 
   // For the consumer. Waits for the next batch and returns it. The lease is empty at the end of the input and once
   // stopped. @throws the error that was passed to fail() for this batch, or to end()

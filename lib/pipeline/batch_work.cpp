@@ -1,6 +1,7 @@
 #include "pipeline/batch_work.hpp"
 
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -43,17 +44,19 @@ void BatchWorkIterator::work(std::size_t worker) {
   }
 }
 
-// Fills `tasks` with the records that a worker takes at once; with fewer at the end of the input.
+// Fills `tasks`, which is empty, with the records that a worker takes at once; with fewer at the end of the input.
 void BatchWorkIterator::take_tasks(std::vector<Task>& tasks) {
+  static_assert(std::is_nothrow_move_constructible_v<Task>);
   bool ended = false;
   try {
+    tasks.reserve(work_.records_at_once);  // now, because a slot that is claimed but in no task would never be finished
     while (!ended && tasks.size() < work_.records_at_once) {
-      ended = !take_task(tasks.emplace_back());
-      if (ended) tasks.pop_back();
+      Task task;
+      ended = !take_task(task);
+      if (!ended) tasks.push_back(std::move(task));
     }
     if (ended) line_.end();
   } catch (...) {
-    tasks.pop_back();
     ended = true;
     line_.end(std::current_exception());
   }

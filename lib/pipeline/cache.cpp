@@ -81,8 +81,8 @@ class FillIterator final : public Iterator {
 
   void finish() {
     if (full_) {
-      log::warning("pipeline[{}] cache: max_bytes {} holds {} of {} elements; the others are made again in each epoch",
-                   op_.index(), *target_.max_bytes, kept_, seen_);
+      log::warning("{}: cache: max_bytes {} holds {} of {} elements; the others are made again in each epoch",
+                   op_.place(), *target_.max_bytes, kept_, seen_);
     }
     target_.store->finish();
     target_.kept = {.store = std::move(target_.store), .whole = !full_, .elements = std::move(elements_)};
@@ -127,8 +127,7 @@ class Cache final : public Op {
  public:
   explicit Cache(const OpSetup& setup) : Op(setup), to_(setup.spec.text("to")) {
     if (std::isinf(expected_elements())) {
-      throw SpecError(
-          fmt::format("pipeline[{}] cache: what comes before it never ends; put it before repeat", index()));
+      throw SpecError(fmt::format("{}: cache: what comes before it never ends; put it before repeat", place()));
     }
     if (!setup.spec.holds_text("max_bytes")) set_budget(static_cast<std::size_t>(setup.spec.integer("max_bytes")));
   }
@@ -161,13 +160,13 @@ class Cache final : public Op {
   // elements. @throws SpecError if that is not so
   void set_budget(std::size_t max_bytes) {
     if (kind() != spec::ElementKind::record && kind() != spec::ElementKind::example) {
-      throw SpecError(fmt::format("pipeline[{}] cache: max_bytes needs records or images, and it would get {}", index(),
+      throw SpecError(fmt::format("{}: cache: max_bytes needs records or images, and it would get {}", place(),
                                   spec::to_string(kind())));
     }
     for (const spec::OpSpec& op : std::span(context().pipeline.ops).first(index())) {
       if (op.op != "take" && op.op != "repeat") continue;
-      throw SpecError(fmt::format("pipeline[{}] cache: with max_bytes it cannot come after {}, whose epochs differ",
-                                  index(), op.op));
+      throw SpecError(
+          fmt::format("{}: cache: with max_bytes it cannot come after {}, whose epochs differ", place(), op.op));
     }
     max_bytes_ = max_bytes;
   }

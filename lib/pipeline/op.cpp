@@ -1,5 +1,7 @@
 #include "pipeline/op.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -38,6 +40,13 @@ Op::Op(const OpSetup& setup)
   stats_.timed = context().timed;
   stats_.traced_name = measure::interned(name_);
   stats_.index = static_cast<std::int64_t>(index_);
+}
+
+std::string Op::place() const { return fmt::format("pipeline[{}] of '{}'", index_, context().pipeline.name); }
+
+std::uint64_t Op::bad_records() const {
+  const auto own = static_cast<std::uint64_t>(stats_.bad_records.value());
+  return own + (input_ == nullptr ? 0 : input_->bad_records());
 }
 
 void Op::delay(const std::stop_token& stop) const { pause(delay_s_, stop); }

@@ -120,6 +120,8 @@ class Op {
   void delay(const std::stop_token& stop) const;
 
   const std::string& name() const { return name_; }
+  // Where the op stands, for messages: "pipeline[2] of 'optimized'", as those about specs have it.
+  std::string place() const;
   std::size_t index() const { return index_; }
   spec::ElementKind kind() const { return kind_; }
   OpStats& stats() { return stats_; }
@@ -127,6 +129,8 @@ class Op {
   const PipelineContext& context() const { return resources_.context; }
   Resources& resources() { return resources_; }
   bool skips_bad_records() const { return context().data.on_bad_record == spec::OnBadRecord::skip; }
+  // Records that this op and those before it could not read or decode, in all passes.
+  std::uint64_t bad_records() const;
   // The streaks of bad records: one for records that it reads, one for records that it decodes, because one op may do
   // both.
   BadStreak& reading() { return reading_; }

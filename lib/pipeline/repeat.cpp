@@ -34,10 +34,13 @@ class RepeatIterator final : public Iterator {
   }
 
   [[noreturn]] void throw_empty() const {
-    throw DataError(fmt::format(
-        "pipeline[{}] repeat: a whole epoch delivered nothing on rank {}: fewer images than one batch, or none "
-        "that could be read; use a smaller training.batch_size or fewer ranks",
-        op_.index(), op_.context().rank));
+    const PipelineContext& context = op_.context();
+    const std::uint64_t bad = op_.bad_records();
+    const std::string reason =
+        bad > 0 ? fmt::format("{} records could not be read so far; {}", bad, bad_records_hint(context))
+                : "it has fewer images than one batch; use a smaller training.batch_size or fewer ranks";
+    throw DataError(fmt::format("a whole epoch of the {} gave rank {} nothing to repeat ({}): {}",
+                                images_of_split(context), context.rank, op_.place(), reason));
   }
 
   Op& input_op_;

@@ -35,9 +35,9 @@ class Shard final : public Op {
     const std::size_t files = context().dataset.files();
     if (kind() == spec::ElementKind::file && files < static_cast<std::size_t>(context().world)) {
       throw DataError(
-          fmt::format("pipeline[{}] shard: {} ranks but only {} file{} to share out; use at most {} rank{}, or data in "
+          fmt::format("{}: shard: {} ranks but only {} file{} to share out; use at most {} rank{}, or data in "
                       "more files (chexbench data convert --shards N)",
-                      index(), context().world, files, files == 1 ? "" : "s", files, files == 1 ? "" : "s"));
+                      place(), context().world, files, files == 1 ? "" : "s", files, files == 1 ? "" : "s"));
     }
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {

@@ -65,16 +65,16 @@ class Shuffle final : public Op {
         seed_(stream_seed(setup)) {
     if (std::isinf(held_elements())) {
       throw SpecError(
-          fmt::format("pipeline[{}] shuffle: buffer \"all\" can never be full, because what comes before it never "
+          fmt::format("{}: shuffle: buffer \"all\" can never be full, because what comes before it never "
                       "ends; put it before "
                       "repeat, or give a number",
-                      index()));
+                      place()));
     }
     if (buffer_ == kAll && kind() == spec::ElementKind::batch) {
       throw SpecError(
-          fmt::format("pipeline[{}] shuffle: buffer \"all\" would hold every batch of an epoch in memory; put "
+          fmt::format("{}: shuffle: buffer \"all\" would hold every batch of an epoch in memory; put "
                       "it before the op that makes batches, or give a number",
-                      index()));
+                      place()));
     }
     stats().queue_capacity.set(static_cast<std::int64_t>(held_elements()));
   }

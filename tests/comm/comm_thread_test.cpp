@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -38,6 +39,33 @@ TEST(CommThread, HandsAnErrorToTheCallerAndGoesOn) {
   bool ran = false;
   thread.run(nullptr, [&] { ran = true; });
   EXPECT_TRUE(ran);
+}
+
+TEST(CommThread, CallsDoneOnceWhereItThrowsAndHandsThatToTheOthersAndToWhoeverComesLater) {
+  CommThread thread;
+  const int lanes[2] = {};
+  int calls = 0;  // written by the comm thread
+  std::atomic<bool> waits = false;
+  std::promise<void> other;
+  thread.submit({.lane = &lanes[0],
+                 .longest_nap_s = kNapS,
+                 .poll = [&] { return waits ? Progress::done : Progress::waiting; },
+                 .done =
+                     [&calls](const std::exception_ptr&) {
+                       ++calls;
+                       throw std::runtime_error("no memory");
+                     }});
+  thread.submit({.lane = &lanes[1],
+                 .longest_nap_s = kNapS,
+                 .poll =
+                     [&] {
+                       waits = true;
+                       return Progress::waiting;
+                     },
+                 .done = [&](const std::exception_ptr& error) { other.set_exception(error); }});
+  EXPECT_THROW(other.get_future().get(), std::runtime_error);
+  EXPECT_EQ(calls, 1);
+  EXPECT_THROW(thread.run(nullptr, [] {}), std::runtime_error);
 }
 
 TEST(CommThread, DoesItsDutyWhileItIdlesAndBetweenPolls) {

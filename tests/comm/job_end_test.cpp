@@ -44,6 +44,12 @@ TEST(JobEnd, AbortGivesTheLauncherTheRanksExitCode) {
   }
 }
 
+// The launcher is asked to end the job as soon as it has read the message.
+TEST(JobEnd, AbortLosesNoMessage) {
+  for (int i = 0; i < 10; ++i)
+    EXPECT_NE(run_job("abort 4").said.find("the last rank fails on purpose"), std::string::npos);
+}
+
 TEST(JobEnd, AKilledRankEndsTheJob) {
   const Outcome outcome = run_job("kill");
   EXPECT_NE(outcome.exit_code, 0);

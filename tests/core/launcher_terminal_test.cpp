@@ -1,7 +1,8 @@
-// Tests which processes count as an mpirun that forwards standard error, over made folders like /proc.
+// Tests which processes count as an mpirun that forwards a standard stream, over made folders like /proc.
 #include "core/launcher_terminal.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -10,7 +11,7 @@
 namespace chexbench {
 namespace {
 
-class LaunchersStderr : public testing::Test {
+class LaunchersStream : public testing::Test {
  protected:
   struct Process {
     std::string program;
@@ -27,7 +28,9 @@ class LaunchersStderr : public testing::Test {
     std::filesystem::remove(proc_ / name);
     std::filesystem::create_symlink(target, proc_ / name);
   }
-  std::optional<std::string> found() const { return launchers_stderr(proc_.path(), "12"); }
+  std::optional<std::string> found(int stream = STDERR_FILENO) const {
+    return launchers_stream(stream, proc_.path(), "12");
+  }
 
   // `mpirun -np 2 chexbench` of MPICH, in a shell on a terminal.
   void SetUp() override {
@@ -38,15 +41,20 @@ class LaunchersStderr : public testing::Test {
     link("9/fd/2", "/dev/pts/0");
     link("10/fd/2", "/dev/pts/0");
     link("11/fd/19", "pipe:[77]");
+    link("11/fd/17", "pipe:[76]");
+    link("12/fd/1", "pipe:[76]");
     link("12/fd/2", "pipe:[77]");
   }
 
   ScratchFolder proc_;
 };
 
-TEST_F(LaunchersStderr, IsThatOfMpirunAboveTheProxy) { EXPECT_EQ(found(), proc_ / "10/fd/2"); }
+TEST_F(LaunchersStream, IsThatOfMpirunAboveTheProxy) {
+  EXPECT_EQ(found(), proc_ / "10/fd/2");
+  EXPECT_EQ(found(STDOUT_FILENO), proc_ / "10/fd/1");
+}
 
-TEST_F(LaunchersStderr, IsFoundBehindAShellAndAnotherProxy) {
+TEST_F(LaunchersStream, IsFoundBehindAShellAndAnotherProxy) {
   add("13", {"hydra_bstrap_proxy", "10"});
   add("11", {"hydra_pmi_proxy", "13"});
   link("11/fd/19", "pipe:[77]");
@@ -56,19 +64,19 @@ TEST_F(LaunchersStderr, IsFoundBehindAShellAndAnotherProxy) {
   EXPECT_EQ(found(), proc_ / "10/fd/2");
 }
 
-TEST_F(LaunchersStderr, IsNotThatOfAPipeWithinTheJob) {
+TEST_F(LaunchersStream, IsNotThatOfAPipeWithinTheJob) {
   link("12/fd/2", "pipe:[78]");  // mpirun ... bash -c "chexbench 2>&1 | tee log"
   EXPECT_FALSE(found());
 }
 
-TEST_F(LaunchersStderr, IsNoneForFilesAndTerminals) {
+TEST_F(LaunchersStream, IsNoneForFilesAndTerminals) {
   for (const char* target : {"/tmp/log", "/dev/pts/0"}) {
     link("12/fd/2", target);
     EXPECT_FALSE(found()) << target;
   }
 }
 
-TEST_F(LaunchersStderr, IsNoneOnOtherHostsAndWithOtherLaunchers) {
+TEST_F(LaunchersStream, IsNoneOnOtherHostsAndWithOtherLaunchers) {
   add("10", {"sshd", "9"});
   EXPECT_FALSE(found());
   add("10", {"orterun", "9"});
@@ -78,18 +86,34 @@ TEST_F(LaunchersStderr, IsNoneOnOtherHostsAndWithOtherLaunchers) {
   EXPECT_FALSE(found());
 }
 
-TEST_F(LaunchersStderr, IsNoneOfWhoeverCapturesAPipe) {
+TEST_F(LaunchersStream, IsNoneOfWhoeverCapturesAPipe) {
   add("12", {"chexbench", "9"});
   link("12/fd/2", "pipe:[77]");
   link("9/fd/5", "pipe:[77]");
   EXPECT_FALSE(found());
 }
 
-TEST_F(LaunchersStderr, IsNoneIfMpirunChangesWhatItForwards) {
+TEST_F(LaunchersStream, IsNoneIfMpirunChangesWhatItForwards) {
   for (const std::string option : {"-l", "-prepend-rank", "--prepend-pattern", "-errfile-pattern=x", "-configfile"}) {
     add("10", {"mpiexec.hydra", "9", "mpirun" + std::string(1, '\0') + option + std::string(1, '\0') + "chexbench"});
     EXPECT_FALSE(found()) << option;
+    EXPECT_EQ(found(STDOUT_FILENO).has_value(), option.starts_with("-errfile")) << option;
   }
+}
+
+TEST_F(LaunchersStream, OfOutputIsNoneIfMpirunPutsThatIntoFiles) {
+  add("10", {"mpiexec.hydra", "9", std::string("mpirun\0-outfile-pattern\0x\0chexbench", 35)});
+  EXPECT_FALSE(found(STDOUT_FILENO));
+  EXPECT_TRUE(found(STDERR_FILENO));
+}
+
+TEST(TerminalWidth, IsNoneOfWhatIsNoTerminal) {
+  EXPECT_FALSE(terminal_width(-1));
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_FALSE(terminal_width(ends[1]));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace

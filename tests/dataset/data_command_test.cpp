@@ -50,10 +50,51 @@ TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
       AllOf(HasSubstr("Made 20 synthetic chest X-rays of "), HasSubstr(" patients, as PNGs of 64 x 64 pixels, "),
             HasSubstr(" kB in all, in " + set() + ", in "), HasSubstr("Next: `chexbench " + set() + "`")));
   EXPECT_THAT(run("index " + set()), AllOf(HasSubstr("images: 20\n"), HasSubstr("missing_files: 0\n")));
-  EXPECT_THAT(run("convert " + set() + " --split all"), AllOf(HasSubstr("images: 20\n"), HasSubstr("shards: 16\n")));
-  EXPECT_THAT(run("convert " + set() + " --split all"), HasSubstr("shards_kept: 16\n"));
+  EXPECT_THAT(run("convert " + set() + " --split all"),
+              AllOf(HasSubstr("Converted the 20 images of split 'all' ("), HasSubstr(" into 16 shards of TFRecords, "),
+                    HasSubstr(set() + "/tfrecord/all-manifest.json says more.\nNext: `chexbench " + set() + "`")));
+  EXPECT_THAT(run("convert " + set() + " --split all"),
+              HasSubstr("Nothing to convert: the 20 images of split 'all' ("));
   EXPECT_THAT(run("check " + set()),
-              AllOf(HasSubstr("images: 20\n"), HasSubstr("records: 20\n"), HasSubstr("problems: 0\n")));
+              AllOf(HasSubstr("Checked 20 images and 20 records of what they were converted into, "),
+                    HasSubstr(": no problems.\nNext: `chexbench " + set() + "`")));
+}
+
+TEST_F(DataCommandTest, ConvertCountsWhatWasThereAndWhatIsNew) {
+  make_set();
+  run("convert " + set() + " --split all");
+  std::filesystem::remove(set() + "/tfrecord/all-00003-of-00016");
+  EXPECT_THAT(run("convert " + set() + " --split all"),
+              HasSubstr(" into 16 shards of TFRecords, of which 15 were there "));
+  const auto told = nlohmann::json::parse(run("convert " + set() + " --split all --to webdataset --format json"));
+  EXPECT_EQ(told.at("manifest"), set() + "/webdataset/all-manifest.json");
+  EXPECT_EQ(told.at("shards"), 16);
+  EXPECT_EQ(told.at("shards_kept"), 0);
+  EXPECT_EQ(told.at("damaged"), nlohmann::json::array());
+  EXPECT_EQ(told.at("next"), "chexbench " + set());
+}
+
+TEST_F(DataCommandTest, ConvertSaysHowCachedPixelsAreRead) {
+  make_set();
+  EXPECT_THAT(run("convert " + set() + " --to cached --set data.layout=nih"),
+              AllOf(HasSubstr(" into a file of decoded pixels, "), HasSubstr("--set data.format=cached"),
+                    HasSubstr("`chexbench data check " + set() + " --set data.layout=nih`")));
+}
+
+TEST_F(DataCommandTest, StageCountsWhatItCopied) {
+  make_set();
+  const std::string copy = folder_ / "copy", command = "stage " + set() + " " + copy + " --split all";
+  EXPECT_THAT(run(command + " --set data.layout=nih"),
+              AllOf(HasSubstr("Copied 23 files ("), HasSubstr("), with 20 images, from " + set() + " to " + copy),
+                    HasSubstr("Next: `chexbench " + copy + " --set data.layout=nih`")));
+  EXPECT_THAT(run(command), HasSubstr("Nothing to copy: all 23 files ("));
+  std::filesystem::remove(copy + "/images/00000001_000.png");
+  EXPECT_THAT(run(command), AllOf(HasSubstr("Copied the missing 1 ("), HasSubstr(") of 23 files (")));
+  const auto told = nlohmann::json::parse(run(command + " --json"));
+  EXPECT_EQ(told.at("images"), 20);
+  EXPECT_EQ(told.at("files_kept"), 23);
+  EXPECT_EQ(told.at("bytes_copied"), 0);
+  EXPECT_EQ(told.at("next"), "chexbench " + copy);
 }
 
 TEST_F(DataCommandTest, SynthSaysWhatItMadeAndWhatWasThere) {
@@ -105,7 +146,12 @@ TEST_F(DataCommandTest, CheckPrintsWhatIsWrongAndFailsAsAnErrorOfTheData) {
   make_set();
   write_text(set() + "/images/00000001_000.png", "");
   EXPECT_THAT(message_of<DataError>([&] { run("check " + set()); }), HasSubstr("1 problem,"));
-  EXPECT_THAT(output_, AllOf(HasSubstr("00000001_000.png"), HasSubstr("problems: 1\n")));
+  EXPECT_THAT(output_, AllOf(HasSubstr("00000001_000.png"), HasSubstr(": 1 problem.\nNext: fetch the images above ")));
+  EXPECT_THROW(run("check --format json " + set()), DataError);
+  const auto told = nlohmann::json::parse(output_);
+  EXPECT_EQ(told.at("images"), 20);
+  EXPECT_THAT(told.at("problems").at(0).get<std::string>(), HasSubstr("00000001_000.png"));
+  EXPECT_TRUE(told.at("next").is_null());
 }
 
 TEST_F(DataCommandTest, ConvertsTheTrainingSplitUnlessToldOtherwise) {

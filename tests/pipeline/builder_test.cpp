@@ -29,9 +29,9 @@ TEST(BuildOps, RefusesAListNamingTheOpAndItsPlace) {
   EXPECT_THAT(refusal({read, batch}), HasSubstr("pipeline[0]"));
   EXPECT_THAT(refusal({files, read, batch, op("map")}), AllOf(HasSubstr("pipeline[3]"), HasSubstr("takes records")));
   EXPECT_THAT(refusal({files, repeat, read, op("cache"), batch}),
-              AllOf(HasSubstr("pipeline[3] cache"), HasSubstr("put it before repeat")));
+              AllOf(HasSubstr("pipeline[3] of 'test': cache"), HasSubstr("put it before repeat")));
   EXPECT_THAT(refusal({files, repeat, read, batch, shuffle}),
-              AllOf(HasSubstr("pipeline[4] shuffle"), HasSubstr("never ends")));
+              AllOf(HasSubstr("pipeline[4] of 'test': shuffle"), HasSubstr("never ends")));
 }
 
 TEST(BuildOps, TellsOpsTheirPlaceAndTheKindThatComesThrough) {

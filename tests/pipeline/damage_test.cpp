@@ -234,10 +234,28 @@ TEST_P(NothingReadable, EndsAnEndlessPipeline) {
   const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
   for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
   // Counts two epochs, and the records that other workers have read meanwhile.
-  EXPECT_THAT(
-      failure(dataset, endless()),
-      testing::AllOf(testing::ContainsRegex(" (4[89]|[5-9][0-9]) bad records in a row on rank 0, in a split of 24"),
-                     HasSubstr(".png")));
+  EXPECT_THAT(failure(dataset, endless()),
+              testing::AllOf(testing::StartsWith("none of the 24 images of split 'all' of /data/nih can be read: "),
+                             testing::ContainsRegex("[a-z_]+ .pipeline.[0-9]. of 'test'. met (4[89]|[5-9][0-9]) bad "
+                                                    "records in a row on rank 0; `chexbench data check /data/nih`"),
+                             HasSubstr(".png")));
+}
+
+TEST_F(NothingReadable, IsToldWhereARepeatNoticesIt) {
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
+  const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch"), op("repeat")});
+  EXPECT_EQ(failure(dataset, pipeline),
+            "a whole epoch of the 24 images of split 'all' of /data/nih gave rank 0 nothing to repeat (pipeline[3] of "
+            "'test'): 24 records could not be read so far; `chexbench data check /data/nih` says what is wrong with "
+            "them");
+}
+
+TEST(TooFewImages, AreToldWhereARepeatNoticesThem) {
+  const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch"), op("repeat")});
+  EXPECT_THAT(message_of<DataError>([&] { run(xrays(DataFormat::png), pipeline, {.batch = 25}); }),
+              testing::AllOf(HasSubstr("(pipeline[3] of 'test'): it has fewer images than one batch; use a smaller "),
+                             testing::Not(HasSubstr("data check"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoders, NothingReadable,

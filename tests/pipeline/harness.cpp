@@ -104,6 +104,12 @@ const dataset::Dataset& xrays(spec::DataFormat format) {
   return sets.at(format);
 }
 
+dataset::Dataset files(std::size_t count) {
+  dataset::Dataset dataset;
+  dataset.images.resize(count);
+  return dataset;
+}
+
 void write_shard(const std::string& path, const std::vector<std::string>& payloads) {
   std::ofstream file(path, std::ios::binary);
   const auto write = [&file](std::span<const std::byte> bytes) {
@@ -160,7 +166,8 @@ PipelineContext context_of(const dataset::Dataset& dataset, const spec::Pipeline
   // Lists core 0 several times, so that there are as many workers as the test needs on any machine.
   return {.dataset = dataset,
           .pipeline = pipeline,
-          .data = {.format = dataset.format,
+          .data = {.root = "/data/nih",  // for messages
+                   .format = dataset.format,
                    .split = spec::Split::all,
                    .deliver = setting.deliver,
                    .on_bad_record = setting.on_bad_record,

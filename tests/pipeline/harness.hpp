@@ -37,6 +37,9 @@ dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 // Converts the data set that copy_xrays() put into `folder`.
 dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
+// Returns a data set of so many PNGs, none of which exists, for ops that open no file.
+dataset::Dataset files(std::size_t count);
+
 // Writes a shard whose records are the payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);
 

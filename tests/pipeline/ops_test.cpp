@@ -15,12 +15,6 @@ using spec::DataFormat;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-dataset::Dataset files(std::size_t count) {
-  dataset::Dataset dataset;
-  dataset.images.resize(count);
-  return dataset;
-}
-
 struct Seen {
   std::uint32_t file;
   std::uint32_t epoch;
@@ -274,7 +268,7 @@ TEST(ShuffleOfBatches, TakesANumberOnly) {
     make_pipeline(context_of(xrays(DataFormat::png), with(std::string("all")), {}));
     FAIL();
   } catch (const SpecError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("pipeline[4] shuffle"));
+    EXPECT_THAT(error.what(), HasSubstr("pipeline[4] of 'test': shuffle"));
   }
 }
 

@@ -11,12 +11,6 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-dataset::Dataset files(std::size_t count) {
-  dataset::Dataset dataset;
-  dataset.images.resize(count);
-  return dataset;
-}
-
 std::vector<std::uint32_t> order_of(Iterator& iterator) {
   std::vector<std::uint32_t> result;
   Element element;

@@ -92,7 +92,8 @@ class BadImages(SystemTest):
         for pipeline in ("naive", "optimized", "keras", "pytorch"):
             with self.subTest(pipeline=pipeline):
                 self.fail_with(3, "--config", self.spec_over_all(data__on_bad_record="skip", pipeline=pipeline),
-                               "--output", self.folder / pipeline, says="read")
+                               "--output", self.folder / pipeline,
+                               says=["pipeline[", f"of '{pipeline}'", f"`chexbench data check {self.root}`"])
 
 
 class BadRecords(SystemTest):

@@ -145,6 +145,10 @@ class SystemTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
         return done
 
+    def told(self, *arguments, **options):
+        """What a command that succeeds tells a program."""
+        return json.loads(self.succeed(*arguments, "--format", "json", **options).stdout)
+
     def fail_with(self, code, *arguments, says=(), **options):
         """Expects the exit code, and every text of `says` in stderr; nothing may crash or be called internal."""
         done = run(*arguments, **options)

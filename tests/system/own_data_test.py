@@ -1,7 +1,6 @@
 """Data sets that are not laid out as ChestX-ray14: found, looked at, converted, checked, staged and trained on."""
 
 import json
-import re
 import shutil
 import unittest
 
@@ -47,7 +46,7 @@ class OwnData(SystemTest):
         self.succeed("data", "convert", root, "--split", "train")
         manifest = json.loads((root / "tfrecord/train-manifest.json").read_text())
         self.assertEqual(manifest["labels"], list(CLASSES))
-        self.assertIn("records: 18", self.succeed("data", "check", root).stdout)
+        self.assertEqual(self.told("data", "check", root)["records"], 18)
         for data_format in ("png", "tfrecord"):
             out = self.folder / data_format
             done = self.succeed("--config", self.spec(data__root=str(root), data__format=data_format), "--output", out)
@@ -60,7 +59,7 @@ class OwnData(SystemTest):
         for line in ("layout: csv", "label.Left: 12", "label.Right: 8", "split.train.files: 18", "orphan_files: 0"):
             self.assertIn(line, index)
         self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
-        self.assertIn(f"records: {IMAGES}", self.succeed("data", "check", root, *self.LABELS).stdout)
+        self.assertEqual(self.told("data", "check", root, *self.LABELS)["records"], IMAGES)
         self.succeed(
             "--config",
             self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
@@ -83,7 +82,7 @@ class OwnData(SystemTest):
         told = json.loads(self.succeed("data", "index", root, "--format", "json").stdout)
         self.assertEqual((told["layout"], told["layout_file"]), ("csv", str(kept)))
         self.succeed("data", "convert", root, "--split", "train")
-        self.assertIn("records: 18", self.succeed("data", "check", root).stdout)
+        self.assertEqual(self.told("data", "check", root)["records"], 18)
         near = self.folder / "near"
         self.succeed("data", "stage", root, near, "--split", "train")
         self.assertEqual((near / kept.name).read_text(), kept.read_text())
@@ -157,14 +156,12 @@ class OwnData(SystemTest):
     def test_a_staged_copy_is_a_data_set_of_its_own(self):
         for root, labels in ((self.classes(), ()), (self.table(), self.LABELS)):
             near = self.folder / ("near-" + root.name)
-            done = self.succeed("data", "stage", root, near, "--split", "train", *labels)
-            self.assertRegex(done.stdout, r"images: 18\n")
-            copied = int(re.search(r"bytes_copied: (\d+)", done.stdout).group(1))
-            self.assertEqual(copied, sum(file.stat().st_size for file in near.rglob("*")
-                                         if file.is_file() and not file.name.startswith("staged-")))
-            self.assertIn(
-                "bytes_copied: 0\n", self.succeed("data", "stage", root, near, "--split", "train", *labels).stdout
-            )
+            command = ("data", "stage", root, near, "--split", "train", *labels)
+            told = json.loads(self.succeed(*command, "--json").stdout)
+            self.assertEqual(told["images"], 18)
+            self.assertEqual(told["bytes_copied"], sum(file.stat().st_size for file in near.rglob("*")
+                                                       if file.is_file() and not file.name.startswith("staged-")))
+            self.assertIn("Nothing to copy: ", self.succeed(*command).stdout)
             shutil.rmtree(root)
             self.succeed(
                 "--config", self.spec(data__root=str(near)), *labels, "--output", self.folder / (near.name + "-out")

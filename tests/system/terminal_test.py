@@ -4,6 +4,8 @@ import fcntl
 import json
 import os
 import pty
+import shlex
+import shutil
 import struct
 import subprocess
 import termios
@@ -94,6 +96,18 @@ class Terminal(SystemTest):
                 lines = on_terminal("report", out, "--findings", "all", columns=columns, NO_COLOR="1")
                 sentences = [line for line in lines if not line.startswith(("   chexbench", "   mpirun", "All of"))]
                 self.assertLessEqual(max(map(len, sentences)), columns)
+
+    def test_under_mpirun_its_terminal_counts(self):
+        spec = self.spec(engine="emulated:v100", comm={"model": "none"}, ranks="all")
+
+        def widest(columns, launcher, behind=""):
+            command = shlex.join([*launcher, *command_line(["--config", spec, "--output", self.folder / "out"])])
+            told = self.on_a_terminal(shell=f"{command} --progress never 2> /dev/null {behind}", columns=columns)
+            shutil.rmtree(self.folder / "out")
+            return max(len(line) for line in told.splitlines() if not line.startswith(("   ", "All of")))
+        self.assertLessEqual(widest(60, ["mpirun", "-np", "2"]), 60)
+        self.assertGreater(widest(60, ["mpirun", "-np", "2"], "| cat"), 100)
+        self.assertGreater(widest(60, ["mpirun", "-prepend-rank", "-np", "2"]), 100)
 
     def test_columns_without_room_are_named(self):
         out = self.measured()

@@ -59,10 +59,4 @@ std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed);
 // @throws InterruptedError after a signal
 SynthResult write_synthetic_set(const SynthOptions& options);
 
-// Returns in words what was made in the folder, and in a last line what to do with it.
-std::string synth_text(const SynthResult& result, const std::string& directory);
-
-// Returns the figures as a JSON object.
-std::string synth_json(const SynthResult& result, const std::string& directory);
-
 }  // namespace chexbench::dataset

@@ -141,6 +141,12 @@ bool is_temporary(CURLcode code) {
   return std::ranges::find(kTemporary, code) != kTemporary.end();
 }
 
+HttpReply failed(std::string_view reason, CURLcode code) {
+  HttpReply reply = failed(told_reason(reason, code));
+  reply.is_temporary = is_temporary(code);
+  return reply;
+}
+
 class CurlClient final : public HttpClient {
  public:
   explicit CurlClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
@@ -155,7 +161,8 @@ class CurlClient final : public HttpClient {
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
   // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
   std::optional<HttpReply> perform_on_line(const HttpRequest& request);
-  std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends);
+  std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends,
+                                      ConnectFailure& failure);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
@@ -211,7 +218,8 @@ void CurlClient::set_options(CURL* handle, const std::string& url, const curl_sl
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
 }
 
-std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, const std::function<bool()>& ends) {
+std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, const std::function<bool()>& ends,
+                                                ConnectFailure& failure) {
   {
     const std::scoped_lock lock(mutex_);
     while (!idle_lines_.empty()) {
@@ -220,16 +228,19 @@ std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, cons
       if (line->is_open()) return line;
     }
   }
-  return connect_line(request, ca_file_, ends);
+  return connect_line(request, ca_file_, ends, failure);
 }
 
-// A server that does not answer in the simplest way is not asked in this way again.
+// A server that does not answer in the simplest way is not asked in this way again. One that cannot be reached is not
+// tried by another way, because a try may take the time to connect once.
 std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
   if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
   if (proxy_variable() != nullptr || cancelled_) return {};
   const std::function<bool()> ends = [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); };
-  std::unique_ptr<HttpLine> line = take_line(request, ends);
+  ConnectFailure failure;
+  std::unique_ptr<HttpLine> line = take_line(request, ends, failure);
   if (!line && ends()) return failed("nobody waits for it any more");
+  if (!line && failure.curl_code != CURLE_OK) return failed(failure.reason, static_cast<CURLcode>(failure.curl_code));
   std::optional<HttpReply> reply;
   if (line) reply = line->get(request, ends);
   if (!reply && line && line->was_answered()) uses_lines_ = false;

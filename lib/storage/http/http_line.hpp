@@ -26,9 +26,15 @@ class HttpLine {
   virtual bool is_open() const = 0;
 };
 
-// Connects to the server of the URL. Returns null if that fails, or `ends`, which is asked about once a second, returns
-// true. `ca_file` holds the certificates to trust; empty: the system's.
+// Why no connection was made.
+struct ConnectFailure {
+  int curl_code = 0;   // a CURLcode; 0: another client may try
+  std::string reason;  // libcurl's own words; may be empty
+};
+
+// Connects to the server of the URL. Returns null if that fails (then `failure` says why), or `ends`, which is asked
+// about once a second, returns true. `ca_file` holds the certificates to trust; empty: the system's.
 std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
-                                       const std::function<bool()>& ends);
+                                       const std::function<bool()>& ends, ConnectFailure& failure);
 
 }  // namespace chexbench::storage

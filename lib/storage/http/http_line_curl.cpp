@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -180,7 +181,7 @@ void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
 }  // namespace
 
 std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::string& ca_file,
-                                       const std::function<bool()>& ends) {
+                                       const std::function<bool()>& ends, ConnectFailure& failure) {
   Connecting connecting{.request = request, .ends = ends};
   CurlHandle handle(curl_easy_init());
   if (!handle) return nullptr;
@@ -190,7 +191,13 @@ std::unique_ptr<HttpLine> connect_line(const HttpRequest& request, const std::st
   curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION, &on_connecting);
   curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &connecting);
-  if (curl_easy_perform(handle.get()) != CURLE_OK) return nullptr;
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, reason.data());
+  if (const CURLcode code = curl_easy_perform(handle.get()); code != CURLE_OK) {
+    failure = {.curl_code = code, .reason = reason.data()};
+    return nullptr;
+  }
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);
   curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 1L);  // the line outlives what it would ask
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(handle.get(), CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {

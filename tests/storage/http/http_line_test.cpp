@@ -49,6 +49,7 @@ class Server {
     ::close(listener_);
   }
   const std::string& url() const { return url_; }
+  std::string tls_url() const { return "https" + url_.substr(std::string("http").size()); }
   std::size_t connections() const {
     const std::scoped_lock lock(mutex_);
     return connections_.size();
@@ -96,14 +97,16 @@ std::string answer_of(const std::string& body, const std::string& headers = "", 
 class HttpLineTest : public testing::Test {
  protected:
   // Reads bytes 0 to `bytes` - 1 through a client, as a store does.
-  std::string read(const std::string& url, std::size_t bytes) {
+  std::string read(const std::string& url, std::size_t bytes) { return read(url, bytes, fetcher_); }
+  std::string read(const std::string& url, std::size_t bytes, HttpFetcher& fetcher) {
     std::string part(bytes, '?');
     RangePieces pieces(std::as_writable_bytes(std::span(part)));
-    fetcher_.read_range({.path = "s3://b/x", .url = url}, 0, pieces, [this] { return wanted_.load(); });
+    fetcher.read_range({.path = "s3://b/x", .url = url}, 0, pieces, [this] { return wanted_.load(); });
     return part;
   }
-  std::string failure(const std::string& url, std::size_t bytes) {
-    return message_of<DataError>([&] { read(url, bytes); });
+  std::string failure(const std::string& url, std::size_t bytes) { return failure(url, bytes, fetcher_); }
+  std::string failure(const std::string& url, std::size_t bytes, HttpFetcher& fetcher) {
+    return message_of<DataError>([&] { read(url, bytes, fetcher); });
   }
   const test::PlainDialect dialect_;
   std::atomic<bool> wanted_ = true;
@@ -140,7 +143,8 @@ TEST_F(HttpLineTest, SendsTheHostThatWasSignedAndNoOther) {
   } body(pieces);
   const HttpRequest request{.url = server.url(), .headers = {"host: bucket.example"}, .into = &body};
   const auto goes_on = [] { return false; };
-  const auto line = connect_line(request, "", goes_on);
+  ConnectFailure failure;
+  const auto line = connect_line(request, "", goes_on, failure);
   ASSERT_TRUE(line);
   ASSERT_TRUE(line->get(request, goes_on));
   EXPECT_EQ(part, "hello");
@@ -198,12 +202,31 @@ TEST_F(HttpLineTest, AHeadWithoutEndIsNotReadForEver) {
 // The server waits for the end of a request, which the first message of TLS does not have.
 TEST_F(HttpLineTest, AHandshakeEndsWhenNobodyWaits) {
   const Server server([](const std::string&) { return std::string(); });
-  const std::string url = "https" + server.url().substr(std::string("http").size());
   int asked = 0;
-  EXPECT_FALSE(connect_line({.url = url}, "", [&] { return ++asked > 1; }));
+  ConnectFailure failure;
+  EXPECT_FALSE(connect_line(
+      {.url = server.tls_url()}, "", [&] { return ++asked > 1; }, failure));
   EXPECT_EQ(asked, 2);
   wanted_ = false;
-  EXPECT_EQ(read(url, 5), "?????");
+  EXPECT_EQ(read(server.tls_url(), 5), "?????");
+}
+
+TEST_F(HttpLineTest, ATryTakesTheTimeToConnectOnce) {
+  const Server server([](const std::string&) { return std::string(); });
+  HttpFetcher impatient{make_http_client(), dialect_, {.tries = 1, .timeout_s = 0.5}};
+  EXPECT_THAT(failure(server.tls_url(), 5, impatient), AllOf(HasSubstr("cannot read s3://b/x"), HasSubstr("time")));
+  EXPECT_LE(server.connections(), 1u);
+}
+
+// A failure that may pass is tried again, as libcurl's own would be.
+TEST_F(HttpLineTest, AServerThatIsNotThereIsTriedAgain) {
+  std::string url;
+  {
+    const Server gone([](const std::string&) { return std::string(); });
+    url = gone.url();
+  }
+  HttpFetcher stubborn{make_http_client(), dialect_, {.tries = 2, .first_delay_s = 0.001}};
+  EXPECT_THAT(failure(url, 5, stubborn), AllOf(HasSubstr("Failed to connect"), HasSubstr("(2 tries)")));
 }
 
 TEST_F(HttpLineTest, EndsWhenNobodyWaits) {
