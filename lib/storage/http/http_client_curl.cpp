@@ -153,7 +153,7 @@ class CurlClient final : public HttpClient {
   CurlHandle take_handle();
   void put_back(CurlHandle handle);
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
-  // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
+  // Receives an answer where it stays. Returns std::nullopt if another way has to be taken.
   std::optional<HttpReply> perform_on_line(const HttpRequest& request);
   std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
@@ -232,7 +232,7 @@ std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request)
   if (!line && ends()) return failed("nobody waits for it any more");
   std::optional<HttpReply> reply;
   if (line) reply = line->get(request, ends);
-  if (!reply && line && line->was_answered()) uses_lines_ = false;
+  if (!reply && line && line->answers_otherwise()) uses_lines_ = false;
   if (!reply || !reply->failure.empty()) return reply;
   const std::scoped_lock lock(mutex_);
   idle_lines_.push_back(std::move(line));

@@ -21,6 +21,7 @@ constexpr std::size_t kMostHeadBytes = 64 * 1024;         // of an answer that i
 constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thread that waits for more
 constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
 constexpr double kNoteS = 1;
+constexpr int kFirstError = 400;  // among the statuses
 
 // The text of a request, as libcurl writes it. Empty if libcurl does not accept the URL.
 std::string text_of(const HttpRequest& request) {
@@ -63,7 +64,7 @@ class CurlLine final : public HttpLine {
       : handle_(std::move(handle)), socket_(socket), is_plain_(is_plain) {}
 
   std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) override;
-  bool was_answered() const override { return !head_.empty(); }
+  bool answers_otherwise() const override { return !head_.empty() && !is_error_; }
   // A server sends nothing that nobody asked for, so whatever can be received is the end of the connection.
   bool is_open() const override {
     pollfd socket{socket_, POLLIN, 0};
@@ -85,6 +86,7 @@ class CurlLine final : public HttpLine {
   bool is_reusable_ = true;
   std::string head_;  // and what came with it
   std::size_t head_bytes_ = 0;
+  bool is_error_ = false;  // what the head says
   // Of the request in flight.
   const HttpRequest* request_ = nullptr;
   std::optional<SocketWait> wait_;
@@ -98,6 +100,7 @@ std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::fu
   begin_s_ = noted_s_ = now_s();
   is_reusable_ = false;  // until the answer is complete
   head_.clear();
+  is_error_ = false;
   const std::string text = text_of(request);
   HttpReply reply;
   try {
@@ -163,8 +166,9 @@ bool CurlLine::take_head(HttpReply& reply) {
     if (end != std::string::npos) head_bytes_ = end + 4;
   }
   const AnswerHead head = read_head(std::string_view(head_).substr(0, head_bytes_), reply);
-  is_reusable_ = head.is_reusable && head.is_plain_part;
-  return head.is_plain_part;
+  is_reusable_ = head.is_reusable && head.is_plain;
+  is_error_ = reply.status >= kFirstError;
+  return head.is_plain;
 }
 
 void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
