@@ -159,6 +159,7 @@ class CurlClient final : public HttpClient {
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
+  const bool has_proxy_ = proxy_variable() != nullptr;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<CurlHandle> idle_;
@@ -226,7 +227,7 @@ std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, cons
 // A server that does not answer in the simplest way is not asked in this way again.
 std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
   if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
-  if (proxy_variable() != nullptr || cancelled_) return {};
+  if (has_proxy_ || cancelled_) return {};
   const std::function<bool()> ends = [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); };
   std::unique_ptr<HttpLine> line = take_line(request, ends);
   if (!line && ends()) return failed("nobody waits for it any more");

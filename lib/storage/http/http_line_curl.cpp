@@ -21,22 +21,24 @@ constexpr std::size_t kMostHeadBytes = 64 * 1024;         // of an answer that i
 constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thread that waits for more
 constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
 constexpr double kNoteS = 1;
+constexpr std::string_view kSchemeEnd = "://";
 constexpr int kFirstError = 400;  // among the statuses
 
-// The text of a request, as libcurl writes it. Empty if libcurl does not accept the URL.
+// The text of a request, as libcurl writes it. Empty if the URL is not as plain as those of objects that stores make.
 std::string text_of(const HttpRequest& request) {
-  const CurlUrl url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return {};
-  const std::string port = url_part(url.get(), CURLUPART_PORT), query = url_part(url.get(), CURLUPART_QUERY);
-  std::string text =
-      fmt::format("GET {}{}{} HTTP/1.1\r\n", url_part(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
+  const std::string_view url = request.url;
+  const std::size_t scheme = url.find(kSchemeEnd);
+  const bool is_plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c <= '~' && c != '@' && c != '#'; });
+  if (scheme == std::string_view::npos || !is_plain) return {};
+  const std::string_view rest = url.substr(scheme + kSchemeEnd.size());
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return {};
+  std::string text = fmt::format("GET {} HTTP/1.1\r\n", rest.substr(slash));
   const bool has_host = std::ranges::any_of(
       request.headers, [](const std::string& header) { return !header_value(header, "host").empty(); });
-  if (!has_host) {
-    text += fmt::format("Host: {}{}{}\r\n", url_part(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
-  }
+  if (!has_host) text += fmt::format("Host: {}\r\n", rest.substr(0, slash));
   text += "User-Agent: chexbench\r\nAccept: */*\r\n";
-  for (const std::string& header : request.headers) text += header + "\r\n";
+  for (const std::string& header : request.headers) text.append(header).append("\r\n");
   return text + "\r\n";
 }
 

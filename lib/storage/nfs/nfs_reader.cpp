@@ -65,7 +65,8 @@ struct Block {
   std::size_t early_bytes = 0;
 };
 
-// One read(): sends a request for each block, and puts the bytes of the answers into their order.
+// One read(): requests each block when the answer to the one before it begins, and puts the bytes of the answers into
+// their order.
 class Reading {
  public:
   Reading(NfsAnswers& answers, std::string_view folder, const std::string& path, RangePieces& pieces,
@@ -118,9 +119,10 @@ class Reading {
   }
 
   Block& block_of(std::uint32_t number) {
-    const auto found = std::ranges::find_if(
-        blocks_, [number](const Block& block) { return block.number == number && !block.is_done; });
-    if (found == blocks_.end()) NfsAnswers::lose("the server answers what nobody asked");
+    const auto asked_end = blocks_.begin() + static_cast<std::ptrdiff_t>(requested_);
+    const auto found = std::find_if(blocks_.begin(), asked_end,
+                                    [number](const Block& block) { return block.number == number && !block.is_done; });
+    if (found == asked_end) NfsAnswers::lose("the server answers what nobody asked");
     return *found;
   }
 
