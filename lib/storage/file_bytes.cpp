@@ -117,7 +117,8 @@ void CopiedFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
 
 std::byte* ByteBuffer::reserve(std::size_t bytes) {
   if (bytes > capacity_) {
-    const std::size_t wanted = bytes + bytes / 4;  // image sizes vary: leave room for a larger one
+    // Image sizes vary: leave room for a larger one, but not in a block, which comes from a pool for one file.
+    const std::size_t wanted = blocks_ ? bytes : bytes + bytes / 4;
     memory_.reset();
     capacity_ = 0;
     memory_ = blocks_ ? blocks_->take(wanted) : std::make_shared_for_overwrite<std::byte[]>(wanted);

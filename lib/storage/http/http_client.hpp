@@ -18,11 +18,11 @@ namespace chexbench::storage {
 
 struct HttpReply;
 
-// What a request for a range of bytes brings. A client that can do so receives it where it stays, instead of giving it
-// to its sink.
-class RangeBody {
+// What a request for an object of known size, or for a range of bytes, brings. A client that can do so receives it
+// where it stays, instead of giving it to its sink.
+class PlacedBody {
  public:
-  virtual ~RangeBody() = default;
+  virtual ~PlacedBody() = default;
   // Is told when the headers of an answer are complete. A text that is not empty refuses it.
   virtual std::string begin(const HttpReply& reply) = 0;
   virtual RangePieces& pieces() = 0;
@@ -43,7 +43,7 @@ struct HttpRequest {
   bool may_use_netrc = false;  // take a password for the host from ~/.netrc
   RetryPolicy limits = {};     // its timeouts; the tries are the caller's
   WaitNote note_wait = {};     // may be empty
-  RangeBody* into = nullptr;   // of a request for a range
+  PlacedBody* into = nullptr;  // where the answer can stay, if that is known before
 };
 
 // The outcome of one request. Texts of the server are as it wrote them: shown.hpp makes them safe to print.

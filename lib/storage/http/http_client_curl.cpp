@@ -159,13 +159,14 @@ class CurlClient final : public HttpClient {
   CurlHandle take_handle();
   void put_back(CurlHandle handle);
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
-  // Receives a range where it stays. Returns std::nullopt if another way has to be taken.
+  // Receives an answer where it stays. Returns std::nullopt if another way has to be taken.
   std::optional<HttpReply> perform_on_line(const HttpRequest& request);
   std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends,
                                       ConnectFailure& failure);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
+  const bool has_proxy_ = proxy_variable() != nullptr;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<CurlHandle> idle_;
@@ -235,7 +236,7 @@ std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, cons
 // tried by another way, because a try may take the time to connect once.
 std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
   if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
-  if (proxy_variable() != nullptr || cancelled_) return {};
+  if (has_proxy_ || cancelled_) return {};
   const std::function<bool()> ends = [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); };
   ConnectFailure failure;
   std::unique_ptr<HttpLine> line = take_line(request, ends, failure);
@@ -243,7 +244,7 @@ std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request)
   if (!line && failure.curl_code != CURLE_OK) return failed(failure.reason, static_cast<CURLcode>(failure.curl_code));
   std::optional<HttpReply> reply;
   if (line) reply = line->get(request, ends);
-  if (!reply && line && line->was_answered()) uses_lines_ = false;
+  if (!reply && line && line->answers_otherwise()) uses_lines_ = false;
   if (!reply || !reply->failure.empty()) return reply;
   const std::scoped_lock lock(mutex_);
   idle_lines_.push_back(std::move(line));

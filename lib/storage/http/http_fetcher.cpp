@@ -49,7 +49,7 @@ DataError cannot_read(const HttpTarget& target, const std::string& reason) {
 }
 
 // Accepts exactly the bytes from `first` on that fill `pieces`.
-class RangeSink final : public RangeBody {
+class RangeSink final : public PlacedBody {
  public:
   RangeSink(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)
       : first_(first), pieces_(pieces), wanted_(wanted) {}
@@ -95,13 +95,29 @@ std::string too_long(std::uint64_t most_bytes) {
 }
 
 // Collects a body, which may be of any size up to its limit. Memory grows with what arrives if the server does not
-// announce the size, or announces more than kMostTrustedBytes, which may be a lie.
-class BodySink {
+// announce the size, or announces more than kMostTrustedBytes, which may be a lie. A body of known size can be received
+// where it stays.
+class BodySink final : public PlacedBody {
  public:
-  // `known_bytes` are those that the object must have; `check` throws if an announced size is another.
-  BodySink(ByteBuffer& buffer, std::optional<std::uint64_t> known_bytes,
-           std::function<void(const HttpReply& reply)> check)
-      : buffer_(buffer), known_bytes_(known_bytes), check_(std::move(check)) {}
+  // `check` throws if an announced size is not the one that the object must have.
+  BodySink(ByteBuffer& buffer, std::function<void(const HttpReply& reply)> check)
+      : buffer_(buffer), check_(std::move(check)) {}
+
+  // Forgets what has arrived. The object must have `known_bytes`.
+  void clear(std::optional<std::uint64_t> known_bytes) {
+    known_bytes_ = known_bytes;
+    filled_ = 0;
+    pieces_.reset();
+  }
+  std::string begin(const HttpReply& reply) override {
+    check_(reply);
+    if (!known_bytes_ || reply.length != known_bytes_) return "the server sends another number of bytes";
+    const auto bytes = static_cast<std::size_t>(*known_bytes_);
+    pieces_.emplace(std::span(buffer_.reserve(bytes), bytes));
+    return {};
+  }
+  RangePieces& pieces() override { return *pieces_; }
+  bool is_wanted() const override { return true; }
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
     if (piece.empty()) return {};
@@ -120,14 +136,15 @@ class BodySink {
     filled_ += piece.size();
     return {};
   }
-  std::size_t filled() const { return filled_; }
+  std::size_t filled() const { return pieces_ ? pieces_->filled() : filled_; }
 
  private:
   ByteBuffer& buffer_;
-  const std::optional<std::uint64_t> known_bytes_;
   const std::function<void(const HttpReply& reply)> check_;
+  std::optional<std::uint64_t> known_bytes_;
   std::uint64_t most_ = 0;
-  std::size_t filled_ = 0;
+  std::size_t filled_ = 0;             // by pieces that were handed over
+  std::optional<RangePieces> pieces_;  // once it is received where it stays
 };
 
 // Returns true if the object is sent in another form than it has. Only what is called so is kept compressed.
@@ -197,18 +214,18 @@ std::optional<std::uint64_t> HttpFetcher::size(const HttpTarget& target) {
 }
 
 std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffer& buffer) {
-  std::optional<BodySink> sink;
-  const auto check = [&](const HttpReply& answer) { check_version(target, answer, answer.length); };
-  const HttpReply reply = ask({.target = target, .range = {}}, [&] {
-    sink.emplace(buffer, known_.bytes(target.path), check);
-    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return (*sink)(answer, piece); };
+  BodySink sink(buffer, [&](const HttpReply& answer) { check_version(target, answer, answer.length); });
+  const std::uint64_t known_bytes = known_.bytes(target.path).value_or(0);
+  const bool can_stay = known_bytes > 0 && known_bytes <= kMostTrustedBytes;
+  const HttpReply reply = ask({.target = target, .range = {}, .into = can_stay ? &sink : nullptr}, [&] {
+    sink.clear(known_.bytes(target.path));
+    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return sink(answer, piece); };
   });
-  const std::size_t filled = sink->filled();
-  if (reply.length && *reply.length != filled) {
-    throw cannot_read(target, fmt::format("the server promised {} bytes and sent {}", *reply.length, filled));
+  if (reply.length && *reply.length != sink.filled()) {
+    throw cannot_read(target, fmt::format("the server promised {} bytes and sent {}", *reply.length, sink.filled()));
   }
-  check_version(target, reply, filled);
-  return {buffer.reserve(0), filled};
+  check_version(target, reply, sink.filled());
+  return {buffer.reserve(0), sink.filled()};
 }
 
 std::string HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes) {

@@ -37,15 +37,16 @@ void read_header_line(HttpReply& reply, std::string_view line) {
 
 AnswerHead read_head(std::string_view head, HttpReply& reply) {
   if (!head.starts_with("HTTP/1.1 ")) return {};
-  AnswerHead read{.is_plain_part = true, .is_reusable = true};
+  AnswerHead read{.is_plain = true, .is_reusable = true};
   while (!head.empty()) {
     const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size() - 1) + 1);
     head.remove_prefix(line.size());
     read_header_line(reply, line);
-    if (!header_value(line, "transfer-encoding").empty()) read.is_plain_part = false;
+    if (!header_value(line, "transfer-encoding").empty()) read.is_plain = false;
     if (header_value(line, "connection").starts_with("close")) read.is_reusable = false;
   }
-  read.is_plain_part &= reply.status == kPartialContent && reply.length && reply.content_encoding.empty();
+  const bool is_success = reply.status == kWholeContent || reply.status == kPartialContent;
+  read.is_plain &= is_success && reply.length && reply.content_encoding.empty();
   return read;
 }
 

@@ -1,5 +1,5 @@
-// A connection to a web server on which ranges are requested by hand, so that they are received where they stay.
-// libcurl, which connects and encrypts, would receive them into a buffer of its own, out of which they had to be
+// A connection to a web server on which objects and ranges are requested by hand, so that they are received where they
+// stay. libcurl, which connects and encrypts, would receive them into a buffer of its own, out of which they had to be
 // copied.
 #pragma once
 
@@ -16,12 +16,13 @@ namespace chexbench::storage {
 class HttpLine {
  public:
   virtual ~HttpLine() = default;
-  // Sends the request of a range, which must have `into`, and receives the answer. Returns std::nullopt if that is not
-  // one of status 206 with a known length: then nothing of it has been used, and another client may say what it is.
+  // Sends the request, which must have `into`, and receives the answer. Returns std::nullopt if that is not one of
+  // status 200 or 206 with a known length: then nothing of it has been used, and another client may say what it is.
   // `ends` is asked often; if it returns true, the reply fails.
   virtual std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) = 0;
-  // Whether the last request brought any answer: a server may close a connection when the next one is sent.
-  virtual bool was_answered() const = 0;
+  // Whether the last request brought an answer that was not used and tells no error: the next one will be alike. (A
+  // server may also close a connection when the next request is sent.)
+  virtual bool answers_otherwise() const = 0;
   // Whether another request may be sent on it.
   virtual bool is_open() const = 0;
 };

@@ -22,21 +22,24 @@ constexpr std::size_t kMostHeadBytes = 64 * 1024;         // of an answer that i
 constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thread that waits for more
 constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
 constexpr double kNoteS = 1;
+constexpr std::string_view kSchemeEnd = "://";
+constexpr int kFirstError = 400;  // among the statuses
 
-// The text of a request, as libcurl writes it. Empty if libcurl does not accept the URL.
+// The text of a request, as libcurl writes it. Empty if the URL is not as plain as those of objects that stores make.
 std::string text_of(const HttpRequest& request) {
-  const CurlUrl url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return {};
-  const std::string port = url_part(url.get(), CURLUPART_PORT), query = url_part(url.get(), CURLUPART_QUERY);
-  std::string text =
-      fmt::format("GET {}{}{} HTTP/1.1\r\n", url_part(url.get(), CURLUPART_PATH), query.empty() ? "" : "?", query);
+  const std::string_view url = request.url;
+  const std::size_t scheme = url.find(kSchemeEnd);
+  const bool is_plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c <= '~' && c != '@' && c != '#'; });
+  if (scheme == std::string_view::npos || !is_plain) return {};
+  const std::string_view rest = url.substr(scheme + kSchemeEnd.size());
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return {};
+  std::string text = fmt::format("GET {} HTTP/1.1\r\n", rest.substr(slash));
   const bool has_host = std::ranges::any_of(
       request.headers, [](const std::string& header) { return !header_value(header, "host").empty(); });
-  if (!has_host) {
-    text += fmt::format("Host: {}{}{}\r\n", url_part(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
-  }
+  if (!has_host) text += fmt::format("Host: {}\r\n", rest.substr(0, slash));
   text += "User-Agent: chexbench\r\nAccept: */*\r\n";
-  for (const std::string& header : request.headers) text += header + "\r\n";
+  for (const std::string& header : request.headers) text.append(header).append("\r\n");
   return text + "\r\n";
 }
 
@@ -64,7 +67,7 @@ class CurlLine final : public HttpLine {
       : handle_(std::move(handle)), socket_(socket), is_plain_(is_plain) {}
 
   std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) override;
-  bool was_answered() const override { return !head_.empty(); }
+  bool answers_otherwise() const override { return !head_.empty() && !is_error_; }
   // A server sends nothing that nobody asked for, so whatever can be received is the end of the connection.
   bool is_open() const override {
     pollfd socket{socket_, POLLIN, 0};
@@ -86,6 +89,7 @@ class CurlLine final : public HttpLine {
   bool is_reusable_ = true;
   std::string head_;  // and what came with it
   std::size_t head_bytes_ = 0;
+  bool is_error_ = false;  // what the head says
   // Of the request in flight.
   const HttpRequest* request_ = nullptr;
   std::optional<SocketWait> wait_;
@@ -99,6 +103,7 @@ std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::fu
   begin_s_ = noted_s_ = now_s();
   is_reusable_ = false;  // until the answer is complete
   head_.clear();
+  is_error_ = false;
   const std::string text = text_of(request);
   HttpReply reply;
   try {
@@ -164,8 +169,9 @@ bool CurlLine::take_head(HttpReply& reply) {
     if (end != std::string::npos) head_bytes_ = end + 4;
   }
   const AnswerHead head = read_head(std::string_view(head_).substr(0, head_bytes_), reply);
-  is_reusable_ = head.is_reusable && head.is_plain_part;
-  return head.is_plain_part;
+  is_reusable_ = head.is_reusable && head.is_plain;
+  is_error_ = reply.status >= kFirstError;
+  return head.is_plain;
 }
 
 void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {

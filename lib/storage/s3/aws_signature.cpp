@@ -7,8 +7,6 @@
 #include <chrono>
 #include <iterator>
 
-#include "storage/s3/sha256.hpp"
-
 namespace chexbench::storage {
 namespace {
 
@@ -50,22 +48,29 @@ std::string sorted_query(Pairs query) {
   return text;
 }
 
-std::vector<std::string> sign(const AwsRequest& request, const AwsCredentials& credentials, std::string_view region,
-                              std::string_view time) {
-  const Pairs headers = signed_headers(request, credentials, time);
+Digest AwsSigner::key_of(std::string_view day) const {
+  const std::scoped_lock lock(mutex_);
+  if (day_ != day) {
+    const Digest day_key = hmac_sha256("AWS4" + credentials_.secret_key, day);
+    const Digest region_key = hmac_sha256(as_text(day_key), region_);
+    const Digest service_key = hmac_sha256(as_text(region_key), "s3");
+    key_ = hmac_sha256(as_text(service_key), "aws4_request");
+    day_ = day;
+  }
+  return key_;
+}
+
+std::vector<std::string> AwsSigner::sign(const AwsRequest& request, std::string_view time) const {
+  const Pairs headers = signed_headers(request, credentials_, time);
   const std::string_view day = time.substr(0, 8);
-  const std::string scope = fmt::format("{}/{}/s3/aws4_request", day, region);
+  const std::string scope = fmt::format("{}/{}/s3/aws4_request", day, region_);
   const std::string to_sign =
       fmt::format("AWS4-HMAC-SHA256\n{}\n{}\n{}", time, scope, to_hex(sha256(canonical_request(request, headers))));
-  const Digest day_key = hmac_sha256("AWS4" + credentials.secret_key, day);
-  const Digest region_key = hmac_sha256(as_text(day_key), region);
-  const Digest service_key = hmac_sha256(as_text(region_key), "s3");
-  const Digest key = hmac_sha256(as_text(service_key), "aws4_request");
   std::vector<std::string> lines;
   for (const auto& [name, value] : headers) lines.push_back(fmt::format("{}: {}", name, value));
   lines.push_back(fmt::format("Authorization: AWS4-HMAC-SHA256 Credential={}/{},SignedHeaders={},Signature={}",
-                              credentials.access_key, scope, names_of(headers),
-                              to_hex(hmac_sha256(as_text(key), to_sign))));
+                              credentials_.access_key, scope, names_of(headers),
+                              to_hex(hmac_sha256(as_text(key_of(day)), to_sign))));
   return lines;
 }
 

@@ -3,10 +3,13 @@
 // the query, so listings of more than one page would fail (curl issue 9717).
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "storage/s3/sha256.hpp"
 
 namespace chexbench::storage {
 
@@ -29,11 +32,27 @@ struct AwsRequest {
 // Returns the query as the URL and the signature hold it, "name=value&...", in the order of the names.
 std::string sorted_query(std::vector<std::pair<std::string, std::string>> query);
 
-// Returns all headers of the signed request, each as "name: value". `time` is UTC, as in 20130524T000000Z. Thread-safe.
-std::vector<std::string> sign(const AwsRequest& request, const AwsCredentials& credentials, std::string_view region,
-                              std::string_view time);
+// Signs requests for the buckets of one region. Thread-safe.
+class AwsSigner {
+ public:
+  AwsSigner(AwsCredentials credentials, std::string region)
+      : credentials_(std::move(credentials)), region_(std::move(region)) {}
 
-// Returns the current time in the form that sign() needs.
+  bool has_credentials() const { return !credentials_.access_key.empty(); }
+  // Returns all headers of the signed request, each as "name: value". `time` is UTC, as in 20130524T000000Z.
+  std::vector<std::string> sign(const AwsRequest& request, std::string_view time) const;
+
+ private:
+  Digest key_of(std::string_view day) const;
+
+  const AwsCredentials credentials_;
+  const std::string region_;
+  mutable std::mutex mutex_;
+  mutable std::string day_;
+  mutable Digest key_{};  // of that day, which takes four of the five HMACs of a signature
+};
+
+// Returns the current time in the form that AwsSigner needs.
 std::string aws_time_now();
 
 }  // namespace chexbench::storage

@@ -35,15 +35,15 @@ std::string_view remedy(std::string_view code) {
 
 class S3Dialect final : public HttpDialect {
  public:
-  S3Dialect(S3Place place, AwsCredentials credentials)
-      : place_(std::move(place)), credentials_(std::move(credentials)) {}
+  S3Dialect(const S3Place& place, AwsCredentials credentials)
+      : place_(place), signer_(std::move(credentials), place.region) {}
 
   // Signs each try anew, because a signature is valid for minutes only.
   HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
     HttpRequest request{.url = url, .headers = {}, .head_only = head_only};
     AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};
     if (!range.empty()) aws.headers.emplace_back("range", range);
-    if (credentials_.access_key.empty()) {
+    if (!signer_.has_credentials()) {
       for (const auto& [name, value] : aws.headers) request.headers.push_back(fmt::format("{}: {}", name, value));
       return request;
     }
@@ -56,7 +56,7 @@ class S3Dialect final : public HttpDialect {
       aws.query.emplace_back(rest.substr(at, equals - at), rest.substr(equals + 1, end - equals - 1));
       at = end + 1;
     }
-    request.headers = sign(aws, credentials_, place_.region, aws_time_now());
+    request.headers = signer_.sign(aws, aws_time_now());
     return request;
   }
 
@@ -69,7 +69,7 @@ class S3Dialect final : public HttpDialect {
 
  private:
   const S3Place place_;
-  const AwsCredentials credentials_;
+  const AwsSigner signer_;
 };
 
 // Checks that a listing comes to an end, whatever the server says, and tells of one that takes long.

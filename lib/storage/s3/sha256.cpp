@@ -4,8 +4,6 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include <iterator>
-
 #include "core/errors.hpp"
 
 namespace chexbench::storage {
@@ -39,8 +37,9 @@ Digest hmac_sha256(std::string_view key, std::string_view text) {
 }
 
 std::string to_hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::uint8_t byte : digest) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+  for (const std::uint8_t byte : digest) text.append({kDigits[byte >> 4], kDigits[byte & 15]});
   return text;
 }
 

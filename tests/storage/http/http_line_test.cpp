@@ -134,7 +134,7 @@ TEST_F(HttpLineTest, SendsTheHostThatWasSignedAndNoOther) {
   });
   std::string part(5, '?');
   RangePieces pieces(std::as_writable_bytes(std::span(part)));
-  struct Body final : RangeBody {
+  struct Body final : PlacedBody {
     explicit Body(RangePieces& of) : pieces_(of) {}
     std::string begin(const HttpReply&) override { return {}; }
     RangePieces& pieces() override { return pieces_; }
@@ -197,6 +197,65 @@ TEST_F(HttpLineTest, NoticesABodyThatEndsTooEarly) {
 TEST_F(HttpLineTest, AHeadWithoutEndIsNotReadForEver) {
   Server server([](const std::string&) { return "HTTP/1.1 206 Partial\r\n" + std::string(600'000, 'x'); });
   EXPECT_THAT(failure(server.url(), 5), HasSubstr("cannot read s3://b/x"));
+}
+
+std::string object_of(const std::string& body, const std::string& headers = "") {
+  return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+}
+
+TEST_F(HttpLineTest, ReceivesObjectsOfKnownSizeOnTheSameConnection) {
+  const std::string body(3'000'000, 'b');
+  std::string asked;
+  Server server([&](const std::string& request) {
+    asked = request;
+    return object_of(body, "ETag: \"1\"\r\n");
+  });
+  const HttpTarget object{.path = "s3://b/x", .url = server.url()};
+  fetcher_.known().expect(object.path, {.bytes = body.size(), .tag = "\"1\""});
+  ByteBuffer buffer;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(test::text_of(fetcher_.read(object, buffer)), body);
+  EXPECT_EQ(server.connections(), 1u);
+  EXPECT_THAT(asked, Not(HasSubstr("Range:")));
+}
+
+TEST_F(HttpLineTest, NoticesAnObjectThatChanged) {
+  std::string body = "hello", tag = "\"1\"";
+  Server server([&](const std::string&) { return object_of(body, "ETag: " + tag + "\r\n"); });
+  const HttpTarget object{.path = "s3://b/x", .url = server.url()};
+  fetcher_.known().expect(object.path, {.bytes = 5, .tag = tag});
+  ByteBuffer buffer;
+  const auto failure = [&] { return message_of<DataError>([&] { fetcher_.read(object, buffer); }); };
+  body = "hello, world";
+  EXPECT_THAT(failure(), HasSubstr("it had 5 bytes and has 12 now"));
+  body = "HELLO";
+  tag = "\"2\"";
+  EXPECT_THAT(failure(), HasSubstr("its version was \"1\" and is \"2\" now"));
+  tag = "\"1\"";
+  EXPECT_EQ(test::text_of(fetcher_.read(object, buffer)), "HELLO") << "after a connection whose answer was refused";
+}
+
+TEST_F(HttpLineTest, ForgetsTheHalfOfAnObjectThatCame) {
+  std::atomic<int> asked = 0;
+  Server server([&](const std::string&) {
+    return ++asked == 1 ? std::string("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: Connection: close\r\n\r\nHEL")
+                        : object_of("hello");
+  });
+  HttpFetcher again(make_http_client(), dialect_, {.tries = 2, .first_delay_s = 1e-3, .timeout_s = 20});
+  const HttpTarget object{.path = "s3://b/x", .url = server.url()};
+  again.known().expect(object.path, {.bytes = 5, .tag = ""});
+  ByteBuffer buffer;
+  EXPECT_EQ(test::text_of(again.read(object, buffer)), "hello");
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(HttpLineTest, StaysWithItsWayAfterAnError) {
+  std::atomic<int> asked = 0;
+  Server server(
+      [&](const std::string&) { return ++asked <= 2 ? answer_of("busy", "", "503 Slow Down") : answer_of("hello"); });
+  EXPECT_THAT(failure(server.url(), 5), HasSubstr("the server says 503"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(server.url(), 5), "hello");
+  EXPECT_EQ(asked, 5) << "the error was asked for twice, by hand and by libcurl";
+  EXPECT_EQ(server.connections(), 3u) << "of an error by hand, of libcurl, and one that stays";
 }
 
 // The server waits for the end of a request, which the first message of TLS does not have.

@@ -23,7 +23,7 @@ const AwsCredentials kExample{.access_key = "AKIAIOSFODNN7EXAMPLE",
                               .session_token = {}};
 
 std::string authorization(const AwsRequest& request, const AwsCredentials& credentials = kExample) {
-  return sign(request, credentials, "us-east-1", "20130524T000000Z").back();
+  return AwsSigner(credentials, "us-east-1").sign(request, "20130524T000000Z").back();
 }
 
 TEST(Sha256, GivesThePublishedDigests) {
@@ -68,10 +68,19 @@ TEST(AwsSignature, CoversTheSessionTokenAndNeverShowsTheSecret) {
   AwsCredentials temporary = kExample;
   temporary.session_token = "TOKEN";
   const std::vector<std::string> lines =
-      sign({.host = "h", .path = "/x", .query = {}, .headers = {}}, temporary, "us-east-1", "20130524T000000Z");
+      AwsSigner(temporary, "us-east-1")
+          .sign({.host = "h", .path = "/x", .query = {}, .headers = {}}, "20130524T000000Z");
   EXPECT_THAT(lines, Contains("x-amz-security-token: TOKEN"));
   EXPECT_THAT(lines.back(), HasSubstr(";x-amz-security-token,"));
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("wJalr")));
+}
+
+TEST(AwsSignature, TakesTheKeyOfItsDay) {
+  const AwsRequest request{.host = "h", .path = "/x", .query = {}, .headers = {}};
+  const AwsSigner signer(kExample, "us-east-1");
+  for (const char* const time : {"20130524T000000Z", "20130524T235959Z", "20130525T000000Z", "20130524T000000Z"}) {
+    EXPECT_EQ(signer.sign(request, time), AwsSigner(kExample, "us-east-1").sign(request, time)) << time;
+  }
 }
 
 TEST(S3Place, OfAmazonIsAVirtualHostUnlessTheNameHasADot) {
