@@ -1,4 +1,4 @@
-"""What the fault loop runs: workloads of tests/kills, runs and trainings that go on, and a set on a web server."""
+"""What the fault loop runs: workloads of tests/kills, runs that go on, an evaluation, and a set on a web server."""
 
 import functools
 import http.server
@@ -6,7 +6,8 @@ import json
 import shutil
 import threading
 
-from workloads import HAS_ONEDNN, Convert, Run, Stage, Synth, Training, run, synthesize
+from workloads import (BINARY, HAS_ONEDNN, Convert, Run, Stage, Synth, Training, hash_of, lasting, left_over, run,
+                       synthesize)
 
 
 class GoesOn:
@@ -41,6 +42,30 @@ class ResumedTraining(GoesOn, Training):
         for path in out.iterdir():
             if path.is_file() and path.name != "journal.jsonl":
                 path.unlink()
+
+
+class Evaluation(Training):
+    """What `evaluate` says of a network that was trained for an epoch. It keeps no state: to go on is to run again."""
+
+    name = "evaluation"
+    spec = Training.spec | {"training": Training.spec["training"] | {"epochs": 1}}
+
+    def prepare(self, disk):
+        super().prepare(disk)
+        done = run([str(BINARY), "--config", str(disk / "spec.json"), "--output", str(disk / "trained")])
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    def command(self, disk):
+        (checkpoint,) = (disk / "trained").glob("checkpoints/*/last.safetensors")
+        return self.launched("evaluate", "--checkpoint", checkpoint, "--data", disk / "set", "--split", "all",
+                             "--output", disk / "out")
+
+    def outcome(self, disk):
+        out = disk / "out"
+        figures = lasting(json.loads((out / "evaluation.json").read_text()))
+        return {path.name: hash_of(path) for path in out.glob("*.csv")} | {
+            "figures": figures, "left over": left_over(out), "files": sorted(path.name for path in out.iterdir())}
 
 
 class RunOfShards(Run):
@@ -102,8 +127,10 @@ def cases():
     if HAS_ONEDNN:
         yield Training(), files
         yield ResumedTraining(), files
+        yield Evaluation(), files
     if shutil.which("mpirun"):
         yield Run(1), ("mpi", "mpi-poll")
         yield Run(2), RANK_CLASSES
         if HAS_ONEDNN:
             yield Training(2), RANK_CLASSES
+            yield Evaluation(2), RANK_CLASSES
