@@ -195,25 +195,33 @@ void add_convert(CLI::App& data) {
   verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
       ->type_name("TEXT:{tfrecord,webdataset,cached}")
       ->capture_default_str();
-  verb->add_option("--image-size", options->pixels.image_size,
-                   "For cached: keep pixels of this height and width; use the value of model.image_size.")
-      ->capture_default_str();
+  std::vector<CLI::Option*> of_pixels;
+  of_pixels.push_back(
+      verb->add_option("--image-size", options->pixels.image_size,
+                       "For cached: keep pixels of this height and width; use the value of model.image_size.")
+          ->capture_default_str());
   auto resize = std::make_shared<std::string>("bilinear");
-  verb->add_option("--resize", *resize,
-                   "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
-      ->type_name("TEXT:{bilinear,area}")
-      ->capture_default_str();
+  of_pixels.push_back(
+      verb->add_option("--resize", *resize,
+                       "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
+          ->type_name("TEXT:{bilinear,area}")
+          ->capture_default_str());
   auto color = std::make_shared<std::string>("gray");
-  verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
-      ->type_name("TEXT:{gray,rgb}")
-      ->capture_default_str();
+  of_pixels.push_back(
+      verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
+          ->type_name("TEXT:{gray,rgb}")
+          ->capture_default_str());
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
                                dataset::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
-  verb->callback([options, set, split, format, resize, color] {
+  verb->callback([options, set, split, format, resize, color, of_pixels] {
+    for (const CLI::Option* option : of_pixels) {  // other formats keep the images as they are, and would ignore it
+      if (!option->empty() && parse_target(*format) != spec::DataFormat::cached)
+        throw CLI::RequiresError(option->get_name(), "--to cached");
+    }
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
     options->layout = spec.layout;
