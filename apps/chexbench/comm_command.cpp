@@ -30,6 +30,11 @@ std::map<std::string, Enum> words_of() {
   return words;
 }
 
+// Refuses an option of one scheme beside another scheme, which would ignore it. @throws CLI::RequiresError
+void require_scheme(const CLI::Option& option, spec::UpdateScheme its, spec::UpdateScheme asked) {
+  if (!option.empty() && asked != its) throw CLI::RequiresError(option.get_name(), "--update " + to_string(its));
+}
+
 std::string text_of(const verbs::CommResult& result, const std::string& format) {
   if (format == "json") return verbs::comm_json(result);
   return format == "csv" ? verbs::comm_csv(result) : verbs::comm_table(result, stdout_width());
@@ -79,14 +84,15 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--update", options->comm.update, "Average with this scheme.")
       ->transform(CLI::CheckedTransformer(words_of<spec::UpdateScheme>()))
       ->option_text("TEXT:{all_reduce,ring,tree,hierarchical,parameter_server}=all_reduce");
-  verb->add_option("--servers", options->comm.servers,
-                   "With --update parameter_server: let this many ranks be servers.")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb->add_option("--ranks-per-group", options->comm.ranks_per_group,
-                   "With --update hierarchical: use groups of this many ranks; 0 means the ranks of a host.")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  CLI::Option* const servers = verb->add_option("--servers", options->comm.servers,
+                                                "With --update parameter_server: let this many ranks be servers.")
+                                   ->check(CLI::PositiveNumber)
+                                   ->capture_default_str();
+  CLI::Option* const ranks_per_group =
+      verb->add_option("--ranks-per-group", options->comm.ranks_per_group,
+                       "With --update hierarchical: use groups of this many ranks; 0 means the ranks of a host.")
+          ->check(CLI::NonNegativeNumber)
+          ->capture_default_str();
   verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu,
                  "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
   verb->add_option("--repeats", options->repeats,
@@ -94,7 +100,11 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_format_option(*verb, *format, {"table", "json", "csv"});
-  verb->callback([options, format, &session] { run(*options, *format, session); });
+  verb->callback([=, &session] {
+    require_scheme(*servers, spec::UpdateScheme::parameter_server, options->comm.update);
+    require_scheme(*ranks_per_group, spec::UpdateScheme::hierarchical, options->comm.update);
+    run(*options, *format, session);
+  });
 }
 
 }  // namespace chexbench::app

@@ -189,18 +189,22 @@ void add_convert(CLI::App& data) {
   verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
       ->type_name("TEXT:{tfrecord,webdataset,cached}")
       ->capture_default_str();
-  verb->add_option("--image-size", options->pixels.image_size,
-                   "For cached: keep pixels of this height and width; use the value of model.image_size.")
-      ->capture_default_str();
+  std::vector<CLI::Option*> of_pixels;
+  of_pixels.push_back(
+      verb->add_option("--image-size", options->pixels.image_size,
+                       "For cached: keep pixels of this height and width; use the value of model.image_size.")
+          ->capture_default_str());
   auto resize = std::make_shared<std::string>("bilinear");
-  verb->add_option("--resize", *resize,
-                   "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
-      ->type_name("TEXT:{bilinear,area}")
-      ->capture_default_str();
+  of_pixels.push_back(
+      verb->add_option("--resize", *resize,
+                       "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
+          ->type_name("TEXT:{bilinear,area}")
+          ->capture_default_str());
   auto color = std::make_shared<std::string>("gray");
-  verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
-      ->type_name("TEXT:{gray,rgb}")
-      ->capture_default_str();
+  of_pixels.push_back(
+      verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
+          ->type_name("TEXT:{gray,rgb}")
+          ->capture_default_str());
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
                                dataset::kMinShards))
@@ -209,7 +213,11 @@ void add_convert(CLI::App& data) {
       ->capture_default_str();
   auto output = std::make_shared<std::string>("text");
   add_format_option(*verb, *output, {"text", "json"});
-  verb->callback([options, set, split, format, resize, color, output] {
+  verb->callback([options, set, split, format, resize, color, of_pixels, output] {
+    for (const CLI::Option* option : of_pixels) {  // other formats keep the images as they are, and would ignore it
+      if (!option->empty() && parse_target(*format) != spec::DataFormat::cached)
+        throw CLI::RequiresError(option->get_name(), "--to cached");
+    }
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
     options->layout = spec.layout;

@@ -101,9 +101,12 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->required()
       ->type_name("FILE");
   verb->add_option("IMAGE", options.images, "Print the probabilities of these images.")->type_name("FILE");
-  verb->add_option("--data", options.root, "Evaluate the data set in this folder or at this URL.")->type_name("ROOT");
+  CLI::Option* const data =
+      verb->add_option("--data", options.root, "Evaluate the data set in this folder or at this URL.")
+          ->type_name("ROOT");
   verb->add_option("--split", options.split, "Evaluate this split of it.")
       ->check(CLI::IsMember({"train", "val", "test", "all"}))
+      ->needs(data)
       ->capture_default_str();
   verb->add_option("--set", options.overrides,
                    "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.")

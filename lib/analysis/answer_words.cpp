@@ -73,9 +73,11 @@ std::optional<results::Finding> verdict_of(const Measured& arm) {
 std::string cores_sentence(const Measured& arm, const std::string& name) {
   const std::optional<double>& busy = arm.figures.cores_busy_share;
   if (!busy || results::is_disturbed(arm.trial)) return "";
-  return fmt::format(
-      "The cores of {} are busy {:.0f} % of the time{}.", name, 100 * *busy,
-      *busy >= kFullCores ? ": more or faster cores would deliver more" : ", so that they are not what holds it back");
+  const bool full = *busy >= kFullCores;
+  if (!full && cores_are_missing(arm.figures)) return "";  // its threads wait for cores that are said to be free
+  // A single busy thread may hold a pipeline back: a faster core would help it, a further one would not.
+  return fmt::format("The cores of {} are busy {:.0f} % of the time{}.", name, 100 * *busy,
+                     full ? ": more or faster cores would deliver more" : ", so it is not short of them");
 }
 
 // Returns the first of those with the same base, among those after `begin`, that is fastest.

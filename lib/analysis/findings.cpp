@@ -39,15 +39,24 @@ void compare_arms(const Trials& trials, const Trials& all, const Aspect& aspect,
     findings.push_back(comparison(aspect.kind, pair, compared(pair) + ".", pair.base_name(aspect)));
 }
 
+// Returns whether a rank decodes images that a later shard takes away, as they are another rank's.
+bool decodes_before_shard(const spec::PipelineSpec& pipeline) {
+  const auto shard = std::ranges::find(pipeline.ops, std::string("shard"), &spec::OpSpec::op);
+  return shard != pipeline.ops.end() && std::any_of(pipeline.ops.begin(), shard, [](const spec::OpSpec& op) {
+           const spec::OpRule& rule = spec::op_rule(op.op);
+           return rule.out == spec::ElementKind::example || rule.out == spec::ElementKind::batch;
+         });
+}
+
 void find_amplification(const Trials& trials, std::vector<results::Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& decoded = measured.figures.decoded_per_trained;
     if (!decoded || *decoded < kAmplified) continue;
+    const bool is_of_others = measured.trial.ranks > 1 && decodes_before_shard(measured.trial.spec.pipeline);
     const std::string cause =
-        measured.trial.ranks == 1
-            ? ""
-            : fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
-                          measured.trial.ranks);
+        is_of_others ? fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
+                                   measured.trial.ranks)
+                     : "";
     const double share = std::min(1 - 1 / *decoded, measured.trains() ? *measured.figures.wait_share : 1);
     findings.push_back(
         {.kind = "amplification",
@@ -57,11 +66,10 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
          .trial = measured.trial.trial,
          .headline = fmt::format("decodes {:.1f} images for each one that it {}", *decoded,
                                  measured.trains() ? "trains on" : "delivers"),
-         .reason = measured.trial.ranks == 1 ? "What it decodes more often than it delivers is lost."
-                                             : fmt::format("Each of its {} ranks decodes images that it does not keep.",
-                                                           measured.trial.ranks),
-         .advice =
-             measured.trial.ranks == 1 ? "" : "Put a shard behind list_files, so that a rank reads its own images.",
+         .reason = is_of_others
+                       ? fmt::format("Each of its {} ranks decodes images that it does not keep.", measured.trial.ranks)
+                       : "The work on images that it does not deliver is lost.",
+         .advice = is_of_others ? "Put a shard behind list_files, so that a rank reads its own images." : "",
          .worth_share = std::max(share, 0.0)});
   }
 }

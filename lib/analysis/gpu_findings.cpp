@@ -99,16 +99,20 @@ void find_short_windows(const results::TrialResult& trial, const results::Figure
                         std::vector<results::Finding>& findings) {
   const double window_s = longest_window_s(trial);
   if (figures.gpu.mean_utilization || window_s <= 0 || window_s >= kEnoughForUtilizationS) return;
-  const double steps = std::ceil(trial.spec.measure.steps * kEnoughForUtilizationS / window_s);
+  // The data set says how many steps an epoch has.
+  const bool by_epochs = trial.spec.training.epochs > 0;
+  const char* const key = by_epochs ? "training.epochs" : "measure.steps";
+  const double enough = std::ceil((by_epochs ? trial.spec.training.epochs : trial.spec.measure.steps) *
+                                  kEnoughForUtilizationS / window_s);
   findings.push_back({.kind = "nvml_window",
                       .text = fmt::format("{}: gpu_utilization is empty, as NVML averages over up to 1 s and the "
-                                          "measured windows take {:.2g} s: raise measure.steps to {:.0f}.",
-                                          trial.trial, window_s, steps),
+                                          "measured windows take {:.2g} s: raise {} to {:.0f}.",
+                                          trial.trial, window_s, key, enough),
                       .trial = trial.trial,
                       .headline = fmt::format("is measured for {:.2g} s, too short for NVML's utilization", window_s),
                       .reason = "NVML averages over up to 1 s.",
-                      .advice = "Measure more steps.",
-                      .command = run_again(trial, fmt::format("measure.steps={:.0f}", steps))});
+                      .advice = by_epochs ? "Train more epochs." : "Measure more steps.",
+                      .command = run_again(trial, fmt::format("{}={:.0f}", key, enough))});
 }
 
 }  // namespace

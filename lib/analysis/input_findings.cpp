@@ -51,6 +51,7 @@ class Reader {
       if (op.op == "map") few_parallel_calls(op);
       if ((op.op == "batch" || op.op == "map_and_batch") && !repeats) batch_remainder(op);
       if (op.op == "interleave") small_shards(op);
+      is_shared_out_ = is_shared_out_ || op.op == "shard";
       repeats = repeats || op.op == "repeat";
       if (!rule.same_kind) kind = rule.out;
     }
@@ -75,8 +76,9 @@ class Reader {
 
   void shuffle_decoded(const OpSpec& shuffle) {
     const auto images = static_cast<double>(trial_.data.images);
+    const double of_rank = std::floor(images / sharers());
     const double buffer =
-        shuffle.holds_text("buffer") ? images : std::min(static_cast<double>(shuffle.integer("buffer")), images);
+        shuffle.holds_text("buffer") ? of_rank : std::min(static_cast<double>(shuffle.integer("buffer")), of_rank);
     if (buffer * image_bytes(trial_) < kManyDecodedBytes) return;
     const double record_bytes = static_cast<double>(trial_.data.file_bytes) / std::max(images, 1.0);
     add("shuffle_decoded",
@@ -124,7 +126,7 @@ class Reader {
 
   void batch_remainder(const OpSpec& batch) {
     if (!batch.boolean("drop_remainder")) return;
-    const std::uint64_t of_rank = trial_.data.images / static_cast<std::uint64_t>(trial_.ranks);
+    const std::uint64_t of_rank = trial_.data.images / static_cast<std::uint64_t>(sharers());
     const std::uint64_t left = of_rank % static_cast<std::uint64_t>(trial_.spec.training.batch_size);
     if (static_cast<double>(left) <= kRemainderShare * static_cast<double>(of_rank)) return;
     add("batch_remainder",
@@ -141,15 +143,15 @@ class Reader {
   void small_shards(const OpSpec& interleave) {
     if (!spec::reads_shards(trial_.spec.data.format) || trial_.data.files == 0) return;
     const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
-    const std::int64_t wanted = interleave.integer_or("cycle_length", 1) * trial_.ranks;
+    const std::int64_t wanted = interleave.integer_or("cycle_length", 1) * sharers();
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
+      const std::string who = sharers() > 1 ? fmt::format("its {} ranks", sharers()) : "it";
       add("small_shards",
-          fmt::format("reads {} shards, where its {} ranks could have {} open: {}lower "
-                      "pipeline.interleave.cycle_length",
-                      trial_.data.files, trial_.ranks, wanted,
+          fmt::format("reads {} shards, where {} could have {} open: {}lower pipeline.interleave.cycle_length",
+                      trial_.data.files, who, wanted,
                       is_published() ? "" : fmt::format("convert with --shards {} or ", wanted)),
-          {.headline = fmt::format("reads {} shards, of {} that its ranks could open", trial_.data.files, wanted),
-           .reason = "Ranks that share a shard read what they do not keep.",
+          {.headline = fmt::format("reads {} shards, where {} could have {} open", trial_.data.files, who, wanted),
+           .reason = "It reads fewer files at once than its cycle_length asks for.",
            .advice = is_published()
                          ? "Lower pipeline.interleave.cycle_length."
                          : fmt::format("Convert into {} shards, or lower pipeline.interleave.cycle_length.", wanted),
@@ -170,6 +172,9 @@ class Reader {
     }
   }
 
+  // Returns how many ranks divide the files or images among themselves before the op at hand.
+  int sharers() const { return is_shared_out_ ? trial_.ranks : 1; }
+
   // Whether the shards are as they were published, without images from which `data convert` could make others.
   bool is_published() const { return trial_.spec.data.layout == spec::DataLayout::imagenet; }
 
@@ -181,6 +186,7 @@ class Reader {
 
   const results::TrialResult& trial_;
   const results::Figures& figures_;
+  bool is_shared_out_ = false;  // by a shard before the op at hand
   std::vector<results::Finding> findings_;
 };
 

@@ -128,7 +128,7 @@ std::optional<AurocSpread> auroc_spread(const results::TrialResult& trial) {
   AurocSpread spread;
   for (const results::RepeatResult& repeat : trial.repeats) {
     const results::EpochRecord* const epoch = best_epoch(repeat);
-    if (epoch == nullptr) continue;
+    if (epoch == nullptr || !epoch->mean_auroc) continue;
     if (aurocs.empty() || *epoch->mean_auroc > spread.best) {
       spread.best = *epoch->mean_auroc;
       spread.best_repeat = repeat.repeat;

@@ -152,10 +152,12 @@ class Verdict {
   }
 
   void add_slow_rank() {
+    const bool averages = trains(trial_) && trial_.spec.comm.model != spec::CommModel::none;
     add("slow_rank", slow(limit_, figures_, name_),
-        {.headline =
-             fmt::format("waits for rank {}, which takes {:.2f} x the others' time", limit_.rank, limit_.rank_factor),
-         .reason = "Averaging gradients makes all ranks wait for the slowest.",
+        {.headline = fmt::format("{} rank {}, which takes {:.2f} x the others' time",
+                                 averages ? "waits for" : "is as fast as", limit_.rank, limit_.rank_factor),
+         .reason = averages ? "Averaging gradients makes all ranks wait for the slowest."
+                            : "No rank waits for another one, but images/s count until the slowest is done.",
          .advice =
              fmt::format("See what holds rank {} up: doctor warns of cores, hosts and GPUs that do.", limit_.rank),
          .command = fmt::format("mpirun -np {} chexbench doctor", trial_.ranks),

@@ -29,7 +29,8 @@ using results::Field;
 
 // Why a figure is empty.
 constexpr const char* kNotReached = "the run ended before the trial";
-constexpr const char* kNoRepeats = "fewer than two repeats trained over epochs";
+constexpr const char* kNoRepeats = "fewer than two repeats have a mean AUROC";
+constexpr const char* kNoAuroc = "it did not train over epochs, or no label has an AUROC";
 const char* no_interval() {
   static const std::string kClause = fmt::format("{} count", spec::kTooFewRepeats);
   return kClause.c_str();
@@ -173,7 +174,7 @@ void visit_shares(Visitor& visit, const TrialRow& row) {
               "ranks share cores, or the run ended before the trial"},
         figures.cores_busy_share);
   visit(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
-              kNotReached},
+              "it is a scale model, or the run ended before the trial"},
         figures.cpu_wait_share);
 }
 
@@ -182,7 +183,7 @@ template <class Visitor>
 void visit_flags(Visitor& visit, const TrialRow& row) {
   const auto& [report, trial, figures] = row;
   visit(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
-  visit(Field{"steps", "steps", "steps that were measured, of one rank and all repeats"},
+  visit(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
   visit(
       Field{"disturbed_repeats", "repeats", "repeats in which others took more than 10 % of the ranks' cores or time"},
@@ -251,10 +252,8 @@ template <class Visitor>
 void visit_learning(Visitor& visit, const TrialRow& row) {
   const results::Figures& figures = row.figures;
   visit(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
-  visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", "it did not train over epochs"},
-        figures.mean_auroc);
-  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
-              "it did not train over epochs"},
+  visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", kNoAuroc}, figures.mean_auroc);
+  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap", kNoAuroc},
         figures.mean_auroc_ci95);
   const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(row.trial);
   const auto of_repeats = [&spread](auto member) {

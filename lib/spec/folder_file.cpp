@@ -48,7 +48,7 @@ void read_group(const std::string& prefix, const Object& object, const std::stri
 // whoever made the data set. @throws SpecError if not
 void check_together(const std::vector<Setting>& settings, const std::string& path) {
   Experiment experiment;
-  for (const Setting& setting : settings) find_key(setting.key)->set(experiment, std::get<std::string>(setting.value));
+  for (const Setting& setting : settings) find_key(setting.key)->set(experiment, from_parameter(scalar(setting.value)));
   for (const Setting& setting : settings) {
     const Condition& where = find_key(setting.key)->stated_where;
     if (!where.holds(experiment))

@@ -60,6 +60,14 @@ KeyRule emulated_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule scaled_only(KeyRule rule) {
+  rule.swept_where = {[](const Experiment& experiment) {
+                        return is_emulated(experiment) && experiment.emulation.cores_per_accelerator > 0;
+                      },
+                      "engine is emulated:<profile> and emulation.cores_per_accelerator is above 0"};
+  return rule;
+}
+
 KeyRule buckets_only(KeyRule rule) {
   rule.swept_where = {
       [](const Experiment& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },

@@ -11,6 +11,7 @@ KeyRule input_only(KeyRule rule);
 KeyRule engine_only(KeyRule rule);
 KeyRule trained_only(KeyRule rule);
 KeyRule emulated_only(KeyRule rule);
+KeyRule scaled_only(KeyRule rule);
 KeyRule buckets_only(KeyRule rule);
 KeyRule gpu_only(KeyRule rule);
 

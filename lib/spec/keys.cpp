@@ -180,8 +180,8 @@ void add_emulation_keys(std::vector<KeyRule>& rules) {
                                     "far as a rank has fewer here, and rates are reported at full scale; "
                                     "0: none.")))));
   rules.push_back(
-      at_most(1e6, emulated_only(at_least(1e-6, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
-                                                    "Speed of a core here / speed of a core of the scale model.")))));
+      at_most(1e6, scaled_only(at_least(1e-6, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
+                                                  "Speed of a core here / speed of a core of the scale model.")))));
 }
 
 void add_comm_keys(std::vector<KeyRule>& rules) {

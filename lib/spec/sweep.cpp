@@ -30,7 +30,7 @@ void apply(Experiment& experiment, const Setting& setting) {
   }
   const KeyRule* rule = find_key(setting.key);
   if (rule == nullptr) throw SpecError(fmt::format("no key is called '{}'", setting.key));
-  rule->set(experiment, std::visit([](const auto& held) { return Value(held); }, value));
+  rule->set(experiment, from_parameter(value));
 }
 
 // Returns the shortest unambiguous form of a key: its last part, unless another key has the same last part.

@@ -193,6 +193,10 @@ ParameterValue to_parameter(const Value& value) {
   return std::get<std::string>(value);
 }
 
+Value from_parameter(const ParameterValue& value) {
+  return std::visit([](const auto& held) { return Value(held); }, value);
+}
+
 Node to_node(const Value& value) {
   if (std::holds_alternative<std::monostate>(value)) return Node{};
   return to_node(to_parameter(value));

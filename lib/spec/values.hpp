@@ -41,6 +41,7 @@ Value check_value(const ValueRule& rule, const Node& node, const std::string& pa
 // Converts between the two kinds of values and JSON. to_parameter() needs a value that is not empty; the empty one is
 // null in JSON.
 ParameterValue to_parameter(const Value& value);
+Value from_parameter(const ParameterValue& value);
 Node to_node(const Value& value);
 // Returns a value that `rule` allows as JSON: several names are a list.
 Node to_node(const ValueRule& rule, const Value& value);

@@ -118,6 +118,16 @@ TEST(Answer, OfEngineNoneSpeaksOfCoresAndNotOfWaits) {
   EXPECT_FALSE(answer.wait_share);
 }
 
+TEST(Answer, SaysOfIdleCoresOnlyThatMoreOfThemWouldNotHelp) {
+  results::TrialResult trial = make_trial({.pipeline = "keras"}, {100, 100, 100, 100, 100});  // one thread decodes
+  trial.cores_per_rank = 2;
+  const auto cores_line = [&trial] { return answer_of({trial}).lines.at(1); };
+  EXPECT_THAT(cores_line(), AllOf(StartsWith("The cores of keras png ranks=1 are busy 31 % of the time"),
+                                  HasSubstr(", so it is not short of them.")));
+  for (results::RepeatResult& repeat : trial.repeats) repeat.cpu_wait_s = 0.3;
+  EXPECT_THAT(cores_line(), Not(HasSubstr("cores of"))) << "its threads wait for cores";
+}
+
 TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
   const Answer answer = answer_of({starving({100, 101, 102, 103, 104})});
   EXPECT_THAT(answer.lines.at(0), "naive png ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");

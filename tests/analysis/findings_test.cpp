@@ -85,6 +85,16 @@ TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
   EXPECT_FALSE(findings[0].emulated);
 }
 
+TEST(Amplification, IsNotOfOtherRanksWhereEachReadsItsOwnImages) {
+  results::TrialResult trial = results::make_trial({.pipeline = "optimized", .ranks = 2}, {100});
+  trial.repeats[0].images_decoded = 2 * trial.repeats[0].images_trained;
+  const auto findings = of_kind({trial}, "amplification");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, Not(HasSubstr("shard")));
+  EXPECT_THAT(findings[0].reason, Not(HasSubstr("ranks")));
+  EXPECT_EQ(findings[0].advice, "") << "its shard is behind list_files already";
+}
+
 TEST(Amplification, IsSilentWhereEachImageIsDecodedOnce) {
   EXPECT_THAT(of_kind({results::make_trial({.ranks = 2}, {100})}, "amplification"), IsEmpty());
 }

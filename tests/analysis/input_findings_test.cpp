@@ -44,6 +44,16 @@ TEST(InputFindings, TellWhatAShuffleOfDecodedImagesHolds) {
   EXPECT_EQ(text_of(trial_of("optimized"), "shuffle_decoded"), "");
 }
 
+TEST(InputFindings, AShuffleHoldsNoMoreThanAShardLeavesToItsRank) {
+  results::TrialResult trial = trial_of("naive");
+  auto shuffle = std::ranges::find(trial.spec.pipeline.ops, std::string("shuffle"), &spec::OpSpec::op);
+  shuffle->parameters["buffer"] = "all";
+  trial.data.images = 1000;
+  EXPECT_THAT(text_of(trial, "shuffle_decoded"), HasSubstr("shuffles decoded images: 500 of them take 301 MB a rank"));
+  std::erase_if(trial.spec.pipeline.ops, [](const spec::OpSpec& op) { return op.op == "shard"; });
+  EXPECT_THAT(text_of(trial, "shuffle_decoded"), HasSubstr("1000 of them")) << "each rank reads all of them";
+}
+
 TEST(InputFindings, ASmallSetFillsNoBuffer) {
   results::TrialResult trial = trial_of("naive");
   trial.data.images = 95;
@@ -94,11 +104,27 @@ TEST(InputFindings, TellOfTooFewAndTooSmallShards) {
   results::TrialResult trial = trial_of("optimized");
   trial.spec.data.format = spec::DataFormat::tfrecord;
   trial.data.files = 16;
-  EXPECT_THAT(text_of(trial, "small_shards"), HasSubstr("convert with --shards 20"));
+  EXPECT_THAT(text_of(trial, "small_shards"),
+              HasSubstr("reads 16 shards, where its 2 ranks could have 20 open: convert with --shards 20"));
+  std::erase_if(trial.spec.pipeline.ops, [](const spec::OpSpec& op) { return op.op == "shard"; });
+  EXPECT_EQ(text_of(trial, "small_shards"), "") << "each rank opens ten of all";
+  trial = trial_of("optimized");
+  trial.spec.data.format = spec::DataFormat::tfrecord;
   trial.data.files = 5000;
   EXPECT_THAT(text_of(trial, "small_shards"), HasSubstr("shards of 6.9 MB"));
   trial.data.files = 256;
   EXPECT_EQ(text_of(trial, "small_shards"), "");
+}
+
+TEST(InputFindings, OfShardsOnOneRankSayNothingOfOthers) {
+  results::TrialResult trial = trial_of("optimized", 1);
+  trial.spec.data.format = spec::DataFormat::tfrecord;
+  trial.data.files = 4;
+  const auto findings = input_findings(trial, derive_figures(trial, {trial}));
+  const auto found = std::ranges::find(findings, "small_shards", &results::Finding::kind);
+  ASSERT_NE(found, findings.end());
+  EXPECT_THAT(found->text, HasSubstr("reads 4 shards, where it could have 10 open: convert with --shards 10 or lower"));
+  EXPECT_THAT(found->headline + found->reason, Not(HasSubstr("anks")));
 }
 
 TEST(InputFindings, DoNotAdviseToConvertPublishedShards) {

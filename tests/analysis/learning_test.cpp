@@ -112,6 +112,9 @@ TEST(Learning, OfClassesIsToldByTheirAccuracy) {
                                 "optimized png ranks=1 reaches a top-1 accuracy of 0.700 (95 % interval 0.650 to "
                                 "0.750) and top-5 of 0.900 after epoch 2 of 3, in 20 s.")));
   EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("AUROC or top-1"));
+  trial.repeats.push_back(trial.repeats[0]);
+  EXPECT_FALSE(auroc_spread(trial)) << "classes have no AUROC";
+  EXPECT_THAT(learning_findings({&trial}).front().text, Not(HasSubstr("The best of")));
 }
 
 TEST(Learning, OfNothingDefinedIsNothing) {

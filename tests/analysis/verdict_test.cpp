@@ -84,6 +84,21 @@ TEST(Verdict, NamesTheCoresWhereOthersHaveThem) {
               HasSubstr("because its threads are ready without a free core for 30 % of it: map"));
 }
 
+TEST(Verdict, DoesNotSayThatRanksWaitWhereNoneAveragesGradients) {
+  results::TrialResult trial = with_slow_rank(waiting(4), 2, 0.099, 0);
+  EXPECT_THAT(verdict_of(trial).headline, HasSubstr("waits for rank 2"));
+  EXPECT_THAT(verdict_of(trial).reason, HasSubstr("Averaging gradients"));
+  results::TrialResult alone = trial;
+  alone.spec.comm.model = spec::CommModel::none;
+  trial.spec.engine = "none";
+  for (const results::TrialResult& one : {trial, alone}) {
+    const results::Finding finding = verdict_of(one);
+    EXPECT_EQ(finding.kind, "slow_rank");
+    EXPECT_THAT(finding.headline, HasSubstr("is as fast as rank 2"));
+    EXPECT_THAT(finding.reason, Not(HasSubstr("radients")));
+  }
+}
+
 TEST(Verdict, NamesARankThatTheOthersWaitFor) {
   const results::TrialResult trial = with_slow_rank(waiting(4), 2, 0.099, 0);
   EXPECT_EQ(limit_of(trial), "slow_rank");

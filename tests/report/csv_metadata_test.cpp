@@ -15,7 +15,9 @@ namespace chexbench::report {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 results::TrialResult gpu_trial() {
@@ -125,6 +127,26 @@ TEST(CsvMetadata, HoldsForEachField) {
       }
     }
   }
+}
+
+TEST(CsvMetadata, CountsTheStepsOfOneRepeat) {
+  results::TrialResult trial = results::make_trial({.ranks = 2}, {100, 100, 100});
+  trial.spec.measure.steps = static_cast<int>(trial.repeats[0].steps.size()) / 2;
+  const results::Report report = results::make_report({trial});
+  EXPECT_EQ(read_csv_records(trials_csv(report)).at(0).at("steps"), std::to_string(trial.spec.measure.steps));
+  const json trials = json::parse(csv_metadata(report, {"trials.csv"}))["tables"][0];
+  EXPECT_THAT(column_named(trials, "steps")["dc:description"].get<std::string>(),
+              AllOf(HasSubstr("of one rank in a repeat"), Not(HasSubstr("all repeats"))));
+}
+
+TEST(CsvMetadata, SaysWhereAScaleModelHasNoFigure) {
+  results::TrialResult trial = results::make_trial({.engine = "emulated:v100"}, {100});
+  trial.scale_factor = 10;
+  const results::Report report = results::make_report({trial});
+  EXPECT_EQ(read_csv_records(trials_csv(report)).at(0).at("cpu_wait_share"), "");
+  const json trials = json::parse(csv_metadata(report, {"trials.csv"}))["tables"][0];
+  EXPECT_THAT(column_named(trials, "cpu_wait_share")["dc:description"].get<std::string>(),
+              HasSubstr("Empty if it is a scale model"));
 }
 
 TEST(CsvMetadata, DescribesSweptKeysAsTheTableOfKeysDoes) {

@@ -353,6 +353,8 @@ TEST(GpuFindings, TellHowManyStepsMakeAWindowLongEnoughForNvml) {
   }
   EXPECT_THAT(texts_of_kind({trial}, "nvml_window"),
               ElementsAre(AllOf(HasSubstr("windows take 0.5 s"), HasSubstr("measure.steps to 72."))));
+  trial.spec.training.epochs = 2;  // then a spec may not state measure.steps
+  EXPECT_THAT(texts_of_kind({trial}, "nvml_window"), ElementsAre(HasSubstr("raise training.epochs to 12.")));
   for (measure::GpuSample& sample : trial.repeats[0].gpus[0].samples) sample.utilization.reset();
   EXPECT_THAT(texts_of_kind({trial}, "nvml_window"), IsEmpty());  // a GPU that never reports its utilization
 }

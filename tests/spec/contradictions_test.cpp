@@ -112,6 +112,13 @@ TEST(Contradictions, OnlyWhatCanBeSlowedDownHasAScaleModel) {
               HasSubstr("fewer threads than cores have no scale model"));
 }
 
+TEST(Contradictions, OnlyAScaleModelHasASpeedOfCoresToSweep) {
+  const std::string swept = R"("engine": "emulated:v100", "sweep": {"emulation.core_speed": [1, 2]}})";
+  EXPECT_THAT(contradiction("{" + swept), HasSubstr("emulation.cores_per_accelerator is above 0"));
+  const std::string scaled = R"({"emulation": {"cores_per_accelerator": 10}, "comm": {"model": "none"}, )";
+  EXPECT_EQ(trials_of(scaled + swept).size(), 2u);
+}
+
 TEST(Contradictions, NcclSendsGradientsAsTheyLieOnTheGpu) {
   EXPECT_THAT(contradiction(R"({"engine": "cuda", "comm": {"backend": "nccl", "gradient_dtype": "fp16"}})"),
               HasSubstr("comm.gradient_dtype is fp16, but NCCL"));

@@ -113,5 +113,11 @@ TEST_F(FolderFile, HoldsWhatItsTextWasMadeFrom) {
   EXPECT_EQ(data().layout, DataLayout::folders);
 }
 
+TEST_F(FolderFile, HoldsNumbersToo) {
+  write(folder_file_text(DataLayout::imagenet, {.classes = 10}));
+  EXPECT_EQ(data().labels.classes, 10);
+  EXPECT_EQ(data({"data.labels.classes=20"}).labels.classes, 20);
+}
+
 }  // namespace
 }  // namespace chexbench::spec

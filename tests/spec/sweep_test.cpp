@@ -141,6 +141,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::png;
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
+    experiment.emulation.cores_per_accelerator = rule.path == "emulation.core_speed" ? 10 : 0;
     experiment.data.root = is_mapped ? "folder" : rule.path == "store.redirects" ? "https://host" : "s3://bucket";
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;

@@ -60,6 +60,8 @@ class Comm(SystemTest):
         for options, says in ((("--ranks", "3"), "--ranks 3"), (("--ranks", "1"), "must be 2 to 2"),
                               (("--min-bytes", "6"), "multiples of 4"), (("--min-bytes", "0"), "--min-bytes"),
                               (("--min-bytes", "2M", "--max-bytes", "1M"), "above --max-bytes"),
+                              (("--servers", "2"), "--servers requires --update parameter_server"),
+                              (("--update", "ring", "--ranks-per-group", "2"), "requires --update hierarchical"),
                               (("--dtype", "f61"), "--dtype")):
             with self.subTest(options=options):
                 self.fail_with(2, "comm", *options, ranks=2, says=says)

@@ -52,6 +52,11 @@ class Synth(SystemTest):
 
 
 class Convert(SystemTest):
+    def test_options_of_pixels_are_refused_where_images_stay_as_they_are(self):
+        for option, value in (("--image-size", 64), ("--resize", "area"), ("--color", "rgb")):
+            with self.subTest(option=option):
+                self.fail_with(2, "data", "convert", self.folder, option, value, says=f"{option} requires --to cached")
+
     def test_nothing_is_dropped_and_the_tensors_agree(self):
         root = self.real_images(converted=True)
         shards = list((root / "tfrecord").glob("all-*-of-*"))

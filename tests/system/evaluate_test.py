@@ -292,6 +292,7 @@ class BadInput(Trained):
         image = next((self.set / "images").iterdir())
         self.refuse(2, says="--data ROOT")
         self.refuse(2, "--data", self.set, image, says="exclude each other")
+        self.refuse(2, "--split", "test", image, says="--split requires --data")
         self.refuse(2, "--data", self.set, "--set", "data.split=val", says="--split")
         self.refuse(2, "--data", self.set, "--set", "engine=none", says="computes no probabilities")
         self.refuse(2, "--data", self.set, "--set", "data.format=synthetic", says="ready-made batches")
