@@ -42,9 +42,9 @@ BatchLease BatchPool::acquire(std::stop_token stop) {
   if (free_.empty() && allocated_ < capacity_) {
     auto batch = std::make_unique<Batch>();
     batch->shape = shape_;
-    batch->images = allocator_.allocate(shape_.bytes());
     batch->labels.resize(static_cast<std::size_t>(shape_.images) * static_cast<std::size_t>(shape_.labels));
     batch->ids.resize(static_cast<std::size_t>(shape_.images));
+    batch->images = allocator_.allocate(shape_.bytes());  // last, because nothing would free it if these failed
     ++allocated_;
     free_.push_back(std::move(batch));
   }
