@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -13,9 +12,8 @@ namespace chexbench::storage {
 // Hands out blocks of memory and reuses them, without clearing them, once their last owner releases them. Fresh pages
 // for each range and each record would cost half as much time as receiving them. Streams that finish together at the
 // end of an epoch release all their blocks at once, so the pool keeps up to 1.5 times the largest number of bytes that
-// was ever in use (records have several sizes) and returns the rest to the system. Blocks lie in huge pages where the
-// system has them: a core looks up 100 small pages for a record that has left its caches. Thread-safe. A block may
-// outlive its pool.
+// was ever in use (records have several sizes) and returns the rest to the system. Thread-safe. A block may outlive its
+// pool.
 class BlockPool {
  public:
   // Returns at least `bytes` bytes with undefined contents. The block returns to the pool when its last owner releases
@@ -26,29 +24,17 @@ class BlockPool {
   std::size_t idle_bytes() const { return shelves_->idle_bytes(); }
 
  private:
-  // The blocks by size. Each block in use shares ownership, so that it can return after the pool is gone.
+  using Block = std::unique_ptr<std::byte[]>;
+  // The free blocks by size. Each block in use shares ownership, so that it can return after the pool is gone.
   class Shelves {
    public:
-    Shelves() = default;
-    ~Shelves();
-    Shelves(const Shelves&) = delete;
-    Shelves& operator=(const Shelves&) = delete;
-    std::byte* take(std::size_t bytes);
-    void put_back(std::byte* block, std::size_t bytes) noexcept;
+    Block take(std::size_t bytes);
+    void put_back(Block block, std::size_t bytes);
     std::size_t idle_bytes() const;
 
    private:
-    // Blocks of one size that nobody uses: with their memory, or with addresses alone.
-    struct Shelf {
-      std::vector<std::byte*> kept, empty;
-      std::size_t blocks = 0;  // of this size that were ever made: there is room for all of them in both
-    };
-    std::byte* cut(std::size_t bytes);
-
     mutable std::mutex mutex_;
-    std::unordered_map<std::size_t, Shelf> shelves_;
-    std::vector<std::span<std::byte>> slabs_;  // what was mapped, out of which blocks are cut
-    std::span<std::byte> rest_;                // of the last slab
+    std::unordered_map<std::size_t, std::vector<Block>> free_;
     std::size_t idle_bytes_ = 0, used_bytes_ = 0, most_used_bytes_ = 0;
   };
   const std::shared_ptr<Shelves> shelves_ = std::make_shared<Shelves>();

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <future>
 #include <memory>
 #include <optional>
@@ -107,27 +106,6 @@ TEST(BlockPool, KeepsWhatWasInUseAtOnceAndHalfAsMuchOfOtherSizes) {
   for (int i = 0; i < 4; ++i) blocks.push_back(pool.take(std::size_t{15} << 20));
   blocks.clear();
   EXPECT_EQ(pool.idle_bytes(), std::size_t{145} << 20) << "a fourth one would be more than 150 MB";
-}
-
-TEST(BlockPool, GivesWhatItDoesNotKeepBackToTheSystem) {
-  constexpr std::size_t kBytes = std::size_t{3} << 20;
-  BlockPool pool;
-  std::vector<std::shared_ptr<std::byte[]>> blocks;
-  const auto take = [&](int count, std::size_t bytes) {
-    for (int i = 0; i < count; ++i) blocks.push_back(pool.take(bytes));
-  };
-  take(2, kBytes);
-  blocks.clear();
-  take(2, 2 * kBytes);
-  for (const auto& block : blocks) std::memset(block.get(), 1, 2 * kBytes);
-  blocks.clear();
-  EXPECT_EQ(pool.idle_bytes(), 6 * kBytes);
-  take(1, 3 * kBytes);
-  std::memset(blocks[0].get(), 1, 3 * kBytes);
-  blocks.clear();
-  EXPECT_EQ(pool.idle_bytes(), 6 * kBytes) << "another one would be more than 1.5 times what was in use";
-  take(1, 3 * kBytes);
-  EXPECT_EQ(blocks[0][kBytes], std::byte{0}) << "a fresh page at the same address";
 }
 
 TEST(BlockPool, MayGoBeforeItsBlocks) {

@@ -65,8 +65,7 @@ struct Block {
   std::size_t early_bytes = 0;
 };
 
-// One read(): requests each block when the answer to the one before it begins, and puts the bytes of the answers into
-// their order.
+// One read(): sends a request for each block, and puts the bytes of the answers into their order.
 class Reading {
  public:
   Reading(NfsAnswers& answers, std::string_view folder, const std::string& path, RangePieces& pieces,
@@ -77,12 +76,13 @@ class Reading {
     std::size_t at = 0;
     do {  // one for an empty range as well, for its attributes
       const std::size_t bytes = std::min(kReadBytes, pieces_.size() - at);
-      blocks_.push_back({.first = first + at, .bytes = bytes});
+      request(blocks_.emplace_back(Block{.first = first + at, .bytes = bytes}));
       at += bytes;
     } while (at < pieces_.size());
-    request_next();
+    answers_.send(std::exchange(calls_, {}));
     for (std::size_t left = blocks_.size(); left > 0;) {
       if (take_answer().is_done) --left;
+      answers_.send(std::exchange(calls_, {}));
       deliver_early();
     }
     if (!attributes_) throw NfsFailure{.reason = "the server does not tell type, size and time of last change"};
@@ -96,12 +96,7 @@ class Reading {
     if (&block == &blocks_.front() && block.done == 0) compound.get_attributes();
     compound.read(block.first + block.done, block.bytes - block.done);
     block.number = ++last_request_;
-    std::vector<std::byte> call;
-    put_call(call, block.number, compound, folder_.size() + 8 * path_.size() + 1024);
-    answers_.send(call);
-  }
-  void request_next() {
-    if (requested_ < blocks_.size()) request(blocks_[requested_++]);
+    put_call(calls_, block.number, compound, folder_.size() + 8 * path_.size() + 1024);
   }
 
   // Takes the next answer, whichever it is, and requests what is missing if it has fewer bytes than requested.
@@ -109,7 +104,6 @@ class Reading {
     answers_.begin();
     Block& block = block_of(answers_.take_word());
     take_head();
-    request_next();
     const std::size_t before = block.done;
     take_results(block);
     answers_.end();
@@ -119,10 +113,9 @@ class Reading {
   }
 
   Block& block_of(std::uint32_t number) {
-    const auto asked_end = blocks_.begin() + static_cast<std::ptrdiff_t>(requested_);
-    const auto found = std::find_if(blocks_.begin(), asked_end,
-                                    [number](const Block& block) { return block.number == number && !block.is_done; });
-    if (found == asked_end) NfsAnswers::lose("the server answers what nobody asked");
+    const auto found = std::ranges::find_if(
+        blocks_, [number](const Block& block) { return block.number == number && !block.is_done; });
+    if (found == blocks_.end()) NfsAnswers::lose("the server answers what nobody asked");
     return *found;
   }
 
@@ -195,8 +188,8 @@ class Reading {
   RangePieces& pieces_;
   std::uint32_t& last_request_;
   BlockPool& spare_;
+  std::vector<std::byte> calls_;  // that are to be sent
   std::deque<Block> blocks_;
-  std::size_t requested_ = 0;  // blocks, from the first one on
   std::size_t delivered_ = 0;  // blocks all of whose bytes are in pieces_
   std::optional<NfsAttributes> attributes_;
 };

@@ -1,0 +1,37 @@
+#include "results/disturbance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace chexbench::results {
+namespace {
+
+// Two cores for ten seconds.
+RepeatResult disturbed_by(Disturbance by) {
+  by.core_s = 20;
+  by.span_s = 10;
+  RepeatResult repeat;
+  repeat.disturbance = by;
+  return repeat;
+}
+
+TEST(DisturbedShare, IsWhatOthersTookAsFarAsThreadsWaitedForIt) {
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 5, .own_cpu_s = 15, .own_wait_s = 5})), 0.25);
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 5, .own_cpu_s = 15})), 0);  // nobody wanted those cores
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 0, .own_cpu_s = 15, .own_wait_s = 5})), 0);
+}
+
+TEST(DisturbedShare, AddsCoreTimeOfAHypervisorAndTimeOfMemory) {
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.steal_s = 2, .own_cpu_s = 18, .memory_stall_s = 1})), 0.1 + 0.1);
+}
+
+TEST(DisturbedShare, CountsALimitOnceHoweverManyCoresAndRanksItStops) {
+  // Both cores of one rank stand still for a tenth of the time.
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0.1);
+  // Two ranks with one core each in one cgroup: each counts both cores.
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 4})), 0.1);
+}
+
+TEST(DisturbedShare, OfNothingMeasuredIsNothing) { EXPECT_EQ(disturbed_share(RepeatResult{}), 0); }
+
+}  // namespace
+}  // namespace chexbench::results
