@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <stdexcept>
 
 #include "core/random.hpp"
@@ -26,13 +27,15 @@ void require_values(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("statistics of no values");
 }
 
-// Returns the percentile interval of the values that `draw` returns.
-Interval percentile_interval(const std::function<double()>& draw) {
+// Returns the percentile interval of the values that `draw` returns; none if one of them is undefined, as the ratio of
+// two rates of 0 is.
+std::optional<Interval> percentile_interval(const std::function<double()>& draw) {
   std::vector<double> statistics(kMedianResamples);
   std::generate(statistics.begin(), statistics.end(), draw);
+  if (std::ranges::any_of(statistics, [](double value) { return std::isnan(value); })) return std::nullopt;
   std::sort(statistics.begin(), statistics.end());
   constexpr std::size_t kTail = kMedianResamples / 40;  // 2.5 % on either side
-  return {.low = statistics[kTail], .high = statistics[kMedianResamples - 1 - kTail]};
+  return Interval{.low = statistics[kTail], .high = statistics[kMedianResamples - 1 - kTail]};
 }
 
 // Fills `rounds` with random indices below its size.
@@ -100,13 +103,14 @@ double sign_test(std::span<const double> a, std::span<const double> b) {
     rounds += a[i] != b[i] ? 1 : 0;
   }
   const std::size_t fewer = std::min(larger, rounds - larger);
-  double outcomes = 0;  // with at most `fewer` rounds on one side; 2^rounds are possible
-  double with_this_many = 1;
+  double probability = 0;  // of at most `fewer` rounds on one side
+  // The logarithm of rounds over i, divided by the 2^rounds outcomes: both overflow from some 1,000 rounds on.
+  double log_share = -std::numbers::ln2 * static_cast<double>(rounds);
   for (std::size_t i = 0; i <= fewer; ++i) {
-    outcomes += with_this_many;
-    with_this_many *= static_cast<double>(rounds - i) / static_cast<double>(i + 1);
+    probability += std::exp(log_share);
+    log_share += std::log(static_cast<double>(rounds - i) / static_cast<double>(i + 1));
   }
-  return std::min(1.0, 2 * outcomes / std::exp2(static_cast<double>(rounds)));
+  return std::min(1.0, 2 * probability);
 }
 
 Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {

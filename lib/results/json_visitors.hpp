@@ -27,6 +27,7 @@ namespace chexbench::results {
 // The seconds, rates and counts of any machine are far below this. Larger numbers come from the loss of a network that
 // diverges. They are written as null, because the reader accepts no number above this limit.
 inline constexpr double kLargestMeasured = 1e18;
+inline bool is_measured(double value) { return std::abs(value) <= kLargestMeasured; }
 
 // Writes one field per call into `object`, which must outlive the writer. Undefined values (NaN, an empty optional)
 // become null.
@@ -40,14 +41,15 @@ class JsonWriter {
     object_[name] = value;
   }
   void operator()(const char* name, double value) const {  // JSON has no NaN
-    object_[name] = std::abs(value) <= kLargestMeasured ? Json(value) : Json(nullptr);
+    object_[name] = is_measured(value) ? Json(value) : Json(nullptr);
   }
   template <class Value>
   void operator()(const char* name, const std::optional<Value>& value) const {
     value ? (*this)(name, *value) : (*this)(name, nullptr);
   }
   void operator()(const char* name, const std::optional<measure::Interval>& value) const {
-    object_[name] = value ? Json::array({value->low, value->high}) : Json(nullptr);
+    const bool has_both = value && is_measured(value->low) && is_measured(value->high);
+    object_[name] = has_both ? Json::array({value->low, value->high}) : Json(nullptr);
   }
   // Writes a list of words as one string, so that a sample stays a row of plain values.
   void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {

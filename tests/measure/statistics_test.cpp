@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -149,13 +150,27 @@ TEST(UnpairedRatio, RefusesNoValues) {
 
 TEST(SignTest, CountsTheRoundsThatAgree) {
   const std::array five{2.0, 2.0, 2.0, 2.0, 2.0}, ones{1.0, 1.0, 1.0, 1.0, 1.0};
-  EXPECT_DOUBLE_EQ(sign_test(five, ones), 2.0 / 32);
-  EXPECT_DOUBLE_EQ(sign_test(ones, five), 2.0 / 32);
+  EXPECT_NEAR(sign_test(five, ones), 2.0 / 32, 1e-12);
+  EXPECT_NEAR(sign_test(ones, five), 2.0 / 32, 1e-12);
   const std::array mixed{2.0, 2.0, 2.0, 0.5, 2.0};
-  EXPECT_DOUBLE_EQ(sign_test(mixed, ones), 2.0 * (1 + 5) / 32);
+  EXPECT_NEAR(sign_test(mixed, ones), 2.0 * (1 + 5) / 32, 1e-12);
   EXPECT_DOUBLE_EQ(sign_test(ones, ones), 1);
   const std::array nine_of_ten{2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5};
-  EXPECT_DOUBLE_EQ(sign_test(nine_of_ten, std::vector<double>(10, 1.0)), 2.0 * (1 + 10) / 1024);
+  EXPECT_NEAR(sign_test(nine_of_ten, std::vector<double>(10, 1.0)), 2.0 * (1 + 10) / 1024, 1e-12);
+}
+
+TEST(Ratios, OfRatesThatAreNothingHaveNoInterval) {
+  const std::array some{1.0, 2.0, 3.0, 4.0, 0.0}, none{0.0, 0.0, 0.0, 0.0, 0.0};
+  EXPECT_FALSE(paired_ratio(none, none, 1).ci95);
+  EXPECT_FALSE(unpaired_ratio(none, none, 1).ci95);
+  EXPECT_TRUE(paired_ratio(some, std::array{1.0, 1.0, 1.0, 1.0, 1.0}, 1).ci95);
+}
+
+TEST(SignTest, HoldsForThousandsOfRounds) {
+  std::vector<double> mostly_larger(4000, 2.0);
+  std::fill_n(mostly_larger.begin(), 1900, 0.5);
+  // (1900.5 - 2000) / sqrt(1000) = -3.146 of the normal distribution, twice
+  EXPECT_NEAR(sign_test(mostly_larger, std::vector<double>(4000, 1.0)), 0.00165, 0.00002);
 }
 
 TEST(SignTest, RefusesUnlikeNumbersOfRounds) {

@@ -158,6 +158,12 @@ TEST(ReportJson, RoundTripsEveryField) {
   }
 }
 
+TEST(ReportJson, LeavesAnIntervalWithoutAnEndEmpty) {
+  results::Report report = rich_report();
+  report.findings[1].ratio->ci95 = measure::Interval{1.25, std::numeric_limits<double>::infinity()};
+  EXPECT_FALSE(results::report_from_json(to_json(report), "report.json").findings[1].ratio->ci95);
+}
+
 TEST(ReportJson, ReadAndWrittenAgainIsTheSameText) {
   const std::string text = to_json(rich_report());
   EXPECT_EQ(to_json(results::report_from_json(text, "report.json")), text);
