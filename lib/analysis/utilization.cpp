@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cmath>
 
 #include "analysis/commands.hpp"
 #include "analysis/finding_parts.hpp"
@@ -68,13 +69,17 @@ std::string lower_first(std::string text) {
   return text;
 }
 
+// Returns a utilization, rounded down: one that misses its target by a hair must not look as if it reached it.
+std::string utilization_text(double au) { return fmt::format("{:.1f} %", std::floor(1000 * au) / 10); }
+
 // A target such as 0.855 has a digit that counts.
 std::string target_text(double target) { return fmt::format("{:.4g} %", 100 * target); }
 
 FindingParts parts_of(const results::TrialResult& trial, const results::Figures& figures, double au) {
   const std::string target = target_text(*trial.spec.measure.target_au);
-  if (*passes(trial)) return {.headline = fmt::format("passes with an AU of {:.1f} %, of {} needed", 100 * au, target)};
-  FindingParts parts{.headline = fmt::format("fails with an AU of {:.1f} %, of {} needed", 100 * au, target),
+  if (*passes(trial))
+    return {.headline = fmt::format("passes with an AU of {}, of {} needed", utilization_text(au), target)};
+  FindingParts parts{.headline = fmt::format("fails with an AU of {}, of {} needed", utilization_text(au), target),
                      .worth_share = 1 - au};
   if (is_doubtful(figures)) {
     parts.reason = "Others took cores or the sample is too small, so that why cannot be told.";
@@ -133,8 +138,8 @@ std::string utilization_sentence(const results::TrialResult& trial, const result
   const std::vector<double> all = utilization_of_repeats(trial);
   if (!trial.spec.measure.target_au || all.empty()) return "";
   const bool is_passed = *passes(trial);
-  return fmt::format("{} has an AU of {:.1f} %, which {} the pass mark of {}{}.", name, 100 * measure::mean(all),
-                     is_passed ? "reaches" : "fails", target_text(*trial.spec.measure.target_au),
+  return fmt::format("{} has an AU of {}, which {} the pass mark of {}{}.", name, utilization_text(measure::mean(all)),
+                     is_passed ? "reaches" : "misses", target_text(*trial.spec.measure.target_au),
                      is_passed ? "" : mark_of_bound(figures));
 }
 

@@ -56,7 +56,7 @@ TEST(Utilization, ThatFailsIsCalledDecodeBoundWhereDecodingIsMostOfItsWaits) {
   EXPECT_EQ(findings[0].kind, "au");
   EXPECT_TRUE(findings[0].emulated);
   EXPECT_THAT(findings[0].text,
-              AllOf(HasSubstr("has an AU of 38.0 %, which fails the pass mark of 85.5 %: decode-bound, not "
+              AllOf(HasSubstr("has an AU of 38.0 %, which misses the pass mark of 85.5 %: decode-bound, not "
                               "storage-bound."),
                     HasSubstr("Decoding and resizing take 89 % of the work on an image, reading 11 %; the cores are")));
   EXPECT_EQ(findings[0].headline, "fails with an AU of 38.0 %, of 85.5 % needed");
@@ -76,7 +76,7 @@ TEST(Utilization, ThatFailsForAnotherOpNamesIt) {
   for (results::RepeatResult& repeat : trial.repeats)
     repeat.waits = {{.rank = 0, .op_index = 2, .op = "shuffle", .wait_s = 0.07},
                     {.rank = 0, .op_index = 1, .op = "map", .part = "decode", .wait_s = 0.01}};
-  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("fails the pass mark of 90 %: bound by shuffle."));
+  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("misses the pass mark of 90 %: bound by shuffle."));
   EXPECT_EQ(findings_of(trial).at(0).advice, "");
 }
 
@@ -105,7 +105,7 @@ TEST(Utilization, SaysNothingOfAReasonThatOthersMayHaveMade) {
         .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
   }
   ASSERT_EQ(results::figures_of(trial).limit, "machine");
-  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("fails the pass mark of 90 %; why cannot be told."));
+  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("misses the pass mark of 90 %; why cannot be told."));
   EXPECT_EQ(input_bound(results::figures_of(trial)), "");
 }
 
@@ -119,7 +119,7 @@ TEST(Utilization, IsToldOnlyWhereTheSpecAsksForIt) {
 TEST(Utilization, StandsInTheAnswer) {
   const Answer answer = derive_answer(results::make_report({judged(0.9)}));
   EXPECT_THAT(answer.lines,
-              Contains("optimized png ranks=1 (emulated) has an AU of 38.0 %, which fails the pass mark of 90 %: "
+              Contains("optimized png ranks=1 (emulated) has an AU of 38.0 %, which misses the pass mark of 90 %: "
                        "decode-bound, not storage-bound."));
   EXPECT_LE(answer.lines.size(), kMostAnswerLines);
 }

@@ -54,7 +54,7 @@ class Import(SystemTest):
 
     def test_an_accelerator_that_starves_fails_and_one_that_has_time_passes(self):
         # A second for four images: any machine has them by then.
-        for step_s, word, says in ((0.0001, "fail", "fails the pass mark of 85 %"),
+        for step_s, word, says in ((0.0001, "fail", "misses the pass mark of 85 %"),
                                    (1, "success", "reaches the pass mark of 85 %")):
             with self.subTest(word):
                 self.imported("--overwrite", step_s=step_s)
