@@ -12,7 +12,7 @@ namespace chexbench::measure {
 struct CoreUse {
   double busy_s = 0;          // of the cores, by all processes and the kernel (/proc/stat without idle, iowait, steal)
   double steal_s = 0;         // of the cores, in which a hypervisor ran something else
-  double throttled_s = 0;     // in which the CPU limit of this process's cgroup stopped it
+  double throttled_s = 0;     // of all cores, in which the CPU limit of this process's cgroup stopped them
   double memory_stall_s = 0;  // in which threads of the machine waited for memory to be reclaimed (PSI, "some")
 };
 

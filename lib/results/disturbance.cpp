@@ -17,11 +17,19 @@ double share_of_others(const Disturbance& by) {
                    share(by.own_wait_s, by.span_s)});
 }
 
+// Returns the share of what the ranks' threads could have run that a CPU limit took. The kernel adds up how long it
+// stopped each core, and each rank counts all cores of its cgroup, also those of other ranks; but a rank's threads wait
+// no longer than they were stopped, so the smaller share counts.
+double share_of_limit(const Disturbance& by) {
+  return std::min(share(by.throttled_s, by.throttled_s + by.own_cpu_s),
+                  share(by.own_wait_s, by.own_wait_s + by.own_cpu_s));
+}
+
 }  // namespace
 
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
-  return share_of_others(by) + share(by.steal_s, by.core_s) + share(by.throttled_s + by.memory_stall_s, by.span_s);
+  return share_of_others(by) + share(by.steal_s, by.core_s) + share_of_limit(by) + share(by.memory_stall_s, by.span_s);
 }
 
 bool is_disturbed(const RepeatResult& repeat) { return disturbed_share(repeat) > kDisturbedShare; }

@@ -11,8 +11,9 @@ namespace chexbench::results {
 inline constexpr double kDisturbedShare = 0.10;
 
 // Returns the share of the time that the ranks' threads could have run in the repeat that other processes took, at most
-// the share of the time for which they waited for a core, plus the shares of the cores that a hypervisor took, and of
-// the time for which a CPU limit or the reclaim of memory held the ranks up. 0 if it was not measured.
+// the share of the time for which they waited for a core, plus what a CPU limit took likewise, the share of the cores
+// that a hypervisor took, and that of the time for which the reclaim of memory held the ranks up. 0 if it was not
+// measured.
 double disturbed_share(const RepeatResult& repeat);
 
 // Returns whether disturbed_share() is above kDisturbedShare.

@@ -250,8 +250,9 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
         repeat.disturbance.own_wait_s);
   visit(Field{"disturbance_span_s", "s", "time over which the disturbance was measured, sum over ranks"},
         repeat.disturbance.span_s);
-  visit(Field{"disturbance_throttled_s", "s", "part of disturbance_span_s: a CPU limit of the cgroup stopped the rank"},
-        repeat.disturbance.throttled_s);
+  visit(
+      Field{"disturbance_throttled_s", "s", "a CPU limit of the cgroup stopped its cores, summed over cores and ranks"},
+      repeat.disturbance.throttled_s);
   visit(Field{"disturbance_memory_stall_s", "s",
               "part of disturbance_span_s: threads of the host waited for memory to be reclaimed"},
         repeat.disturbance.memory_stall_s);

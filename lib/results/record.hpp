@@ -148,7 +148,7 @@ struct Disturbance {
   double own_cpu_s = 0;       // of core_s: the ranks themselves
   double own_wait_s = 0;      // of the ranks' threads: ready to run, but without a core
   double span_s = 0;          // time
-  double throttled_s = 0;     // of span_s: a CPU limit of the cgroup stopped the rank
+  double throttled_s = 0;     // of the cores of the rank's cgroup: its CPU limit stopped them
   double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed
 };
 
