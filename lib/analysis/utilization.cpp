@@ -70,7 +70,7 @@ std::string lower_first(std::string text) {
 }
 
 // Returns a utilization, rounded down: one that misses its target by a hair must not look as if it reached it.
-std::string utilization_text(double au) { return fmt::format("{:.1f} %", std::floor(1000 * au) / 10); }
+std::string utilization_text(double au) { return fmt::format("{:.1f} %", std::floor(1000 * au + 1e-6) / 10); }
 
 // A target such as 0.855 has a digit that counts.
 std::string target_text(double target) { return fmt::format("{:.4g} %", 100 * target); }

@@ -17,6 +17,7 @@
 #include "dataset/nih_labels.hpp"
 #include "dataset/shards_hint.hpp"
 #include "storage/file_bytes.hpp"
+#include "storage/listed_names.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -70,7 +71,7 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   IndexRow row;
   row.name = names.keep(fields[columns.image]);
   // A name becomes part of a path, so nothing in a table may lead out of the root.
-  if (row.name.empty() || row.name.find('/') != std::string_view::npos || has_control_character(row.name)) {
+  if (!storage::is_one_name(row.name) || has_control_character(row.name)) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, printable(row.name)));
   }
   row.labels = parse_labels(fields[columns.labels], where);

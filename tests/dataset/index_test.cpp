@@ -127,6 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"FewFields", kHeader, kGood + "\nb.png,Mass\n", ":4: the row has 2 fields, expected at least 4"},
         BadTable{"PatientNotANumber", kHeader, "b.png,Mass,0,1x,1\n", ":2: patient ID '1x'"},
         BadTable{"NameLeadsOutOfTheRoot", kHeader, "../b.png,Mass,0,1,1\n", ":2: '../b.png' is not the name"},
+        BadTable{"NameOfTheFolderAbove", kHeader, "..,Mass,0,1,1\n", ":2: '..' is not the name"},
         BadTable{"NameWithAControlCharacter", kHeader, "b\x1b.png,Mass,0,1,1\n", R"(:2: 'b\x1b.png' is not the name)"},
         BadTable{"SameNameTwice", kHeader, kGood + kGood, "'a.png' has more than one row"},
         BadTable{"NoLabelColumn", "Image Index,Patient ID\n", "a.png,1\n", "no column 'Finding Labels'"},
