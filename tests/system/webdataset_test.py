@@ -64,8 +64,8 @@ class WebDataset(SystemTest):
         root = self.real_images()
         (root / "webdataset").mkdir()
         self.peer("write", root, root / "webdataset", "all", input=json.dumps(self.findings(REAL_IMAGES)))
-        done = self.succeed("data", "check", root)
-        self.assertIn(f"records: {IMAGES}\n", done.stdout)
+        checked = json.loads(self.succeed("data", "check", root, "--format", "json").stdout)
+        self.assertEqual(checked["records"], IMAGES)
         out = self.folder / "out"
         self.succeed(
             "--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out
