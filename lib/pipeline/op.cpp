@@ -1,7 +1,5 @@
 #include "pipeline/op.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -42,7 +40,7 @@ Op::Op(const OpSetup& setup)
   stats_.index = static_cast<std::int64_t>(index_);
 }
 
-std::string Op::place() const { return fmt::format("pipeline[{}] of '{}'", index_, context().pipeline.name); }
+std::string Op::place() const { return spec::place_of(context().pipeline, index_); }
 
 std::uint64_t Op::bad_records() const {
   const auto own = static_cast<std::uint64_t>(stats_.bad_records.value());

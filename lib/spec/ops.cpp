@@ -198,13 +198,17 @@ OpSpec default_op(const std::string& op) {
   return result;
 }
 
+std::string place_of(const PipelineSpec& pipeline, std::size_t index) {
+  return fmt::format("pipeline[{}] of '{}'", index, pipeline.name);
+}
+
 void check_kinds(const PipelineSpec& pipeline) {
   ElementKind kind = none;
   bool sharded = false;
   std::string disorderly;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
     const OpRule& rule = op_rule(pipeline.ops[i].op);
-    const std::string where = fmt::format("pipeline[{}] of '{}': {}", i, pipeline.name, rule.op);
+    const std::string where = fmt::format("{}: {}", place_of(pipeline, i), rule.op);
     if (rule.same_kind && kind == none) throw SpecError(where + " cannot come first; begin with list_files");
     if (!rule.same_kind && rule.in != kind) throw SpecError(fmt::format("{} {}", where, misfit(rule, kind)));
     if (rule.op == "shard" && sharded)

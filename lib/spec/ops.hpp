@@ -93,6 +93,9 @@ OpSpec default_op(const std::string& op);
 // @throws SpecError if not; the message names the op's index, "pipeline[2]", and what is wrong
 void check_kinds(const PipelineSpec& pipeline);
 
+// Returns where an op of the pipeline stands, for messages: "pipeline[2] of 'optimized'".
+std::string place_of(const PipelineSpec& pipeline, std::size_t index);
+
 // Returns the kind's name in messages: "file", "record", "example", "batch", or "nothing" for none.
 std::string to_string(ElementKind kind);
 
