@@ -49,6 +49,10 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+std::string count_text(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 std::string sentence_of(std::string clause) {
   if (clause.empty()) return clause;
   clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));

@@ -1,6 +1,7 @@
 // What rooms share about words.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ std::string time_left_text(double seconds, std::string_view bound = "");
 
 // Returns a size for people, with as many digits as they read: "28 kB", "443 MB", "1.5 GB".
 std::string bytes_text(double bytes);
+
+// Returns a number of things, of which `one` is a single one: "1 file", "3 files".
+std::string count_text(std::uint64_t count, std::string_view one);
 
 // Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. Empty for an empty one.
 std::string sentence_of(std::string clause);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/text.hpp"
 #include "pipeline/ops.hpp"
 
 namespace chexbench::pipeline {
@@ -35,9 +36,9 @@ class Shard final : public Op {
     const std::size_t files = context().dataset.files();
     if (kind() == spec::ElementKind::file && files < static_cast<std::size_t>(context().world)) {
       throw DataError(
-          fmt::format("{}: shard: {} ranks but only {} file{} to share out; use at most {} rank{}, or data in "
-                      "more files (chexbench data convert --shards N)",
-                      place(), context().world, files, files == 1 ? "" : "s", files, files == 1 ? "" : "s"));
+          fmt::format("{}: shard: {} ranks but only {} to share out; use at most {}, or data in more files (chexbench "
+                      "data convert --shards N)",
+                      place(), context().world, count_text(files, "file"), count_text(files, "rank")));
     }
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {

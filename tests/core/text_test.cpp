@@ -40,6 +40,12 @@ TEST(BytesText, IsInTheUnitThatPeopleUse) {
   EXPECT_EQ(bytes_text(1.52e9), "1.5 GB");
 }
 
+TEST(CountText, HasOneThingOrSeveral) {
+  EXPECT_EQ(count_text(0, "file"), "0 files");
+  EXPECT_EQ(count_text(1, "file"), "1 file");
+  EXPECT_EQ(count_text(3, "file"), "3 files");
+}
+
 TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
   EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
   EXPECT_EQ(sentence_of("Done."), "Done.");

@@ -21,11 +21,6 @@ std::string rate_text(std::uint64_t bytes, double seconds) {
   return bytes_text(static_cast<double>(bytes) / seconds) + "/s";
 }
 
-// Returns "1 file", "3 files".
-std::string count_of(std::uint64_t count, const std::string& one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 Json known(const std::optional<std::uint64_t>& count) { return count ? Json(*count) : Json(nullptr); }
 
 // Returns how many images this call made of those that are there.
@@ -39,15 +34,15 @@ std::string made_of(const SynthResult& result) {
 // Returns what holds the images now.
 std::string converted_form(const formats::Conversion& result) {
   if (result.format == spec::DataFormat::cached) return "a file of decoded pixels";
-  return count_of(result.shards.size(), result.format == spec::DataFormat::tfrecord ? "shard" : "tar file") +
+  return count_text(result.shards.size(), result.format == spec::DataFormat::tfrecord ? "shard" : "tar file") +
          (result.format == spec::DataFormat::tfrecord ? " of TFRecords" : "");
 }
 
 // Returns the images of the split, and what became of them in this call.
 std::string conversion_done(const formats::Conversion& result) {
   std::string images =
-      fmt::format("the {} of split '{}'", count_of(result.images, "image"), spec::to_string(result.split));
-  if (result.patients) images += fmt::format(" ({})", count_of(*result.patients, "patient"));
+      fmt::format("the {} of split '{}'", count_text(result.images, "image"), spec::to_string(result.split));
+  if (result.patients) images += fmt::format(" ({})", count_text(*result.patients, "patient"));
   const std::size_t kept = result.kept();
   if (kept == result.shards.size()) {
     return fmt::format("Nothing to convert: {} were in {} already", images, converted_form(result));
@@ -72,7 +67,7 @@ std::string after_conversion(const formats::Conversion& result, const TypedRoot&
 }
 
 std::string copied(const Staging& result) {
-  const std::string all = fmt::format("{} ({})", count_of(result.files, "file"), size_text(result.bytes));
+  const std::string all = fmt::format("{} ({})", count_text(result.files, "file"), size_text(result.bytes));
   if (result.kept == result.files) return fmt::format("Nothing to copy: all {} were there already", all);
   if (result.kept == 0) return "Copied " + all;
   return fmt::format("Copied the missing {} ({}) of {}", result.files - result.kept, size_text(result.copied_bytes),
@@ -134,7 +129,7 @@ std::string staging_text(const Staging& result, const TypedRoot& copy) {
   return fmt::format(
       "{}, with {}, from {} to {}, in {:.1f} s ({}); {} says more.\n"
       "Next: `{}` says in a minute how fast this machine delivers them from there.\n",
-      copied(result), count_of(result.images, "image"), printable(result.from), printable(copy.root), result.seconds,
+      copied(result), count_text(result.images, "image"), printable(result.from), printable(copy.root), result.seconds,
       rate_text(result.copied_bytes, result.seconds), printable(result.record), probe_command(copy));
 }
 
@@ -155,14 +150,14 @@ std::string staging_json(const Staging& result, const TypedRoot& copy) {
 std::string check_text(const CheckReport& report, const TypedRoot& checked) {
   std::string text;
   for (const std::string& problem : report.problems) text += printable(problem, problem.max_size()) + "\n";
-  text += fmt::format(
-      "Checked {} and {} of what they were converted into, {} in all, in {:.1f} s: ", count_of(report.images, "image"),
-      count_of(report.records, "record"), size_text(report.bytes), report.seconds);
+  text += fmt::format("Checked {} and {} of what they were converted into, {} in all, in {:.1f} s: ",
+                      count_text(report.images, "image"), count_text(report.records, "record"), size_text(report.bytes),
+                      report.seconds);
   if (report.problems.empty()) {
     return text + fmt::format("no problems.\nNext: `{}` says in a minute how fast this machine delivers them.\n",
                               probe_command(checked));
   }
-  return text + count_of(report.problems.size(), "problem") +
+  return text + count_text(report.problems.size(), "problem") +
          ".\nNext: fetch the images above again, or leave bad ones out of a run by `--set data.on_bad_record=skip`; "
          "convert again what differs from its image.\n";
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text.hpp"
 #include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 using measure::cpu_list_text;
 
-std::string counted(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+std::string counted(int count, std::string_view one) { return count_text(static_cast<std::uint64_t>(count), one); }
 
 std::string cpu_line(const measure::CpuLayout& cpu) {
   std::vector<std::string> parts;
