@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "format_option.hpp"
+#include "option_of_choice.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
 #include "spec/names.hpp"
@@ -32,7 +33,7 @@ std::map<std::string, Enum> words_of() {
 
 // Refuses an option of one scheme beside another scheme, which would ignore it. @throws CLI::RequiresError
 void require_scheme(const CLI::Option& option, spec::UpdateScheme its, spec::UpdateScheme asked) {
-  if (!option.empty() && asked != its) throw CLI::RequiresError(option.get_name(), "--update " + to_string(its));
+  require_choice(option, asked == its, "--update " + to_string(its));
 }
 
 std::string text_of(const verbs::CommResult& result, const std::string& format) {

@@ -14,11 +14,13 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "core/text.hpp"
 #include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/outcome.hpp"
 #include "dataset/make/synth_classes.hpp"
 #include "format_option.hpp"
+#include "option_of_choice.hpp"
 #include "output.hpp"
 #include "spec/folder_file.hpp"
 #include "spec/names.hpp"
@@ -124,8 +126,7 @@ void run_check(const DataSetArguments& set, std::size_t threads, const std::stri
   const dataset::TypedRoot root = typed(set);
   print_outcome(format, dataset::check_json(report, root), dataset::check_text(report, root));
   if (!report.problems.empty()) {
-    throw DataError(fmt::format("{} has {} problem{}, listed above", set.root, report.problems.size(),
-                                report.problems.size() == 1 ? "" : "s"));
+    throw DataError(fmt::format("{} has {}, listed above", set.root, count_text(report.problems.size(), "problem")));
   }
 }
 
@@ -214,16 +215,15 @@ void add_convert(CLI::App& data) {
   auto output = std::make_shared<std::string>("text");
   add_format_option(*verb, *output, {"text", "json"});
   verb->callback([options, set, split, format, resize, color, of_pixels, output] {
-    for (const CLI::Option* option : of_pixels) {  // other formats keep the images as they are, and would ignore it
-      if (!option->empty() && parse_target(*format) != spec::DataFormat::cached)
-        throw CLI::RequiresError(option->get_name(), "--to cached");
-    }
+    options->format = parse_target(*format);
+    // Other formats keep the images as they are.
+    for (const CLI::Option* option : of_pixels)
+      require_choice(*option, options->format == spec::DataFormat::cached, "--to cached");
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
     options->layout = spec.layout;
     options->labels = spec.labels;
     options->split = parse_split(*split);
-    options->format = parse_target(*format);
     options->pixels.resize = parse_resize(*resize);
     options->pixels.color = parse_color(*color);
     const formats::Conversion result = dataset::convert_data_set(*options);
