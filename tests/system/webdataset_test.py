@@ -64,8 +64,7 @@ class WebDataset(SystemTest):
         root = self.real_images()
         (root / "webdataset").mkdir()
         self.peer("write", root, root / "webdataset", "all", input=json.dumps(self.findings(REAL_IMAGES)))
-        checked = json.loads(self.succeed("data", "check", root, "--format", "json").stdout)
-        self.assertEqual(checked["records"], IMAGES)
+        self.assertEqual(self.told("data", "check", root)["records"], IMAGES)
         out = self.folder / "out"
         self.succeed(
             "--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out
