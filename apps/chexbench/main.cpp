@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "core/malloc_arenas.hpp"
 #include "out_of_memory.hpp"
 #include "output.hpp"
 #include "reader_gone.hpp"
@@ -73,6 +74,7 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  chexbench::limit_malloc_arenas();
   chexbench::app::install_out_of_memory_handler();
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
