@@ -8,7 +8,8 @@ namespace chexbench {
 
 // Returns the CPU numbers that this process may run on (its affinity mask, which a cgroup's cpuset restricts), in
 // topology order. In a build with hwloc there is one CPU per physical core, so that two ranks never share a core
-// through its hyperthreads; without hwloc every CPU of the mask counts as a core. Never empty: the fallback is CPU 0.
+// through its hyperthreads; a CPU whose core hwloc cannot find counts as a core, as every CPU of the mask does without
+// hwloc. Never empty: the fallback is CPU 0.
 // Thread-safe.
 std::vector<int> usable_cores();
 

@@ -1,10 +1,11 @@
 // The variant for builds with hwloc: it picks one CPU per physical core, so that two ranks never share a core through
 // its hyperthreads.
 #include <hwloc.h>
-#include <sched.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/affinity.hpp"
 
@@ -25,32 +26,24 @@ Topology load_topology() {
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
 
-int first_allowed(hwloc_const_cpuset_t cpuset, const cpu_set_t& allowed) {
-  for (int cpu = hwloc_bitmap_first(cpuset); cpu >= 0; cpu = hwloc_bitmap_next(cpuset, cpu)) {
-    if (CPU_ISSET(cpu, &allowed)) return cpu;
-  }
-  return -1;
-}
-
 }  // namespace
 
 std::vector<int> usable_cores() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  std::vector<int> cores;
   // Loading the topology takes milliseconds and its result never changes, so it is kept; the affinity mask is read
   // anew.
   static const Topology topology = load_topology();
-  if (topology) {
-    for (hwloc_obj_t core = nullptr;
-         (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;) {
-      const int cpu = first_allowed(core->cpuset, allowed);
-      if (cpu >= 0) cores.push_back(cpu);
-    }
+  std::vector<int> others = usable_cpus();
+  std::vector<int> cores;
+  for (hwloc_obj_t core = nullptr;
+       topology && (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;) {
+    const auto is_of_core = [core](int cpu) { return hwloc_bitmap_isset(core->cpuset, static_cast<unsigned>(cpu)); };
+    const auto first = std::ranges::find_if(others, is_of_core);
+    if (first == others.end()) continue;
+    cores.push_back(*first);
+    std::erase_if(others, is_of_core);
   }
-  if (!cores.empty()) return cores;
-  cores = usable_cpus();
+  // A CPU that hwloc knows no core of is one itself: where /sys cannot be read, it knows of one CPU.
+  cores.insert(cores.end(), others.begin(), others.end());
   if (cores.empty()) cores.push_back(0);
   return cores;
 }

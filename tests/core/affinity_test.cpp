@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -39,6 +40,19 @@ TEST(UsableCores, ShrinkToTheAffinityMask) {
     bind_this_thread({first});
     EXPECT_THAT(usable_cores(), ElementsAre(first));
   }).join();
+}
+
+// A process of its own, as hwloc is asked once. The variable makes it see one CPU, as it does where /sys cannot be
+// read.
+TEST(UsableCores, AreAllCpusWhereTheMachineCannotBeRead) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("HWLOC_SYNTHETIC", "core:1 pu:1", 1);
+        const std::vector<int> cores = usable_cores();
+        std::exit(std::set<int>(cores.begin(), cores.end()) == cpus_of_this_thread() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(BindThisThread, LeavesOnlyTheseCpus) {
