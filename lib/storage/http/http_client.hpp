@@ -18,6 +18,10 @@ namespace chexbench::storage {
 
 struct HttpReply;
 
+constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
+// Read of the body of an error, so that its connection can be used again.
+constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
+
 // What a request for an object of known size, or for a range of bytes, brings. A client that can do so receives it
 // where it stays, instead of giving it to its sink.
 class PlacedBody {
@@ -57,7 +61,7 @@ struct HttpReply {
   std::string etag;
   std::string last_modified;
   std::optional<double> retry_after_s;
-  std::string error_text;  // the beginning of the body (at most 4096 bytes) if the status is not 2xx
+  std::string error_text;  // the beginning of the body (at most kMostErrorBytes) if the status is not 2xx
 };
 
 // Sends requests over connections that it keeps and reuses, one for each request in flight. Thread-safe.

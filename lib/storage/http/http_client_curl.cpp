@@ -27,9 +27,6 @@ namespace {
 // libcurl receives into a buffer of its own, which it allocates for each request, and hands out copies. This much stays
 // in a core's cache meanwhile, and has 16 pages to fault in; its maximum of 512 KiB, 128.
 constexpr long kReceiveBytes = 64 * 1024;
-constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
-// Read of the body of an error, so that its connection can be used again.
-constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
 constexpr std::size_t kMostHeaderBytes = 256 * 1024;  // of one request, in all
 constexpr int kMostRedirects = 5;
 

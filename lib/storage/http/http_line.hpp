@@ -16,8 +16,9 @@ namespace chexbench::storage {
 class HttpLine {
  public:
   virtual ~HttpLine() = default;
-  // Sends the request, which must have `into`, and receives the answer. Returns std::nullopt if that is not one of
-  // status 200 or 206 with a known length: then nothing of it has been used, and another client may say what it is.
+  // Sends the request, which must have `into`, and receives the answer. Returns std::nullopt if that is neither one of
+  // status 200 or 206 with a known length nor an error with a text: then nothing of it has been used, and another
+  // client may say what it is.
   // `ends` is asked often; if it returns true, the reply fails.
   virtual std::optional<HttpReply> get(const HttpRequest& request, const std::function<bool()>& ends) = 0;
   // Whether the last request brought an answer that was not used and tells no error: the next one will be alike. (A

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <ctime>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/numbers.hpp"
 #include "storage/http/curl_parts.hpp"
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
@@ -23,7 +26,6 @@ constexpr std::size_t kWakeBytes = std::size_t{1} << 20;  // so many wake a thre
 constexpr long kLineBytes = 512 * 1024;                   // the most that libcurl receives or decrypts at once
 constexpr double kNoteS = 1;
 constexpr std::string_view kSchemeEnd = "://";
-constexpr int kFirstError = 400;  // among the statuses
 
 // The text of a request, as libcurl writes it. Empty if the URL is not as plain as those of objects that stores make.
 std::string text_of(const HttpRequest& request) {
@@ -41,6 +43,14 @@ std::string text_of(const HttpRequest& request) {
   text += "User-Agent: chexbench\r\nAccept: */*\r\n";
   for (const std::string& header : request.headers) text.append(header).append("\r\n");
   return text + "\r\n";
+}
+
+// The seconds from now on that Retry-After means, which is a number or a date.
+std::optional<double> seconds_of(std::string_view retry_after) {
+  if (const auto seconds = parse_number<std::uint32_t>(retry_after)) return *seconds;
+  const std::time_t date = curl_getdate(std::string(retry_after).c_str(), nullptr);
+  const double left_s = std::difftime(date, std::time(nullptr));
+  return date < 0 || left_s < 0 ? std::nullopt : std::optional(left_s);
 }
 
 // What libcurl asks while it connects.
@@ -79,9 +89,14 @@ class CurlLine final : public HttpLine {
   // Receives at least one byte, and returns how many; 0 at the end of the connection. `left` are missing in all.
   std::size_t receive(std::span<std::byte> into, std::size_t left);
   void wait(short events, std::size_t left);
-  // Receives the head of the answer, and the first bytes behind it. Returns false if it is none that can be used.
-  bool take_head(HttpReply& reply);
+  // Receives the head of the answer, and the first bytes behind it. Returns an empty one if it is none that can be
+  // used.
+  AnswerHead take_head(HttpReply& reply);
+  // What has come behind the head.
+  std::string_view first_bytes() const { return std::string_view(head_).substr(head_bytes_); }
   void take_body(RangePieces& pieces, std::size_t bytes);
+  // Receives the text of an error as far as it is wanted.
+  void take_error(const AnswerHead& head, HttpReply& reply);
 
   const CurlHandle handle_;
   const curl_socket_t socket_;
@@ -107,9 +122,14 @@ std::optional<HttpReply> CurlLine::get(const HttpRequest& request, const std::fu
   const std::string text = text_of(request);
   HttpReply reply;
   try {
-    if (text.empty() || !send(text) || !take_head(reply)) return {};
-    const auto rest = std::as_bytes(std::span(head_)).subspan(head_bytes_);
-    if (rest.size() > *reply.length) return {};
+    if (text.empty() || !send(text)) return {};
+    const AnswerHead head = take_head(reply);
+    if (head.is_error) {
+      take_error(head, reply);
+      return reply;
+    }
+    const auto rest = std::as_bytes(std::span(first_bytes()));
+    if (!head.is_plain || rest.size() > *reply.length) return {};
     reply.failure = request.into->begin(reply);
     if (!reply.failure.empty()) return reply;
     request.into->pieces().append(rest);
@@ -157,21 +177,21 @@ void CurlLine::wait(short events, std::size_t left) {
   request_->note_wait(time_s - begin_s_);
 }
 
-bool CurlLine::take_head(HttpReply& reply) {
+AnswerHead CurlLine::take_head(HttpReply& reply) {
   for (head_bytes_ = 0; head_bytes_ == 0;) {
     const std::size_t before = head_.size();
-    if (before > kMostHeadBytes) return false;
+    if (before > kMostHeadBytes) return {};
     head_.resize(before + kHeadBytes);
     const std::size_t got = receive(std::as_writable_bytes(std::span(head_)).subspan(before), 1);
     head_.resize(before + got);
-    if (got == 0) return false;
+    if (got == 0) return {};
     const std::size_t end = head_.find("\r\n\r\n", before - std::min<std::size_t>(before, 3));
     if (end != std::string::npos) head_bytes_ = end + 4;
   }
   const AnswerHead head = read_head(std::string_view(head_).substr(0, head_bytes_), reply);
   is_reusable_ = head.is_reusable && head.is_plain;
   is_error_ = reply.status >= kFirstError;
-  return head.is_plain;
+  return head;
 }
 
 void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
@@ -182,6 +202,28 @@ void CurlLine::take_body(RangePieces& pieces, std::size_t bytes) {
     pieces.add(got);
     bytes -= got;
   }
+}
+
+void CurlLine::take_error(const AnswerHead& head, HttpReply& reply) {
+  std::string body(first_bytes());
+  const auto read = [&]() -> ChunkedText {
+    if (head.is_in_chunks) return read_chunks(body);
+    return {.content = body.substr(0, *reply.length), .is_complete = body.size() >= *reply.length};
+  };
+  ChunkedText text = read();
+  while (!text.is_complete && !text.is_broken && body.size() < kMostErrorBodyBytes) {
+    const std::size_t before = body.size();
+    body.resize(before + kHeadBytes);
+    const std::size_t got = receive(std::as_writable_bytes(std::span(body)).subspan(before), 1);
+    body.resize(before + got);
+    if (got == 0) break;
+    text = read();
+  }
+  is_reusable_ = head.is_reusable && text.is_complete;
+  reply.error_text = std::move(text.content);
+  reply.error_text.resize(std::min(reply.error_text.size(), kMostErrorBytes));
+  reply.retry_after_s = seconds_of(header_of(std::string_view(head_).substr(0, head_bytes_), "retry-after"));
+  wait_.reset();
 }
 
 }  // namespace

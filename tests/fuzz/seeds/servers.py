@@ -59,6 +59,8 @@ def http_head_seeds():
     yield "closes", part % b"Connection: close\r\n"
     yield "chunked", part % b"Transfer-Encoding: chunked\r\n"
     yield "packed", part % b"Content-Encoding: gzip\r\n"
+    yield "busy", b"HTTP/1.1 503 Slow Down\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n"
+    yield "chunks", b"4\r\nbusy\r\n2;x=1\r\nok\r\n0\r\n\r\n"
     yield "moved", b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://host/b\r\n\r\n"
 
 
