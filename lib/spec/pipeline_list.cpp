@@ -140,25 +140,41 @@ OpKey parse_op_key(const std::string& key, const std::string& where) {
 
 const ParameterRule& parameter_rule(const OpKey& key) { return find_parameter(op_rule(key.op), key.parameter, key.op); }
 
-void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value) {
-  const OpKey parsed = parse_op_key(key, "pipeline");
-  std::vector<OpSpec*> matches;
-  std::vector<std::string> names;
-  for (OpSpec& op : pipeline.ops) {
-    names.push_back(op.op);
-    if (op.op == parsed.op) matches.push_back(&op);
-  }
-  if (matches.empty() || parsed.occurrence >= static_cast<int>(matches.size())) {
-    throw SpecError(fmt::format("'{}': pipeline '{}' has {} op '{}'; its ops are {}", key, pipeline.name,
-                                matches.empty() ? "no" : fmt::format("only {}", matches.size()), parsed.op,
-                                fmt::join(names, ", ")));
-  }
+namespace {
+
+// Returns the index of the op that the key means, whose parts are `parsed`; nothing if the pipeline has no such op.
+// @throws SpecError if it has several and the key does not say which
+std::optional<std::size_t> find_op(const PipelineSpec& pipeline, const std::string& key, const OpKey& parsed) {
+  std::vector<std::size_t> matches;
+  for (std::size_t i = 0; i < pipeline.ops.size(); ++i)
+    if (pipeline.ops[i].op == parsed.op) matches.push_back(i);
   if (matches.size() > 1 && parsed.occurrence < 0) {
     throw SpecError(fmt::format("'{}': pipeline '{}' has {} ops '{}'; say which: pipeline.{}[0].{} is the first", key,
                                 pipeline.name, matches.size(), parsed.op, parsed.op, parsed.parameter));
   }
-  const std::size_t index = parsed.occurrence < 0 ? 0 : static_cast<std::size_t>(parsed.occurrence);
-  matches[index]->parameters[parsed.parameter] = value;
+  const auto occurrence = static_cast<std::size_t>(std::max(parsed.occurrence, 0));
+  return occurrence < matches.size() ? std::optional(matches[occurrence]) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ParameterValue> value_of(const PipelineSpec& pipeline, const std::string& key) {
+  const OpKey parsed = parse_op_key(key, "pipeline");
+  const std::optional<std::size_t> index = find_op(pipeline, key, parsed);
+  return index ? std::optional(pipeline.ops[*index].parameters.at(parsed.parameter)) : std::nullopt;
+}
+
+void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value) {
+  const OpKey parsed = parse_op_key(key, "pipeline");
+  const std::optional<std::size_t> index = find_op(pipeline, key, parsed);
+  if (!index) {
+    std::vector<std::string> names;
+    for (const OpSpec& op : pipeline.ops) names.push_back(op.op);
+    const auto count = std::ranges::count(names, parsed.op);
+    throw SpecError(fmt::format("'{}': pipeline '{}' has {} op '{}'; its ops are {}", key, pipeline.name,
+                                count == 0 ? "no" : fmt::format("only {}", count), parsed.op, fmt::join(names, ", ")));
+  }
+  pipeline.ops[*index].parameters[parsed.parameter] = value;
 }
 
 }  // namespace chexbench::spec

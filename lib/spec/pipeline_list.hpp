@@ -1,6 +1,7 @@
 // Converts op lists between JSON trees and PipelineSpec, and sets the parameters of ops that sweeps and overrides name.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ OpKey parse_op_key(const std::string& key, const std::string& where);
 
 // Returns the rule of the parameter that `key`, a result of parse_op_key(), names. It lives as long as the program.
 const ParameterRule& parameter_rule(const OpKey& key);
+
+// Returns the value of the parameter that `key` names; nothing if the pipeline has no such op.
+// @throws SpecError if it has several and the key does not say which
+std::optional<ParameterValue> value_of(const PipelineSpec& pipeline, const std::string& key);
 
 // Sets the parameter that `key` names to `value`, which must be one that its rule allows.
 // @throws SpecError if the pipeline has no such op (naming those it has), or several and the key does not say which

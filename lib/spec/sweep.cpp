@@ -128,7 +128,11 @@ std::optional<ParameterValue> value_in(const SweepSpec& sweep, const std::vector
     const auto found = std::ranges::find(*stated, key, &Setting::key);
     if (found != stated->end()) return scalar(found->value);
   }
-  if (key == "pipeline") return sweep.base.pipeline.name;
+  if (key.starts_with("pipeline")) {
+    const auto swept = std::ranges::find(settings, "pipeline", &Setting::key);
+    const PipelineSpec& pipeline = swept == settings.end() ? sweep.base.pipeline : std::get<PipelineSpec>(swept->value);
+    return key == "pipeline" ? std::optional(ParameterValue(pipeline.name)) : value_of(pipeline, key);
+  }
   const KeyRule* rule = find_key(key);
   return rule == nullptr ? std::nullopt : std::optional(to_parameter(rule->get(sweep.base)));
 }

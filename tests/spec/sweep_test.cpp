@@ -13,8 +13,11 @@
 namespace chexbench::spec {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Sweep, IsTheProductInTheOrderWrittenTheLastAxisFastest) {
   EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["tfrecord", "png"], "pipeline": ["naive", "keras"]}})")),
@@ -45,6 +48,10 @@ TEST(Sweep, LeavesOutByTheParameterOfAnOp) {
                                      "data.format": ["png", "tfrecord"],
                                      "exclude": [{"pipeline.map.parallel_calls": 2, "data.format": "png"}]}})")),
       ElementsAre("map.parallel_calls=1 png", "map.parallel_calls=1 tfrecord", "map.parallel_calls=2 tfrecord"));
+  // One that nothing states has its default, where the pipeline has the op.
+  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"],
+                                     "exclude": [{"pipeline.map.parallel_calls": 10, "data.format": "png"}]}})")),
+              AllOf(Not(Contains("naive png")), Contains("naive tfrecord")));
 }
 
 TEST(Sweep, RefusesExclusionsThatMeanNothing) {
