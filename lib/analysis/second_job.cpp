@@ -183,11 +183,13 @@ bool second_job_is_emulated(const spec::Experiment& spec) {
 }
 
 std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial) {
+  const std::vector<const results::RepeatResult*> repeats = results::counted_repeats(trial);
   std::vector<double> alone, beside;
   SecondJobRates rates;
-  for (const results::RepeatResult* repeat : results::counted_repeats(trial)) {
+  rates.counts_bytes = std::ranges::any_of(
+      repeats, [](const results::RepeatResult* repeat) { return repeat->second_job.alone_bytes_per_s.has_value(); });
+  for (const results::RepeatResult* repeat : repeats) {
     const results::SecondJobResult& job = repeat->second_job;
-    rates.counts_bytes = job.alone_bytes_per_s.has_value();
     const auto& [of_alone, of_beside] = rates.counts_bytes ? std::pair(job.alone_bytes_per_s, job.bytes_per_s)
                                                            : std::pair(job.alone_images_per_s, job.images_per_s);
     if (!of_alone || !of_beside || *of_alone <= 0) continue;

@@ -69,6 +69,15 @@ TEST(ASecondJob, CostsWhatTheTrialLosesAgainstItsRunAlone) {
   EXPECT_NE(memory.command.find("data.deliver=u8"), std::string::npos);
 }
 
+TEST(ASecondJob, HasTheUnitOfAllItsRepeatsWhereOneHasNoRate) {
+  results::TrialResult trial = beside(spec::SecondJobKind::memory, "apart", 0.9, 0.95);
+  trial.repeats.back().second_job = {};
+  const std::optional<SecondJobRates> rates = second_job_rates(trial);
+  ASSERT_TRUE(rates);
+  EXPECT_TRUE(rates->counts_bytes);
+  EXPECT_EQ(rates->alone, 8e9);
+}
+
 TEST(ASecondJob, IsToldByResourceThatCostsMostFirst) {
   const results::Report report = two_jobs();
   const results::Finding& found = finding(report, "second_job_resources", "alone");
