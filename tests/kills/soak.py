@@ -102,7 +102,6 @@ def spec_of(url, minutes, profile_path):
             "engine": f"emulated:{profile_path}",
             "store": {"shape": {"latency_ms": 5, "jitter_ms": 5, "iops": STORE_IMAGES_PER_S}},
             "training": {"batch_size": BATCH},
-            "pipeline.prefetch[1].buffer": 2,  # "auto" may grow at any time
             "measure": {"warmup_steps": 1, "steps": max(1, round(60 * minutes * ENGINE_IMAGES_PER_S / BATCH)),
                         "repeats": 1, "extra_repeats": 0, "page_cache": "as_is"}}
 
@@ -115,7 +114,8 @@ def soak(folder, minutes):
     with Server(images, misbehaving) as server, open(folder / "log", "w+") as log:
         (folder / "soak.json").write_text(json.dumps(profile()))
         (folder / "spec.json").write_text(json.dumps(spec_of(server.url, minutes, folder / "soak.json")))
-        process = subprocess.Popen([str(BINARY), "--config", str(folder / "spec.json"), "--output", str(out)],
+        process = subprocess.Popen([str(BINARY), "--config", str(folder / "spec.json"), "--output", str(out),
+                                    "--set", "pipeline.prefetch[1].buffer=2"],  # "auto" may grow at any time
                                    stdout=subprocess.DEVNULL, stderr=log)
         started = time.monotonic()
         try:
