@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/library_exit.hpp"
 #include "core/log.hpp"
 #include "core/malloc_arenas.hpp"
 #include "out_of_memory.hpp"
@@ -75,10 +76,13 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
 
 int main(int argc, char** argv) {
   chexbench::limit_malloc_arenas();
+  chexbench::watch_library_exits();
   chexbench::app::install_out_of_memory_handler();
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
   // Other ranks may wait for this one in a collective, so an error of this rank must end them, too.
   chexbench::bench::Session session;
-  return session.leave(run(argc, argv, session));
+  const int code = run(argc, argv, session);
+  chexbench::exit_is_own();
+  return session.leave(code);
 }

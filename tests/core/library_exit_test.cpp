@@ -1,0 +1,23 @@
+#include "core/library_exit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/errors.hpp"
+
+namespace chexbench {
+namespace {
+
+TEST(ALibraryThatExits, IsToldOf) {
+  EXPECT_EXIT((watch_library_exits(), std::exit(1)), testing::ExitedWithCode(static_cast<int>(ExitCode::device)),
+              "got no memory or no thread: lower");
+}
+
+TEST(ALibraryThatExits, IsNotMeantByOtherCodes) {
+  EXPECT_EXIT((watch_library_exits(), std::exit(3)), testing::ExitedWithCode(3), "^$");
+  EXPECT_EXIT((watch_library_exits(), exit_is_own(), std::exit(1)), testing::ExitedWithCode(1), "^$");
+}
+
+}  // namespace
+}  // namespace chexbench
