@@ -44,7 +44,6 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"nccl\.h": ["lib/comm/nccl"],
     r"nlohmann/": ["lib/spec", "lib/results", "lib/report", "lib/verbs", "lib/formats", "lib/dataset"],
     r"spdlog/": ["lib/core"],
-    r"hwloc": ["lib/core"],
     r"nvml\.h": ["lib/measure"],
     r"cupti": ["apps/kernel_time"],
     r"CLI/": ["apps"],

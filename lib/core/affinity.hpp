@@ -6,12 +6,11 @@
 
 namespace chexbench {
 
-// Returns the CPU numbers that this process may run on (its affinity mask, which a cgroup's cpuset restricts), in
-// topology order. In a build with hwloc there is one CPU per physical core, so that two ranks never share a core
-// through its hyperthreads; a CPU whose core hwloc cannot find counts as a core, as every CPU of the mask does without
-// hwloc. Never empty: the fallback is CPU 0.
-// Thread-safe.
-std::vector<int> usable_cores();
+// Returns one CPU of each physical core that this process may run on (its affinity mask, which a cgroup's cpuset
+// restricts), so that two ranks never share a core through its hyperthreads. They are ordered by socket, then by
+// number. A CPU whose core cannot be found in `cpu_folder`, where the kernel describes them, counts as a core. Never
+// empty: the fallback is CPU 0. Thread-safe.
+std::vector<int> usable_cores(const std::string& cpu_folder = "/sys/devices/system/cpu");
 
 // Returns all CPU numbers of that mask, ascending, those of hyperthreads included. Thread-safe.
 std::vector<int> usable_cpus();

@@ -21,8 +21,7 @@ struct CpuLayout {
   std::optional<double> load;
 };
 
-// Reads sysfs instead of calling hwloc, which gets the same facts from the same files. So a build without hwloc knows
-// them too, and tests can substitute a folder. Thread-safe.
+// Reads sysfs, for which tests can substitute a folder. Thread-safe.
 CpuLayout probe_cpu_layout(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

@@ -74,9 +74,6 @@ if(CHEXBENCH_WITH_dcmtk AND dcmtk_INCLUDE AND NOT "${dcmtk_LIBRARIES}" MATCHES "
   target_link_libraries(dcmtk INTERFACE ${dcmtk_LIBRARIES})
 endif()
 chexbench_report("DCMTK" dcmtk "DICOM files are not read: export them to PNG first")
-chexbench_find_plain(hwloc hwloc.h hwloc)
-chexbench_report("hwloc" hwloc
-  "threads are not bound to cores, and cores_per_rank counts CPUs instead of physical cores")
 chexbench_find_plain(dnnl dnnl.hpp dnnl)
 chexbench_report("oneDNN" dnnl "no engine 'onednn': no real training on CPUs")
 

@@ -21,7 +21,6 @@ class Chexbench(CMakePackage, CudaPackage):
     variant("jpeg", default=True, description="JPEGs by libjpeg-turbo")
     variant("dicom", default=True, description="DICOM files by DCMTK")
     variant("isal", default=True, description="Inflate PNGs by ISA-L, at about twice zlib's speed")
-    variant("hwloc", default=True, description="Bind threads to cores")
     variant("http", default=True, description="Data sets on http:// and s3://")
     variant("nfs", default=True, description="Data sets on nfs://")
     variant("nccl", default=False, when="+cuda", description="Average gradients of GPUs by NCCL")
@@ -41,7 +40,6 @@ class Chexbench(CMakePackage, CudaPackage):
     depends_on("libjpeg-turbo", when="+jpeg")
     depends_on("dcmtk@3.6.7:", when="+dicom")
     depends_on("isa-l@2.30:", when="+isal")
-    depends_on("hwloc@2:", when="+hwloc")
     with when("+http"):
         depends_on("curl")
         depends_on("openssl@3:")
@@ -68,7 +66,6 @@ class Chexbench(CMakePackage, CudaPackage):
             self.define_from_variant("CHEXBENCH_WITH_jpeg", "jpeg"),
             self.define_from_variant("CHEXBENCH_WITH_dcmtk", "dicom"),
             self.define_from_variant("CHEXBENCH_WITH_isal", "isal"),
-            self.define_from_variant("CHEXBENCH_WITH_hwloc", "hwloc"),
             self.define_from_variant("CHEXBENCH_WITH_nfs", "nfs"),
             self.define_from_variant("CHEXBENCH_WITH_cudnn", "cuda"),
             self.define("CHEXBENCH_WITH_nccl", "+nccl" in self.spec),

@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <cstdlib>
+#include <iterator>
 #include <set>
 #include <thread>
+
+#include "core/scratch.hpp"
 
 namespace chexbench {
 namespace {
@@ -42,17 +44,32 @@ TEST(UsableCores, ShrinkToTheAffinityMask) {
   }).join();
 }
 
-// A process of its own, as hwloc is asked once. The variable makes it see one CPU, as it does where /sys cannot be
-// read.
 TEST(UsableCores, AreAllCpusWhereTheMachineCannotBeRead) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        setenv("HWLOC_SYNTHETIC", "core:1 pu:1", 1);
-        const std::vector<int> cores = usable_cores();
-        std::exit(std::set<int>(cores.begin(), cores.end()) == cpus_of_this_thread() ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
+  const std::vector<int> cores = usable_cores("/no such folder");
+  EXPECT_EQ(std::set<int>(cores.begin(), cores.end()), cpus_of_this_thread());
+}
+
+// What the kernel says of a CPU, in a folder of this test.
+void describe_cpu(const ScratchFolder& folder, int cpu, const std::string& hyperthreads, int socket) {
+  const std::string topology = folder / ("cpu" + std::to_string(cpu) + "/topology/");
+  write_text(topology + "thread_siblings_list", hyperthreads + '\n');
+  write_text(topology + "physical_package_id", std::to_string(socket) + '\n');
+}
+
+TEST(UsableCores, HaveOneCpuEachAndGoBySocket) {
+  const std::set<int> allowed = cpus_of_this_thread();
+  if (allowed.size() < 2) GTEST_SKIP() << "one CPU only";
+  const int first = *allowed.begin(), second = *std::next(allowed.begin());
+  const ScratchFolder folder;
+  std::thread([&] {
+    bind_this_thread({first, second});
+    describe_cpu(folder, first, "0,1", 0);
+    describe_cpu(folder, second, "0,1", 0);
+    EXPECT_THAT(usable_cores(folder.path()), ElementsAre(first));
+    describe_cpu(folder, first, "0", 1);
+    describe_cpu(folder, second, "1", 0);
+    EXPECT_THAT(usable_cores(folder.path()), ElementsAre(second, first));
+  }).join();
 }
 
 TEST(BindThisThread, LeavesOnlyTheseCpus) {

@@ -85,7 +85,7 @@ class Recipe(SystemTest):
     def test_a_variant_turns_its_package_on(self):
         for variant, options in (("mpi", ["mpi"]), ("onednn", ["dnnl"]), ("opencv", ["opencv"]), ("jpeg", ["jpeg"]),
                                  ("dicom", ["dcmtk"]),
-                                 ("isal", ["isal"]), ("hwloc", ["hwloc"]), ("nfs", ["nfs"]),
+                                 ("isal", ["isal"]), ("nfs", ["nfs"]),
                                  ("http", ["curl", "crypto", "pugi"]),
                                  ("cuda", ["cudnn", "nvml"]), ("nccl", ["nccl"])):
             with self.subTest(variant=variant):

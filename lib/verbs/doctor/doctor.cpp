@@ -61,7 +61,6 @@ Doctor examine(const DoctorRequest& request, comm::World& world) {
                      {"oneDNN", CHEXBENCH_HAS_ONEDNN},
                      {"OpenCV", CHEXBENCH_HAS_OPENCV},
                      {"ISA-L", CHEXBENCH_HAS_ISAL},
-                     {"hwloc", CHEXBENCH_HAS_HWLOC},
                      {"cuDNN", CHEXBENCH_HAS_CUDNN},
                      {"NCCL", CHEXBENCH_HAS_NCCL},
                      {"NVML", CHEXBENCH_HAS_NVML},
