@@ -1,13 +1,15 @@
 #include "measure/process_sampler.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <ctime>
-#include <filesystem>
+#include <memory>
+#include <string>
 #include <string_view>
-#include <system_error>
 
 #include "core/numbers.hpp"
 
@@ -46,12 +48,14 @@ double process_cpu_s() {
 }
 
 double process_cpu_wait_s() {
-  std::error_code error;  // a thread may end while its folder is read
+  // libstdc++'s directory_iterator ends the process where it gets no memory to go on.
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), &::closedir);
   double sum_s = 0;
-  for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
-       task.increment(error)) {
-    Page page;
-    const std::string_view text = read_proc((task->path() / "schedstat").c_str(), page);
+  while (const dirent* task = tasks ? ::readdir(tasks.get()) : nullptr) {
+    if (task->d_name[0] == '.') continue;
+    Page page;  // a thread may end while its folder is read; then it stays empty
+    const std::string path = fmt::format("/proc/self/task/{}/schedstat", task->d_name);
+    const std::string_view text = read_proc(path.c_str(), page);
     const std::size_t blank = text.find(' ');
     if (blank == std::string_view::npos) continue;
     std::string_view wait_ns = text.substr(blank + 1);
