@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/onednn/parallel.hpp"
 #include "engine/onednn/winograd.hpp"
 
 namespace chexbench::engine::onednn {
@@ -34,14 +35,22 @@ bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
   return std::string_view(desc.impl_info_str()).starts_with("ref");
 }
 
+// Whether oneDNN would multiply matrices: it divides them among threads in ways that show in the low bits of the sums.
+// Its other implementations divide no sum of forward.
+bool is_product(const dnnl::convolution_forward::primitive_desc& desc) {
+  return std::string_view(desc.impl_info_str()).find("gemm:") != std::string_view::npos;
+}
+
 }  // namespace
 
-ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
-                             Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad)
+ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight,
+                             const PassMode& mode, Tensor& source, Tensor& destination, bool needs_source_gradient,
+                             const Tensor& scratchpad)
     : device_(device),
       kind_(fmt::format("{}convolution {}x{}", layer.groups > 1 ? "depthwise " : "", layer.kernel, layer.kernel)),
       weight_(std::move(weight)),
       bias_(bias_of(layer, weight_)),
+      mode_(mode),
       source_(source),
       destination_(destination),
       needs_source_gradient_(needs_source_gradient),
@@ -63,6 +72,10 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   forward_desc_ = is_reference(direct)
                       ? forward_into({destination.desc.dims(), device.data_type(), memory::format_tag::any})
                       : direct;
+  if (is_product(forward_desc_)) {
+    const OneThread alone;
+    forward_desc_on_one_thread_ = forward_into(forward_desc_.dst_desc());
+  }
   weight_gradient_.emplace(device, layer, ConvolutionShape{weights_f32, bias, stride, padding}, source, destination,
                            direct);
   if (!needs_source_gradient_) return;
@@ -119,6 +132,14 @@ void ConvolutionOp::bind() {
     rearrangement_ = {from, to, dnnl::reorder(from, to)};
   }
   if (bias_slot_ != nullptr) forward_arguments_[DNNL_ARG_BIAS] = wrap(bias_slot_->desc, bias_slot_->weights);
+  if (forward_desc_on_one_thread_) {
+    const OneThread alone;
+    forward_on_one_thread_ = dnnl::convolution_forward(*forward_desc_on_one_thread_);
+    arguments_on_one_thread_ = forward_arguments_;
+    arguments_on_one_thread_[DNNL_ARG_WEIGHTS] = weights_as(forward_desc_on_one_thread_->weights_desc());
+    arguments_on_one_thread_[DNNL_ARG_SCRATCHPAD] =
+        wrap(forward_desc_on_one_thread_->scratchpad_desc(), scratchpad_.data);
+  }
   if (destination_gradient_ != nullptr) bind_backward();
 }
 
@@ -133,7 +154,12 @@ void ConvolutionOp::bind_backward() {
 }
 
 void ConvolutionOp::forward() {
-  forward_.execute(device_.stream, forward_arguments_);
+  if (mode_.any_threads && forward_desc_on_one_thread_) {
+    const OneThread alone;
+    forward_on_one_thread_.execute(device_.stream, arguments_on_one_thread_);
+  } else {
+    forward_.execute(device_.stream, forward_arguments_);
+  }
   if (rearrangement_) rearrangement_->run(device_);
 }
 
@@ -154,11 +180,17 @@ std::size_t ConvolutionOp::held_bytes() const {
 }
 
 // The intermediate result is placed after the part of the scratchpad that forward itself needs.
-std::size_t ConvolutionOp::rearranged_offset() const { return whole_lines(forward_desc_.scratchpad_desc().get_size()); }
+std::size_t ConvolutionOp::rearranged_offset() const { return whole_lines(forward_scratchpad_bytes()); }
+
+std::size_t ConvolutionOp::forward_scratchpad_bytes() const {
+  const std::size_t on_one_thread =
+      forward_desc_on_one_thread_ ? forward_desc_on_one_thread_->scratchpad_desc().get_size() : 0;
+  return std::max(forward_desc_.scratchpad_desc().get_size(), on_one_thread);
+}
 
 std::size_t ConvolutionOp::scratchpad_bytes() const {
-  const std::size_t forward = is_rearranged() ? rearranged_offset() + forward_desc_.dst_desc().get_size()
-                                              : forward_desc_.scratchpad_desc().get_size();
+  const std::size_t forward =
+      is_rearranged() ? rearranged_offset() + forward_desc_.dst_desc().get_size() : forward_scratchpad_bytes();
   if (destination_gradient_ == nullptr) return forward;
   const std::size_t data = needs_source_gradient_ ? data_desc_.scratchpad_desc().get_size() : 0;
   return std::max({forward, weight_gradient_->scratchpad_bytes(), data});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 #include "engine/onednn/weight_gradient.hpp"
 
 namespace chexbench::engine::onednn {
@@ -15,10 +16,10 @@ namespace chexbench::engine::onednn {
 class ConvolutionOp final : public Op {
  public:
   // `weight` is the name and shape of the layer's weight, in PyTorch's order: [outputs, inputs / groups, kernel,
-  // kernel]. `scratchpad` is shared by all ops and must have its memory before bind(). `needs_source_gradient` is
-  // false if the source is the network's input.
-  ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
-                Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
+  // kernel]. `mode` must outlive the op. `scratchpad` is shared by all ops and must have its memory before bind().
+  // `needs_source_gradient` is false if the source is the network's input.
+  ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, const PassMode& mode,
+                Tensor& source, Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
 
   std::string kind() const override { return kind_; }
   void plan_forward(Planner& planner) override;
@@ -39,6 +40,7 @@ class ConvolutionOp final : public Op {
   // Whether forward writes a layout other than the destination's, so that its result goes to the scratchpad first.
   bool is_rearranged() const { return forward_desc_.dst_desc() != destination_.desc; }
   std::size_t rearranged_offset() const;
+  std::size_t forward_scratchpad_bytes() const;
   void bind_backward();
   dnnl::memory wrap(const dnnl::memory::desc& desc, void* data) const { return {desc, device_.engine, data}; }
   // Returns the weights in the layout of `desc`: the store's own memory if it has that layout, otherwise a copy that
@@ -49,6 +51,7 @@ class ConvolutionOp final : public Op {
   const std::string kind_;  // "convolution 3x3"
   const model::TensorInfo weight_;
   const std::optional<model::TensorInfo> bias_;
+  const PassMode& mode_;
   Tensor& source_;
   Tensor& destination_;
   const bool needs_source_gradient_;
@@ -58,11 +61,13 @@ class ConvolutionOp final : public Op {
   ParameterSlot* slot_ = nullptr;
   ParameterSlot* bias_slot_ = nullptr;
 
-  dnnl::convolution_forward::primitive_desc forward_desc_;
+  using Forward = dnnl::convolution_forward::primitive_desc;
+  Forward forward_desc_;
+  std::optional<Forward> forward_desc_on_one_thread_;  // where the number of threads shows in the bits
   dnnl::convolution_backward_data::primitive_desc data_desc_;
   std::optional<WeightGradient> weight_gradient_;  // filled by the constructor
-  dnnl::primitive forward_, data_;
-  std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_;
+  dnnl::primitive forward_, forward_on_one_thread_, data_;
+  std::unordered_map<int, dnnl::memory> forward_arguments_, arguments_on_one_thread_, data_arguments_;
   struct Copy {
     dnnl::memory from, to;
     dnnl::reorder reorder;

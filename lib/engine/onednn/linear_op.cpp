@@ -74,7 +74,6 @@ void LinearOp::bind_backward() {
 }
 
 // oneDNN divides a sum over inputs among threads if the layer is large, so that their number shows in the low bits.
-// It divides no sum of a convolution's forward.
 void LinearOp::forward() {
   if (!mode_.any_threads) {
     forward_.execute(device_.stream, forward_arguments_);

@@ -235,7 +235,7 @@ class Lowering {
     const std::int64_t inputs = layer(input).channels / layer(i).groups;
     const model::TensorInfo weight{layer(i).name + ".weight",
                                    {layer(i).channels, inputs, layer(i).kernel, layer(i).kernel}};
-    add<ConvolutionOp>(layer(i), weight, input_tensor(i), new_tensor(i), layer(input).kind != LayerKind::input,
+    add<ConvolutionOp>(layer(i), weight, mode_, input_tensor(i), new_tensor(i), layer(input).kind != LayerKind::input,
                        scratchpad_);
   }
 

@@ -76,7 +76,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
                              .groups = c.groups,
                              .bias = c.bias};
     const model::TensorInfo weight{"conv.weight", {c.outputs, c.inputs_of_group(), c.kernel, c.kernel}};
-    op_ = &rig_->add<ConvolutionOp>(layer, weight, *x_, *y_, !reads_image(), rig_->scratchpad());
+    op_ = &rig_->add<ConvolutionOp>(layer, weight, rig_->mode(), *x_, *y_, !reads_image(), rig_->scratchpad());
     rig_->place();
     x_values_ = rig_->fill(*x_, "x");
     dy_values_ = rig_->fill(*dy_, "dy");
@@ -117,6 +117,12 @@ TEST_P(ConvolutionOpTest, ForwardSumsTheProductsOfItsWindows) {
 // One layer in oneDNN's reference loops would take longer than all others together.
 TEST_P(ConvolutionOpTest, ForwardIsNotLeftToPlainLoops) {
   EXPECT_THAT(op_->forward_implementation(), testing::Not(testing::StartsWith("ref")));
+}
+
+TEST_P(ConvolutionOpTest, ForwardOnAnyNumberOfThreadsIsTheSame) {
+  rig_->mode().any_threads = true;
+  rig_->forward();
+  EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
 }
 
 TEST_P(ConvolutionOpTest, ForwardUsesTheNewWeightsOnceTheyAreRefreshed) {

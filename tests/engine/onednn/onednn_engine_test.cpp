@@ -106,9 +106,10 @@ TEST(OnednnEngine, AveragesTheGradientsOfAStepsBatchesAsOfOneLargeBatch) {
       EXPECT_EQ(of_parts.waits, step);
       EXPECT_EQ(parts->steps_finished(), step);
       EXPECT_EQ(parts->timings().images, 6);
-      EXPECT_NEAR(parts->timings().loss, whole->timings().loss, 1e-5 * whole->timings().loss) << model << ", " << step;
-      // In later steps the rounding of earlier updates has grown.
-      EXPECT_LT(worst_gradient_error(*parts, *whole), step == 1 ? 1e-3 : 1e-2) << model << ", step " << step;
+      // In later steps the rounding of earlier updates has grown, and an activation near zero may go either way (AVX2
+      // has 4 % in a layer). A batch that counts twice or not at all would change a third.
+      EXPECT_NEAR(parts->timings().loss, whole->timings().loss, 1e-4 * whole->timings().loss) << model << ", " << step;
+      EXPECT_LT(worst_gradient_error(*parts, *whole), step == 1 ? 1e-4 : 0.1) << model << ", step " << step;
     }
   }
 }
