@@ -42,8 +42,8 @@ class Color(SystemTest):
     def training(self, color, **keys):
         return self.spec(**{
             "data": {"root": str(self.images), "layout": "folders", "split": "all", "color": color}, "engine": "onednn",
-            "model": {"name": "googlenet", "image_size": 32}, "pipeline": "optimized",
-            "training": {"batch_size": 4, "task": "classes", "epochs": 6, "learning_rate": 0.002,
+            "model": {"name": "mobilenet_v2", "image_size": 32}, "pipeline": "optimized",
+            "training": {"batch_size": 4, "task": "classes", "epochs": 24, "learning_rate": 0.004,
                          "validation_share": 0},
             "measure": {"warmup_steps": 1}} | keys)
 
