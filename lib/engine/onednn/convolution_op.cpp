@@ -28,13 +28,6 @@ std::optional<model::TensorInfo> bias_of(const model::Layer& layer, const model:
   return model::TensorInfo{layer.name + ".bias", {weight.shape.front()}};
 }
 
-// Whether oneDNN would run its reference implementation: unoptimized loops, hundreds of times slower than any other
-// implementation. oneDNN 2.6 has nothing else for three input channels, blocks of eight output channels, and windows as
-// large as AlexNet's.
-bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
-  return std::string_view(desc.impl_info_str()).starts_with("ref");
-}
-
 // Whether oneDNN would multiply matrices: it divides them among threads in ways that show in the low bits of the sums.
 // Its other implementations divide no sum of forward.
 bool is_product(const dnnl::convolution_forward::primitive_desc& desc) {
@@ -69,7 +62,9 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
                                                      attributes, device.engine);
   };
   const auto direct = forward_into(destination.desc);
-  forward_desc_ = is_reference(direct)
+  // oneDNN 2.6 has nothing else for three input channels, blocks of eight output channels, and windows as large as
+  // AlexNet's.
+  forward_desc_ = is_reference(direct.impl_info_str())
                       ? forward_into({destination.desc.dims(), device.data_type(), memory::format_tag::any})
                       : direct;
   if (is_product(forward_desc_)) {
@@ -111,7 +106,7 @@ void ConvolutionOp::add_parameters(ParameterStore& store) {
 memory ConvolutionOp::weights_as(const memory::desc& desc) {
   memory flat = wrap(slot_->desc, slot_->weights);
   if (desc == slot_->desc) return flat;
-  for (const Copy& copy : copies_) {
+  for (const Rearrangement& copy : copies_) {
     if (copy.to.get_desc() == desc) return copy.to;
   }
   memory to(desc, device_.engine);
@@ -170,12 +165,12 @@ void ConvolutionOp::backward() {
 }
 
 void ConvolutionOp::refresh_weights() {
-  for (Copy& copy : copies_) copy.run(device_);
+  for (Rearrangement& copy : copies_) copy.run(device_);
 }
 
 std::size_t ConvolutionOp::held_bytes() const {
   std::size_t bytes = 0;
-  for (const Copy& copy : copies_) bytes += copy.to.get_desc().get_size();
+  for (const Rearrangement& copy : copies_) bytes += copy.to.get_desc().get_size();
   return bytes;
 }
 

@@ -68,13 +68,8 @@ class ConvolutionOp final : public Op {
   std::optional<WeightGradient> weight_gradient_;  // filled by the constructor
   dnnl::primitive forward_, forward_on_one_thread_, data_;
   std::unordered_map<int, dnnl::memory> forward_arguments_, arguments_on_one_thread_, data_arguments_;
-  struct Copy {
-    dnnl::memory from, to;
-    dnnl::reorder reorder;
-    void run(const Device& device) { reorder.execute(device.stream, from, to); }
-  };
-  std::vector<Copy> copies_;
-  std::optional<Copy> rearrangement_;
+  std::vector<Rearrangement> copies_;
+  std::optional<Rearrangement> rearrangement_;
 };
 
 }  // namespace chexbench::engine::onednn

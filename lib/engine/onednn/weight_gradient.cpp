@@ -25,7 +25,13 @@ std::byte* from_image(const Tensor& tensor, int image) {
          tensor.desc.get_size() / static_cast<std::size_t>(tensor.shape.images) * static_cast<std::size_t>(image);
 }
 
+memory::desc of_any_layout(const Tensor& tensor) {
+  return {tensor.desc.dims(), tensor.desc.data_type(), memory::format_tag::any};
+}
+
 }  // namespace
+
+bool is_reference(std::string_view implementation) { return implementation.starts_with("ref"); }
 
 WeightGradient::WeightGradient(const Device& device, const model::Layer& layer, const ConvolutionShape& shape,
                                const Tensor& source, const Tensor& destination,
@@ -41,6 +47,9 @@ WeightGradient::WeightGradient(const Device& device, const model::Layer& layer, 
     whole_ = with_winograd(winograd, [&](dnnl::algorithm algorithm, bool allow_empty) {
       return convolution(shape, source.desc, destination.desc, forward, algorithm, allow_empty);
     });
+    if (is_reference(whole_.impl_info_str())) {
+      whole_ = convolution(shape, of_any_layout(source), of_any_layout(destination), forward);
+    }
   }
 }
 
@@ -113,7 +122,11 @@ std::size_t WeightGradient::part_bytes() const {
 
 std::size_t WeightGradient::scratchpad_bytes() const {
   if (product_) return product_->scratchpad_desc().get_size();
-  return parts_.empty() ? whole_.scratchpad_desc().get_size() : parts_.size() * part_bytes();
+  if (!parts_.empty()) return parts_.size() * part_bytes();
+  std::size_t bytes = whole_lines(whole_.scratchpad_desc().get_size());
+  if (whole_.src_desc() != source_.desc) bytes += whole_lines(whole_.src_desc().get_size());
+  if (whole_.diff_dst_desc() != destination_.desc) bytes += whole_lines(whole_.diff_dst_desc().get_size());
+  return bytes;
 }
 
 void WeightGradient::bind(const ParameterSlot& weight, const ParameterSlot* bias, const Tensor& destination_gradient,
@@ -127,9 +140,23 @@ void WeightGradient::bind(const ParameterSlot& weight, const ParameterSlot* bias
                   {DNNL_ARG_SCRATCHPAD, wrap(product_->scratchpad_desc(), scratchpad)}};
     return;
   }
+  bind_whole(weight, bias, destination_gradient, scratchpad);
+}
+
+// What is rearranged is placed after the part of the scratchpad that oneDNN needs.
+void WeightGradient::bind_whole(const ParameterSlot& weight, const ParameterSlot* bias,
+                                const Tensor& destination_gradient, std::byte* scratchpad) {
+  std::byte* free = scratchpad + whole_lines(whole_.scratchpad_desc().get_size());
+  const auto as = [&](const memory::desc& wanted, const memory& from) {
+    if (wanted == from.get_desc()) return from;
+    const memory to = wrap(wanted, free);
+    free += whole_lines(wanted.get_size());
+    rearrangements_.push_back({from, to, dnnl::reorder(from, to)});
+    return to;
+  };
   primitive_ = dnnl::convolution_backward_weights(whole_);
-  arguments_ = {{DNNL_ARG_SRC, wrap(source_.desc, source_.data)},
-                {DNNL_ARG_DIFF_DST, wrap(destination_.desc, destination_gradient.data)},
+  arguments_ = {{DNNL_ARG_SRC, as(whole_.src_desc(), wrap(source_.desc, source_.data))},
+                {DNNL_ARG_DIFF_DST, as(whole_.diff_dst_desc(), wrap(destination_.desc, destination_gradient.data))},
                 {DNNL_ARG_DIFF_WEIGHTS, wrap(weight.desc, weight.gradient)},
                 {DNNL_ARG_SCRATCHPAD, wrap(whole_.scratchpad_desc(), scratchpad)}};
   if (bias != nullptr) arguments_[DNNL_ARG_DIFF_BIAS] = wrap(bias->desc, bias->gradient);
@@ -152,8 +179,8 @@ void WeightGradient::bind_parts(const ParameterSlot& weight, const Tensor& desti
 
 void WeightGradient::compute() {
   if (parts_.empty()) {
-    dnnl::stream stream = device_.stream;
-    return primitive_.execute(stream, arguments_);
+    for (Rearrangement& rearrangement : rearrangements_) rearrangement.run(device_);
+    return primitive_.execute(device_.stream, arguments_);
   }
   parallel_for(static_cast<int>(parts_.size()), [this](int i) {
     Part& part = parts_[static_cast<std::size_t>(i)];

@@ -1,5 +1,6 @@
 // The gradient of a convolution's weights, in the one of three ways that is fastest on this device:
-// - whole: oneDNN's convolution, over the batch and all threads;
+// - whole: oneDNN's convolution, over the batch and all threads. Where it has only plain loops for these layouts, as it
+//   has for maps of 2x2 with AVX2, what it reads is rearranged for a product of matrices: a fiftieth of the time;
 // - a product of matrices: in NHWC, that of a 1x1 convolution is [outputs, pixels of all images] by [pixels of all
 //   images, inputs], and oneDNN 2.6's product on AMX is 2 to 10 times as fast as its convolution;
 // - in parts: each thread takes its images through a primitive of one thread, and the threads add up what they have.
@@ -9,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,17 @@ struct ConvolutionShape {
   dnnl::memory::desc weights;  // f32, of any layout
   dnnl::memory::desc bias;     // empty if there is none
   dnnl::memory::dims stride, padding;
+};
+
+// Whether that is the name of oneDNN's reference implementations: unoptimized loops, hundreds of times slower than any
+// other implementation.
+bool is_reference(std::string_view implementation);
+
+// The same values in another layout.
+struct Rearrangement {
+  dnnl::memory from, to;
+  dnnl::reorder reorder;
+  void run(const Device& device) { reorder.execute(device.stream, from, to); }
 };
 
 // Constructed, then bound, then computed any number of times, all from the thread whose threads these are. Constructor
@@ -64,6 +77,8 @@ class WeightGradient {
       const ConvolutionShape& shape, const dnnl::memory::desc& source, const dnnl::memory::desc& destination,
       const dnnl::convolution_forward::primitive_desc& forward,
       dnnl::algorithm algorithm = dnnl::algorithm::convolution_direct, bool allow_empty = false) const;
+  void bind_whole(const ParameterSlot& weight, const ParameterSlot* bias, const Tensor& destination_gradient,
+                  std::byte* scratchpad);
   void bind_parts(const ParameterSlot& weight, const Tensor& destination_gradient, std::byte* scratchpad);
   std::size_t part_bytes() const;
   void add_up() const;
@@ -76,7 +91,8 @@ class WeightGradient {
   dnnl::convolution_backward_weights::primitive_desc whole_;  // one of these three is filled
   std::optional<dnnl::matmul::primitive_desc> product_;
   std::vector<Part> parts_;
-  std::vector<float*> sums_;  // of the parts; the first is the gradient itself
+  std::vector<float*> sums_;                   // of the parts; the first is the gradient itself
+  std::vector<Rearrangement> rearrangements_;  // of what `whole_` reads
   dnnl::primitive primitive_;
   std::unordered_map<int, dnnl::memory> arguments_;
 };
