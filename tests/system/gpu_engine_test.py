@@ -18,7 +18,7 @@ class GpuEngine(SystemTest):
 
     def test_half_precision_is_held_against_f32_and_fused_against_separate_passes(self):
         done = self.succeed("selftest", "engine", "--engine", "cuda", "--precision", "fp16", "--model", "mobilenet_v2",
-                            "--batch-size", "8", "--image-size", "64")
+                            "--batch-size", "8", "--image-size", "64", timeout=300)
         self.assertIn("gradients, fused / (3 separate + 0.1)", done.stdout)
         self.assertNotIn("nothing was fused", done.stdout)
 
