@@ -57,19 +57,12 @@ Doctor examine(const DoctorRequest& request, comm::World& world) {
   if (spec::is_url(request.data_root)) doctor.store = probe_store(request.data_root);
   doctor.warnings = measure::warnings(doctor.surroundings);
   doctor.machine = measure::probe_machine();
-  doctor.packages = {{"MPI", CHEXBENCH_HAS_MPI},
-                     {"oneDNN", CHEXBENCH_HAS_ONEDNN},
-                     {"OpenCV", CHEXBENCH_HAS_OPENCV},
-                     {"ISA-L", CHEXBENCH_HAS_ISAL},
-                     {"cuDNN", CHEXBENCH_HAS_CUDNN},
-                     {"NCCL", CHEXBENCH_HAS_NCCL},
-                     {"NVML", CHEXBENCH_HAS_NVML},
-                     {"libcurl", CHEXBENCH_HAS_CURL},
-                     {"libcrypto", CHEXBENCH_HAS_CRYPTO},
-                     {"pugixml", CHEXBENCH_HAS_PUGI},
-                     {"libnfs", CHEXBENCH_HAS_NFS},
-                     {"libjpeg-turbo", CHEXBENCH_HAS_JPEG},
-                     {"DCMTK", CHEXBENCH_HAS_DCMTK}};
+  doctor.packages = {
+      {"MPI", CHEXBENCH_HAS_MPI},      {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
+      {"ISA-L", CHEXBENCH_HAS_ISAL},   {"cuDNN", CHEXBENCH_HAS_CUDNN},   {"NCCL", CHEXBENCH_HAS_NCCL},
+      {"NVML", CHEXBENCH_HAS_NVML},    {"libcurl", CHEXBENCH_HAS_CURL},  {"libcrypto", CHEXBENCH_HAS_CRYPTO},
+      {"pugixml", CHEXBENCH_HAS_PUGI}, {"libnfs", CHEXBENCH_HAS_NFS},    {"libjpeg-turbo", CHEXBENCH_HAS_JPEG},
+      {"DCMTK", CHEXBENCH_HAS_DCMTK}};
   doctor.survey = measure::survey_gpus();
   doctor.libraries = measure::find_gpu_libraries();
   doctor.misfits = measure::misfits(doctor.survey, doctor.libraries);
