@@ -65,7 +65,7 @@ std::vector<int> usable_cores(const std::string& cpu_folder) {
     cores.push_back({parse_number<int>(line_of(topology + "/physical_package_id")).value_or(0), cpu});
   }
   std::ranges::stable_sort(cores, {}, &Core::socket);
-  std::vector<int> cpus{};
+  std::vector<int> cpus;
   for (const Core& core : cores) cpus.push_back(core.cpu);
   if (cpus.empty()) cpus.push_back(0);
   return cpus;

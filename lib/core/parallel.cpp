@@ -13,8 +13,9 @@
 namespace chexbench {
 
 std::size_t worker_count(std::size_t items, std::size_t threads) {
+  if (items <= 1) return 1;  // most folders are small, and finding the cores reads files
   const std::size_t wanted = threads == 0 ? usable_cores().size() : threads;
-  return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(items, 1));
+  return std::clamp<std::size_t>(wanted, 1, items);
 }
 
 void parallel_for(std::size_t items, std::size_t threads, const std::function<void(std::size_t, std::size_t)>& work) {
@@ -35,8 +36,9 @@ void parallel_for(std::size_t items, std::size_t threads, const std::function<vo
     }
   };
   {
+    const std::size_t workers = worker_count(items, threads);
     std::vector<std::jthread> helpers;
-    for (std::size_t worker = 1; worker < worker_count(items, threads); ++worker) helpers.emplace_back(run, worker);
+    for (std::size_t worker = 1; worker < workers; ++worker) helpers.emplace_back(run, worker);
     run(0);
   }
   if (error) std::rethrow_exception(error);
