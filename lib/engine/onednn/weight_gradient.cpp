@@ -149,7 +149,7 @@ void WeightGradient::bind_whole(const ParameterSlot& weight, const ParameterSlot
   std::byte* free = scratchpad + whole_lines(whole_.scratchpad_desc().get_size());
   const auto as = [&](const memory::desc& wanted, const memory& from) {
     if (wanted == from.get_desc()) return from;
-    const memory to = wrap(wanted, free);
+    memory to = wrap(wanted, free);
     free += whole_lines(wanted.get_size());
     rearrangements_.push_back({from, to, dnnl::reorder(from, to)});
     return to;
