@@ -230,7 +230,7 @@ void check_second_job(const Experiment& experiment) {
                     ", but data.format is synthetic, which reads no files: take another format, or kind "
                     "training or memory");
   }
-  const std::string& root = job.root.empty() ? experiment.data.root : job.root;
+  const std::string& root = second_job_root(experiment);
   const bool needs_folder = job.kind == SecondJobKind::page_cache || job.kind == SecondJobKind::storage;
   if (needs_folder && (root.empty() || is_url(root))) {
     throw SpecError(asked +

@@ -36,6 +36,11 @@ bool second_job_reads(const SecondJobSpec& job) {
   return job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::storage;
 }
 
+const std::string& second_job_root(const Experiment& experiment) {
+  const SecondJobSpec& job = experiment.second_job;
+  return second_job_reads(job) && !job.root.empty() ? job.root : experiment.data.root;
+}
+
 std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
 
 // Stating these keys in other trials is allowed, so that --set engine=none or data.format=synthetic works on any spec.

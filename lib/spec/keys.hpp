@@ -59,6 +59,9 @@ bool has_second_job(const Experiment& experiment);
 bool second_job_trains(const SecondJobSpec& job);
 bool second_job_reads(const SecondJobSpec& job);
 
+// The folder that the second job reads: second_job.root where its kind takes one, and the trial's own otherwise.
+const std::string& second_job_root(const Experiment& experiment);
+
 // Returns whether data.root is a URL, so that a server has the data set.
 bool is_distant(const Experiment& experiment);
 

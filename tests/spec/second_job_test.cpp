@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "spec/keys.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
 #include "spec/second_job_cpus.hpp"
@@ -45,6 +46,15 @@ TEST(ASecondJob, ComesBackFromTheResolvedText) {
   const Experiment& trial = trials.front().experiment;
   EXPECT_EQ(parse_experiment(to_json(trial), "its text"), trial);
   EXPECT_EQ(trial.second_job.root, "b");
+}
+
+// In a sweep over kinds, those that take no root have the trial's own, as their resolved text says.
+TEST(ASecondJob, ReadsAFolderOfItsOwnWhereItsKindTakesOne) {
+  const std::string kinds = R"({"sweep": {"second_job.kind": ["page_cache", "storage"]}})";
+  const auto trials = expand(parse_spec(kinds, "test.json", {"data.root=a", "second_job.root=b"}));
+  EXPECT_EQ(second_job_root(trials[0].experiment), "a");
+  EXPECT_EQ(second_job_root(trials[1].experiment), "b");
+  EXPECT_THROW(expand(parse_spec(kinds, "test.json", {"data.root=http://a/b", "second_job.root=c"})), SpecError);
 }
 
 TEST(ASecondJob, ThatIsNotAskedForHasNoSettings) {

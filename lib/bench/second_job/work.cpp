@@ -86,7 +86,7 @@ spec::Experiment second_job_trial(const spec::Experiment& trial) {
   own.ranks = 1;
   own.engine = spec::second_job_trains(job) ? job.engine : "none";
   own.measure.seed = trial.measure.seed + 1;  // another order of images: two jobs do not run in step
-  if (!job.root.empty()) own.data.root = job.root;
+  own.data.root = spec::second_job_root(trial);
   if (job.kind == spec::SecondJobKind::training) own.data.format = spec::DataFormat::synthetic;
   // The precisions of GPUs are those of emulated ones only; a CPU trains in f32 or bf16.
   const bool on_cpu = own.engine == "onednn";
@@ -98,7 +98,7 @@ void run_second_job(const spec::Experiment& trial, const std::vector<int>& cores
   bind_to(cores);
   const auto files = [&trial] {
     spec::DataSpec data = trial.data;
-    if (!trial.second_job.root.empty()) data.root = trial.second_job.root;
+    data.root = spec::second_job_root(trial);
     return paths_of(dataset::open_dataset(data, pixels_of(trial)));
   };
   switch (trial.second_job.kind) {
