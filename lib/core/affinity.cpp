@@ -1,17 +1,15 @@
 #include "core/affinity.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <set>
 #include <string_view>
 
+#include "core/kernel_file.hpp"
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 
@@ -20,13 +18,9 @@ namespace {
 
 // Returns the first line of a file of the kernel; empty if it cannot be read.
 std::string line_of(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  std::array<char, 256> text;
-  const ssize_t bytes = ::read(file, text.data(), text.size());
-  ::close(file);
-  const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-  return std::string(line.substr(0, line.find('\n')));
+  KernelPage page;
+  const std::string_view text = read_kernel_file(path.c_str(), page);
+  return std::string(text.substr(0, text.find('\n')));
 }
 
 }  // namespace

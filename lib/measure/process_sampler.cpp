@@ -5,28 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "core/kernel_file.hpp"
 #include "core/numbers.hpp"
 
 namespace chexbench::measure {
 namespace {
-
-using Page = std::array<char, 4096>;  // status and io are shorter
-
-// Reads a small file of /proc in one read() into a buffer of the caller. iostreams would cost more than the read
-// itself.
-std::string_view read_proc(const char* path, Page& page) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const ssize_t bytes = read(file, page.data(), page.size());
-  close(file);
-  return {page.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-}
 
 // Returns the number after `key` at the beginning of a line, for example key "RssAnon:"; 0 if the key is missing.
 std::uint64_t number_after(std::string_view text, std::string_view key) {
@@ -53,9 +41,9 @@ double process_cpu_wait_s() {
   double sum_s = 0;
   while (const dirent* task = tasks ? ::readdir(tasks.get()) : nullptr) {
     if (task->d_name[0] == '.') continue;
-    Page page;  // a thread may end while its folder is read; then it stays empty
+    KernelPage page;  // a thread may end while its folder is read; then it stays empty
     const std::string path = fmt::format("/proc/self/task/{}/schedstat", task->d_name);
-    const std::string_view text = read_proc(path.c_str(), page);
+    const std::string_view text = read_kernel_file(path.c_str(), page);
     const std::size_t blank = text.find(' ');
     if (blank == std::string_view::npos) continue;
     std::string_view wait_ns = text.substr(blank + 1);
@@ -66,12 +54,12 @@ double process_cpu_wait_s() {
 
 ProcessSample sample_process() {
   constexpr std::uint64_t kKibibyte = 1024;
-  Page page;
+  KernelPage page;
   ProcessSample sample;
-  const std::string_view status = read_proc("/proc/self/status", page);
+  const std::string_view status = read_kernel_file("/proc/self/status", page);
   sample.anonymous_rss_bytes = number_after(status, "RssAnon:") * kKibibyte;
   sample.peak_rss_bytes = number_after(status, "VmHWM:") * kKibibyte;
-  sample.storage_read_bytes = number_after(read_proc("/proc/self/io", page), "read_bytes:");
+  sample.storage_read_bytes = number_after(read_kernel_file("/proc/self/io", page), "read_bytes:");
   sample.cpu_s = process_cpu_s();
   return sample;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,13 +28,16 @@ namespace chexbench::results {
 // missing one.
 inline constexpr int kSchemaVersion = 1;
 
+// A measurement that was not made; report.json has null there, and what an older version wrote has no such key.
+inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
 // One of the hosts that ranks ran on, as the run began.
 struct HostState {
   std::string host;
   std::string cpu;
   std::string kernel;
-  std::string governors;   // as Environment::governors
-  double load_before = 0;  // as Environment::load_before
+  std::string governors;           // as Environment::governors
+  double load_before = kNotKnown;  // as Environment::load_before
 };
 
 // The machine and the build that a result came from, as rank 0 saw them.
@@ -50,10 +54,10 @@ struct Environment {
   std::string gpu_driver;         // "580.65.06"; empty if NVML does not answer
   std::vector<std::string> gpus;  // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
-  std::string revision;    // of the sources, by git; "-dirty" behind it if they were changed; empty if not known
-  std::string compiler;    // "GCC 12.2.0"
-  std::string governors;   // "performance (40)": frequency governors and the CPUs that they control; empty if not known
-  double load_before = 0;  // one-minute load average as the run began; NaN if not known
+  std::string revision;   // of the sources, by git; "-dirty" behind it if they were changed; empty if not known
+  std::string compiler;   // "GCC 12.2.0"
+  std::string governors;  // "performance (40)": frequency governors and the CPUs that they control; empty if not known
+  double load_before = kNotKnown;       // one-minute load average as the run began
   std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher left to it
   std::vector<HostState> hosts;         // of all ranks, each once, in the order of ranks
   std::vector<measure::LibraryVersion> libraries;  // that measure or train: those that rank 0 loaded have a version

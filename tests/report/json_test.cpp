@@ -276,6 +276,15 @@ TEST(ReportJson, ReadsReportsThatLackAFieldAddedLater) {
   EXPECT_EQ(results::report_from_json(object.dump(), "x").trials[0].repeats[0].anonymous_rss_bytes, 0u);
 }
 
+TEST(ReportJson, HasNoLoadWhereAnOlderVersionWroteNone) {
+  json object = json::parse(to_json(rich_report()));
+  object["environment"].erase("load_before");
+  object["environment"]["hosts"][0].erase("load_before");
+  const results::Environment read = results::report_from_json(object.dump(), "x").environment;
+  EXPECT_TRUE(std::isnan(read.load_before)) << read.load_before;
+  EXPECT_TRUE(std::isnan(read.hosts[0].load_before)) << read.hosts[0].load_before;
+}
+
 class JournalText : public testing::Test {
  protected:
   const results::RepeatResult first_ = results::make_repeat(0, 2, 100);
