@@ -34,7 +34,7 @@ std::terminate_handler otherwise = nullptr;
     otherwise();
   }
   // GCC 12 calls this handler before anything has caught the exception, if it leaves a function that is noexcept and
-  // catches others. That has been std::bad_alloc, inside oneDNN.
+  // catches others. Nothing tells its type then; it has been std::bad_alloc, inside oneDNN.
   if (std::uncaught_exceptions() > 0) end();
   std::abort();
 }

@@ -9,7 +9,8 @@ inline constexpr const char* kOutOfMemory =
     "take), or raise `ulimit -v`";
 
 // From now on a std::bad_alloc that nothing can catch (in a destructor, or while an error is reported) ends the process
-// with that message and ExitCode::device, as any other does. What has been written by then is kept, as after a kill.
+// with that message and ExitCode::device, as any other does; so does an exception whose type cannot be known there.
+// What has been written by then is kept, as after a kill.
 void install_out_of_memory_handler();
 
 }  // namespace chexbench::app

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -39,7 +38,7 @@ results::HostState describe_host(const measure::Machine& machine) {
   results::HostState state{.host = machine.host, .cpu = machine.cpu, .kernel = machine.kernel};
   for (const auto& [governor, count] : cpus.governors)
     state.governors += fmt::format("{}{} ({})", state.governors.empty() ? "" : ", ", governor, count);
-  state.load_before = cpus.load.value_or(std::numeric_limits<double>::quiet_NaN());
+  state.load_before = cpus.load.value_or(results::kNotKnown);
   return state;
 }
 

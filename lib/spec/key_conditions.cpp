@@ -9,6 +9,11 @@ namespace {
 
 bool has_epochs(const Experiment& experiment) { return experiment.training.epochs > 0; }
 
+// Whether the second job takes a folder of its own.
+bool second_job_reads(const SecondJobSpec& job) {
+  return job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::storage;
+}
+
 }  // namespace
 
 bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
@@ -30,10 +35,6 @@ bool has_second_job(const Experiment& experiment) { return experiment.second_job
 
 bool second_job_trains(const SecondJobSpec& job) {
   return job.kind == SecondJobKind::training || job.kind == SecondJobKind::both;
-}
-
-bool second_job_reads(const SecondJobSpec& job) {
-  return job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::storage;
 }
 
 const std::string& second_job_root(const Experiment& experiment) {

@@ -55,9 +55,8 @@ bool lacks_second_job(const std::string& key, const Experiment& experiment);
 
 // Returns whether a job runs beside the trial.
 bool has_second_job(const Experiment& experiment);
-// Return whether the second job trains on an engine, and whether it reads images of its own.
+// Returns whether the second job trains on an engine.
 bool second_job_trains(const SecondJobSpec& job);
-bool second_job_reads(const SecondJobSpec& job);
 
 // The folder that the second job reads: second_job.root where its kind takes one, and the trial's own otherwise.
 const std::string& second_job_root(const Experiment& experiment);
