@@ -19,11 +19,16 @@ constexpr int padded_columns(int columns) { return (columns + kColumnBlock - 1) 
 // The columns of a bilinear resize: output column i is left + weight[i] * (right - left), where left and right are the
 // source columns first[i] and second[i]. In a row of red, green and blue, each byte is a column here.
 struct LinearColumns {
-  // For a block of kColumnBlock outputs whose source columns are within 128 bytes: the bytes to pick from those.
+  // A byte for each output of a block: `word` counts 32-bit words of a window, `shift` the bits below the byte.
+  struct Picks {
+    alignas(64) std::int32_t word[kColumnBlock] = {};
+    alignas(64) std::int32_t shift[kColumnBlock] = {};
+  };
+  // For a block of kColumnBlock outputs whose source columns are within 128 bytes: which of those they are.
   struct Window {
-    int base = 0;                             // source column of the first of the 128 bytes
-    alignas(64) std::uint8_t first[64] = {};  // every fourth byte is an index, for the low byte of a 32-bit lane
-    alignas(64) std::uint8_t second[64] = {};
+    int base = 0;  // source column of the first of the 128 bytes
+    Picks first;
+    Picks second;
   };
 
   int source_width = 0;

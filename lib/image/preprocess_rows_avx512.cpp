@@ -5,7 +5,7 @@
 #include "image/preprocess_rows.hpp"
 
 // Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
-#define CHEXBENCH_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]]
+#define CHEXBENCH_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]]
 
 namespace chexbench::image {
 namespace {
@@ -14,17 +14,21 @@ constexpr std::size_t kLanes = 16;
 
 constexpr __mmask16 first_lanes(std::size_t count) { return static_cast<__mmask16>((1u << count) - 1u); }
 
-// Picks bytes out of a window of 128 by one permutation, while AVX2 must gather.
+// Returns the byte that each lane picks out of the 128 of `low` and `high`, as a float: one permutation of their 32-bit
+// words, where AVX2 must gather.
+CHEXBENCH_AVX512 inline __m512 pick(__m512i low, __m512i high, const LinearColumns::Picks& picks) {
+  const __m512i words = _mm512_permutex2var_epi32(low, _mm512_load_si512(picks.word), high);
+  const __m512i bytes = _mm512_srlv_epi32(words, _mm512_load_si512(picks.shift));
+  return _mm512_cvtepi32_ps(_mm512_and_si512(bytes, _mm512_set1_epi32(0xff)));
+}
+
 CHEXBENCH_AVX512 void interpolate(const std::uint8_t* row, const LinearColumns& columns, float* out) {
   if (columns.windows.empty()) return kAvx2Rows.interpolate(row, columns, out);
-  constexpr __mmask64 kLowBytes = 0x1111111111111111u;
   for (const LinearColumns::Window& window : columns.windows) {
     const __m512i low = _mm512_loadu_si512(row + window.base);
     const __m512i high = _mm512_loadu_si512(row + window.base + 64);
-    const __m512i first = _mm512_loadu_si512(window.first);
-    const __m512i second = _mm512_loadu_si512(window.second);
-    const __m512 left = _mm512_cvtepi32_ps(_mm512_maskz_permutex2var_epi8(kLowBytes, low, first, high));
-    const __m512 right = _mm512_cvtepi32_ps(_mm512_maskz_permutex2var_epi8(kLowBytes, low, second, high));
+    const __m512 left = pick(low, high, window.first);
+    const __m512 right = pick(low, high, window.second);
     const auto i = static_cast<std::size_t>(&window - columns.windows.data()) * kLanes;
     const __m512 step = _mm512_mul_ps(_mm512_loadu_ps(&columns.weight[i]), _mm512_sub_ps(right, left));
     _mm512_storeu_ps(out + i, _mm512_add_ps(left, step));

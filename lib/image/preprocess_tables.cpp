@@ -27,6 +27,12 @@ void add_gathers(LinearColumns& columns) {
   }
 }
 
+void pick_byte(LinearColumns::Picks& picks, std::size_t output, int byte) {
+  constexpr int kWordBytes = 4;
+  picks.word[output] = byte / kWordBytes;
+  picks.shift[output] = 8 * (byte % kWordBytes);
+}
+
 void add_windows(LinearColumns& columns) {
   if (columns.source_width < kWindowBytes) return;
   for (std::size_t block = 0; block < columns.first.size(); block += kColumnBlock) {
@@ -41,8 +47,8 @@ void add_windows(LinearColumns& columns) {
         columns.windows.clear();
         return;
       }
-      window.first[4 * i] = static_cast<std::uint8_t>(first);
-      window.second[4 * i] = static_cast<std::uint8_t>(second);
+      pick_byte(window.first, i, first);
+      pick_byte(window.second, i, second);
     }
     columns.windows.push_back(window);
   }

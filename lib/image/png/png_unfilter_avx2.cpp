@@ -1,7 +1,8 @@
 #include <immintrin.h>
 
+#include <utility>
+
 #include "image/png/png_wavefront.hpp"
-#include "image/png/transpose16.hpp"
 
 // Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
 #define CHEXBENCH_AVX2 [[gnu::target("avx2")]]
@@ -78,6 +79,29 @@ CHEXBENCH_AVX2_INLINE __m128i zero_beyond(__m128i pixels, int first_lane, int st
   return _mm_and_si128(pixels, _mm_cmpeq_epi8(_mm_min_epu8(lane, limit), lane));
 }
 
+// Transposes two blocks of 16x16 bytes at once, one in each half of the registers. Each round interleaves register i
+// with register i+8; after four rounds, byte (r, c) of a block is at (c, r).
+CHEXBENCH_AVX2_INLINE void transpose16(__m256i* registers) {
+  __m256i other[16];
+  __m256i* from = registers;
+  __m256i* to = other;
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      to[2 * i] = _mm256_unpacklo_epi8(from[i], from[i + 8]);
+      to[2 * i + 1] = _mm256_unpackhi_epi8(from[i], from[i + 8]);
+    }
+    std::swap(from, to);
+  }
+}
+
+CHEXBENCH_AVX2_INLINE __m128i load_row(const WavefrontBlock& block, int begin, int lane) {
+  return load(block.in[static_cast<std::size_t>(lane)] + begin - lane);
+}
+
+CHEXBENCH_AVX2_INLINE void store_row(const WavefrontBlock& block, int begin, int lane, __m128i pixels) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(block.out[static_cast<std::size_t>(lane)] + begin - lane), pixels);
+}
+
 template <bool kAnyPaeth>
 [[gnu::target("avx2"), gnu::noinline]] void unfilter_rows(const WavefrontBlock& block, int width) {
   FilterMasks masks[kGroups];
@@ -89,33 +113,28 @@ template <bool kAnyPaeth>
   }
   for (int begin = 0; begin < width + kLanes - 1; begin += 16) {
     const bool starting = begin < kLanes;
-    __m128i diagonal[kGroups][16];
-    for (int g = 0; g < kGroups; ++g) {
-      for (int i = 0; i < 16; ++i) {
-        const int lane = 16 * g + i;
-        diagonal[g][i] = load(block.in[static_cast<std::size_t>(lane)] + begin - lane);
-      }
-      transpose16(diagonal[g]);
-    }
+    __m256i diagonals[16];
+    for (int i = 0; i < 16; ++i)
+      diagonals[i] = _mm256_set_m128i(load_row(block, begin, i + 16), load_row(block, begin, i));
+    transpose16(diagonals);
 #pragma GCC unroll 16
     for (int j = 0; j < 16; ++j) {
       // One step ago, the row above, which is one lane lower, was at the column where this lane is now.
       const __m128i above[kGroups] = {_mm_slli_si128(left[0], 1), _mm_alignr_epi8(left[1], left[0], 15)};
+      const __m128i filtered[kGroups] = {_mm256_castsi256_si128(diagonals[j]),
+                                         _mm256_extracti128_si256(diagonals[j], 1)};
       for (int g = 0; g < kGroups; ++g) {
-        __m128i pixels = _mm_add_epi8(diagonal[g][j], predict<kAnyPaeth>(left[g], above[g], above_left[g], masks[g]));
+        __m128i pixels = _mm_add_epi8(filtered[g], predict<kAnyPaeth>(left[g], above[g], above_left[g], masks[g]));
         if (starting) pixels = zero_beyond(pixels, 16 * g, begin + j);
         above_left[g] = above[g];
         left[g] = pixels;
-        diagonal[g][j] = pixels;
       }
+      diagonals[j] = _mm256_set_m128i(left[1], left[0]);
     }
-    for (int g = 0; g < kGroups; ++g) {
-      transpose16(diagonal[g]);
-      for (int i = g == 0 ? 1 : 0; i < 16; ++i) {
-        const int lane = 16 * g + i;
-        std::uint8_t* const to = block.out[static_cast<std::size_t>(lane)] + begin - lane;
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), diagonal[g][i]);
-      }
+    transpose16(diagonals);
+    for (int i = 0; i < 16; ++i) {
+      if (i > 0) store_row(block, begin, i, _mm256_castsi256_si128(diagonals[i]));
+      store_row(block, begin, i + 16, _mm256_extracti128_si256(diagonals[i], 1));
     }
   }
 }

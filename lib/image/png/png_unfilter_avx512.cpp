@@ -1,19 +1,17 @@
 #include <immintrin.h>
 
 #include <numeric>
+#include <utility>
 
 #include "image/png/png_wavefront.hpp"
-#include "image/png/transpose16.hpp"
 
 // Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
-#define CHEXBENCH_AVX512_INLINE \
-  [[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"), gnu::always_inline]] inline
+#define CHEXBENCH_AVX512_INLINE [[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq"), gnu::always_inline]] inline
 
 namespace chexbench::image {
 namespace {
 
 constexpr int kLanes = 64;
-constexpr int kGroups = kLanes / 16;
 
 // The masks of png_unfilter_avx2.cpp, with all lanes in one register.
 struct FilterMasks {
@@ -42,6 +40,13 @@ CHEXBENCH_AVX512_INLINE __m512i paeth(__m512i left, __m512i above, __m512i above
   return _mm512_mask_blend_epi8(_mm512_cmple_epu8_mask(least, between), above_left, nearer);
 }
 
+// Moves every byte one lane up. VBMI has one instruction for it, of the same speed here, but Skylake-SP and Cascade
+// Lake lack VBMI.
+CHEXBENCH_AVX512_INLINE __m512i one_lane_up(__m512i bytes) {
+  const __m512i quarter_below = _mm512_alignr_epi64(bytes, _mm512_setzero_si512(), 6);
+  return _mm512_alignr_epi8(bytes, quarter_below, 15);
+}
+
 template <bool kAnyPaeth>
 CHEXBENCH_AVX512_INLINE __m512i predict(__m512i left, __m512i above, __m512i above_left, const FilterMasks& masks) {
   const __m512i odd = _mm512_and_si512(_mm512_xor_si512(left, above), _mm512_set1_epi8(1));
@@ -52,40 +57,56 @@ CHEXBENCH_AVX512_INLINE __m512i predict(__m512i left, __m512i above, __m512i abo
   return _mm512_mask_blend_epi8(masks.average, other, average);
 }
 
-// Turns rows into diagonals: diagonal j, of the 16 steps from `begin` on, has one pixel of each lane.
-CHEXBENCH_AVX512_INLINE void load_diagonals(const WavefrontBlock& block, int begin, __m512i* diagonals) {
-  for (int g = 0; g < kGroups; ++g) {
-    __m128i rows[16];
-    for (int i = 0; i < 16; ++i) {
-      const int lane = 16 * g + i;
-      const std::uint8_t* const from = block.in[static_cast<std::size_t>(lane)] + begin - lane;
-      rows[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+// Transposes four blocks of 16x16 bytes at once, one in each 128-bit group of the registers. Each round interleaves
+// register i with register i+8; after four rounds, byte (r, c) of a block is at (c, r).
+CHEXBENCH_AVX512_INLINE void transpose16(__m512i* registers) {
+  __m512i other[16];
+  __m512i* from = registers;
+  __m512i* to = other;
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      to[2 * i] = _mm512_unpacklo_epi8(from[i], from[i + 8]);
+      to[2 * i + 1] = _mm512_unpackhi_epi8(from[i], from[i + 8]);
     }
-    transpose16(rows);
-    for (int i = 0; i < 16; ++i) _mm_store_si128(reinterpret_cast<__m128i*>(&diagonals[i]) + g, rows[i]);
+    std::swap(from, to);
   }
 }
 
-CHEXBENCH_AVX512_INLINE void store_diagonals(const WavefrontBlock& block, int begin, const __m512i* diagonals) {
-  for (int g = 0; g < kGroups; ++g) {
-    __m128i rows[16];
-    for (int i = 0; i < 16; ++i) rows[i] = _mm_load_si128(reinterpret_cast<const __m128i*>(&diagonals[i]) + g);
-    transpose16(rows);
-    for (int i = g == 0 ? 1 : 0; i < 16; ++i) {
-      const int lane = 16 * g + i;
-      std::uint8_t* const to = block.out[static_cast<std::size_t>(lane)] + begin - lane;
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), rows[i]);
-    }
+CHEXBENCH_AVX512_INLINE __m128i load_row(const WavefrontBlock& block, int begin, int lane) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(block.in[static_cast<std::size_t>(lane)] + begin - lane));
+}
+
+CHEXBENCH_AVX512_INLINE void store_row(const WavefrontBlock& block, int begin, int lane, __m128i pixels) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(block.out[static_cast<std::size_t>(lane)] + begin - lane), pixels);
+}
+
+// Turns rows into diagonals: diagonal j, of the 16 steps from `begin` on, has one pixel of each lane.
+CHEXBENCH_AVX512_INLINE void load_diagonals(const WavefrontBlock& block, int begin, __m512i* diagonals) {
+  for (int i = 0; i < 16; ++i) {
+    __m512i rows = _mm512_castsi128_si512(load_row(block, begin, i));
+    rows = _mm512_inserti32x4(rows, load_row(block, begin, i + 16), 1);
+    rows = _mm512_inserti32x4(rows, load_row(block, begin, i + 32), 2);
+    diagonals[i] = _mm512_inserti32x4(rows, load_row(block, begin, i + 48), 3);
+  }
+  transpose16(diagonals);
+}
+
+CHEXBENCH_AVX512_INLINE void store_diagonals(const WavefrontBlock& block, int begin, __m512i* diagonals) {
+  transpose16(diagonals);
+  for (int i = 0; i < 16; ++i) {
+    if (i > 0) store_row(block, begin, i, _mm512_castsi512_si128(diagonals[i]));
+    store_row(block, begin, i + 16, _mm512_extracti32x4_epi32(diagonals[i], 1));
+    store_row(block, begin, i + 32, _mm512_extracti32x4_epi32(diagonals[i], 2));
+    store_row(block, begin, i + 48, _mm512_extracti32x4_epi32(diagonals[i], 3));
   }
 }
 
 template <bool kAnyPaeth>
-[[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"), gnu::noinline]] void unfilter_rows(
+[[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq"), gnu::noinline]] void unfilter_rows(
     const WavefrontBlock& block, int width) {
   alignas(64) std::array<std::uint8_t, kLanes> lanes{};
   std::iota(lanes.begin(), lanes.end(), std::uint8_t{0});
   const __m512i lane = _mm512_load_si512(lanes.data());
-  const __m512i lane_before = _mm512_subs_epu8(lane, _mm512_set1_epi8(1));
   const FilterMasks masks = masks_of(block.filter.data());
   __m512i left = _mm512_setzero_si512();
   __m512i above_left = left;
@@ -95,7 +116,7 @@ template <bool kAnyPaeth>
     load_diagonals(block, begin, diagonals);
 #pragma GCC unroll 16
     for (int j = 0; j < 16; ++j) {
-      const __m512i above = _mm512_permutexvar_epi8(lane_before, left);
+      const __m512i above = one_lane_up(left);
       __m512i pixels = _mm512_add_epi8(diagonals[j], predict<kAnyPaeth>(left, above, above_left, masks));
       if (starting) {
         const __m512i step = _mm512_set1_epi8(static_cast<char>(begin + j));
