@@ -7,6 +7,8 @@ least and the largest. So load that comes and goes cancels out, and what did not
 import argparse
 import csv
 import datetime
+import functools
+import json
 import os
 import platform
 import statistics
@@ -105,10 +107,47 @@ def cpu_name():
     return platform.processor()
 
 
+@functools.cache
+def doctor(chexbench, isa):
+    """What `chexbench doctor` found out on this machine, under the instruction set that both sides are held to."""
+    command = [chexbench, "doctor", "--format", "json"]
+    done = subprocess.run(command, env={**os.environ, **ISA_ENVIRONMENT[isa]}, capture_output=True, text=True)
+    return json.loads(done.stdout)  # its exit code is about GPUs
+
+
+def cpu_kind(arguments):
+    """The CPU's generation and what is not used of it: "Zen 4, not used: AVX-512 (the hypervisor hides it)"."""
+    found = doctor(arguments.chexbench, arguments.isa)["machine"]
+    unused = "".join(f", not used: {name}" for name in found["unused_instruction_sets"])
+    return (found["cpu_kind"] or "unknown kind") + unused
+
+
+def ours_uses(arguments):
+    found = doctor(arguments.chexbench, arguments.isa)
+    return f"preprocessing {found['preprocessing_instruction_set']}, training {found['training_instruction_sets']}"
+
+
+# One convolution each: oneDNN names the instruction set of the CPU that it works with.
+ONE_CONVOLUTION = {
+    "torch": "import torch as t; t.nn.functional.conv2d(t.ones(1, 16, 9, 9), t.ones(16, 16, 3, 3))",
+    "tensorflow_cpu": "import tensorflow as t; t.nn.conv2d(t.ones((1, 9, 9, 16)), t.ones((3, 3, 16, 16)), 1, 'SAME')"}
+
+
+def peer_uses(case, arguments):
+    """What the peer's oneDNN works with; empty where it has none."""
+    for package in case.packages:
+        if package in ONE_CONVOLUTION:
+            verbose = {**arguments.environment, "ONEDNN_VERBOSE": "1", "TF_ENABLE_ONEDNN_OPTS": "1"}
+            output = run([arguments.python, "-c", ONE_CONVOLUTION[package]], verbose)
+            return next((line.split("isa:", 1)[1] for line in output.splitlines() if ",isa:" in line), "")
+    return ""
+
+
 def machine(arguments):
     """Where and when, in one line."""
-    return (f"{cpu_name()}, {len(os.sched_getaffinity(0))} CPUs, instruction set {arguments.isa}, "
-            f"{datetime.date.today().isoformat()}, {arguments.rounds} rounds in turn")
+    return (f"{cpu_name()} ({cpu_kind(arguments)}), {len(os.sched_getaffinity(0))} CPUs, instruction set "
+            f"{arguments.isa}, {datetime.date.today().isoformat()}, {arguments.rounds} rounds in turn; chexbench uses: "
+            f"{ours_uses(arguments)}")
 
 
 def package_versions(names, arguments):
@@ -145,11 +184,13 @@ def write_csv(cases, arguments):
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     with arguments.output.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["case", "round", "chexbench_images_per_s", "peer_images_per_s", "ratio", "isa", "cpu", "date"])
+        writer.writerow(["case", "round", "chexbench_images_per_s", "peer_images_per_s", "ratio", "isa", "cpu", "date",
+                         "cpu_kind", "chexbench_uses", "peer_uses"])
         for case in cases:
+            used = [cpu_kind(arguments), ours_uses(arguments), peer_uses(case, arguments)]
             for number, (ours, peer) in enumerate(zip(case.ours_rates, case.peer_rates), 1):
                 writer.writerow([case.name, number, ours, peer, f"{ours / peer:.3f}", arguments.isa, cpu_name(),
-                                 datetime.date.today().isoformat()])
+                                 datetime.date.today().isoformat(), *used])
     print(f"wrote {arguments.output}", file=sys.stderr)
 
 
