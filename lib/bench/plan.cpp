@@ -10,6 +10,7 @@
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
 #include "engine/registry.hpp"
+#include "image/isa.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "spec/profile.hpp"
@@ -27,7 +28,9 @@ results::Environment describe_environment(comm::World& world) {
   environment.cores = machine.cores;
   environment.memory_bytes = machine.memory_bytes;
   environment.kernel = machine.kernel;
-  environment.instruction_set = machine.instruction_set;
+  environment.cpu_kind = machine.cpu_kind;
+  environment.instruction_set = to_string(image::best_isa());
+  environment.unused_instruction_sets = machine.unused_instruction_sets;
   environment.mpi = world.library();
   const results::HostState host = describe_host(machine);
   environment.governors = host.governors;

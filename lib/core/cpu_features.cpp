@@ -20,20 +20,9 @@ std::string cpu_model() {
 }
 
 CpuFeatures detect() {
-  CpuFeatures features;
+  const char* const ceiling = std::getenv("CHEXBENCH_ISA");
+  CpuFeatures features = features_below(x86_features(), ceiling != nullptr ? ceiling : "avx512");
   features.model = cpu_model();
-  const X86Features x86 = x86_features();
-  features.avx2 = x86.avx2;
-  features.avx512 = x86.avx512;
-  features.avx512_bf16 = x86.avx512_bf16;
-  const char* limit = std::getenv("CHEXBENCH_ISA");
-  if (limit == nullptr) return features;
-  const std::string_view isa = limit;
-  if (isa != "baseline" && isa != "avx2" && isa != "avx512") {
-    throw SpecError("CHEXBENCH_ISA must be baseline, avx2 or avx512, not '" + std::string(isa) + "'");
-  }
-  if (isa != "avx512") features.avx512 = features.avx512_bf16 = false;
-  if (isa == "baseline") features.avx2 = false;
   return features;
 }
 
@@ -41,6 +30,21 @@ CpuFeatures detect() {
 
 const CpuFeatures& cpu_features() {
   static const CpuFeatures features = detect();
+  return features;
+}
+
+CpuFeatures features_below(const X86Features& offered, std::string_view ceiling) {
+  if (ceiling != "baseline" && ceiling != "avx2" && ceiling != "avx512") {
+    throw SpecError("CHEXBENCH_ISA must be baseline, avx2 or avx512, not '" + std::string(ceiling) + "'");
+  }
+  CpuFeatures features;
+  if (ceiling == "baseline") return features;
+  features.avx2 = offered.avx2;
+  features.fma = offered.fma;
+  if (ceiling == "avx2") return features;
+  features.avx512 = offered.avx512f && offered.avx512bw && offered.avx512dq && offered.avx512vl;
+  features.avx512_bf16 = features.avx512 && offered.avx512_bf16;
+  features.amx_bf16 = features.avx512_bf16 && offered.amx_tile && offered.amx_bf16;
   return features;
 }
 

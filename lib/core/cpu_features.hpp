@@ -1,20 +1,30 @@
-// Reports the instruction sets of this CPU, by which kernels are chosen at run time. The environment variable
-// CHEXBENCH_ISA (baseline, avx2 or avx512) caps them, for tests and for comparing the speeds of code paths.
+// The instruction sets by which kernels are chosen at run time. Each kernel asks for those that it needs and for no
+// other. The environment variable CHEXBENCH_ISA (baseline, avx2 or avx512) is a ceiling for all of them, for tests and
+// for comparing the speeds of code paths.
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "core/x86_features.hpp"
 
 namespace chexbench {
 
 struct CpuFeatures {
-  bool avx2 = false;         // AVX2 and FMA
-  bool avx512 = false;       // AVX-512 F, BW, VL, DQ and VBMI, all of them
-  bool avx512_bf16 = false;  // avx512 and AVX512_BF16: training in bf16 is worthwhile
+  bool avx2 = false;
+  bool fma = false;
+  bool avx512 = false;       // AVX-512 F, BW, DQ and VL: Intel's servers since Skylake-SP, AMD's since Zen 4
+  bool avx512_bf16 = false;  // avx512 and AVX512_BF16
+  bool amx_bf16 = false;     // avx512_bf16 and AMX's tiles of bf16
   std::string model;         // the "model name" of /proc/cpuinfo, or "unknown"
 };
 
-// Returns the features, which are detected once, at the first call. Thread-safe.
+// Returns the features of this CPU, which are detected once, at the first call. Thread-safe.
 // @throws SpecError if CHEXBENCH_ISA holds any other word
 const CpuFeatures& cpu_features();
+
+// Returns what a CPU that offers `offered` has below a ceiling, with an empty model. Pure.
+// @throws SpecError if `ceiling` is none of the three words
+CpuFeatures features_below(const X86Features& offered, std::string_view ceiling);
 
 }  // namespace chexbench

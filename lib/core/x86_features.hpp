@@ -1,15 +1,23 @@
-// What cpu_features.hpp reports of an x86 CPU, without the cap of CHEXBENCH_ISA.
+// What an x86 CPU and its kernel offer, without the ceiling of CHEXBENCH_ISA.
 #pragma once
 
 namespace chexbench {
 
+// Extensions of the instruction set, named as in /proc/cpuinfo.
 struct X86Features {
+  bool compiled = false;  // This build has kernels for these extensions; if not, the others are false, too.
   bool avx2 = false;
-  bool avx512 = false;
+  bool fma = false;
+  bool avx512f = false;
+  bool avx512bw = false;
+  bool avx512dq = false;
+  bool avx512vl = false;
   bool avx512_bf16 = false;
+  bool amx_tile = false;
+  bool amx_bf16 = false;
 };
 
-// Asks the CPU; on other architectures, all of them are false. Thread-safe.
+// Asks the CPU. Thread-safe.
 X86Features x86_features();
 
 }  // namespace chexbench

@@ -28,6 +28,9 @@ struct EngineKind {
 
   // Whether this build has the engine and this machine its device, as far as that is known without loading anything.
   bool (*usable)() = [] { return true; };
+  // Returns the instruction sets that its kernels use on this CPU: that of f32, then those of bf16; loads nothing.
+  // Null: it does not compute on the CPU. @throws SpecError if CHEXBENCH_ISA holds an unknown word
+  std::string (*instruction_sets)() = nullptr;
   // Builds the engine; `profile` is empty for a kind that takes none. @throws as make_engine()
   std::unique_ptr<Engine> (*make)(const std::string& profile, const EngineConfig& config) = nullptr;
   // Checks that the engine can compute the layers of a network; null: it can, or does not compute them.

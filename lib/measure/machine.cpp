@@ -6,9 +6,12 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <fstream>
+#include <optional>
 
 #include "core/affinity.hpp"
 #include "core/cpu_features.hpp"
+#include "measure/cpu_kind.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -19,9 +22,18 @@ std::uint64_t total_memory_bytes() {
   return static_cast<std::uint64_t>(info.totalram) * info.mem_unit;
 }
 
-std::string instruction_set() {
-  if (cpu_features().avx512) return "avx512";
-  return cpu_features().avx2 ? "avx2" : "baseline";
+// Returns what /proc/cpuinfo says of the first CPU.
+std::string first_cpu() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(file, line) && !line.empty();) text += line + '\n';
+  return text;
+}
+
+std::vector<std::string> unused_sets(const std::optional<CpuKind>& kind, const std::string& cpu) {
+  if (!kind) return {};
+  const bool virtual_machine = cpu.find(" hypervisor ") != std::string::npos;
+  return unused_instruction_sets(*kind, x86_features(), cpu_features(), virtual_machine);
 }
 
 }  // namespace
@@ -29,12 +41,15 @@ std::string instruction_set() {
 Machine probe_machine() {
   utsname system{};
   uname(&system);
+  const std::string cpu = first_cpu();
+  const std::optional<CpuKind> kind = find_cpu_kind(cpu);
   return {.host = system.nodename,
           .cpu = cpu_features().model,
+          .cpu_kind = kind ? kind->name : "",
           .cores = static_cast<int>(usable_cores().size()),
           .memory_bytes = total_memory_bytes(),
           .kernel = std::string(system.sysname) + " " + system.release,
-          .instruction_set = instruction_set()};
+          .unused_instruction_sets = unused_sets(kind, cpu)};
 }
 
 std::string utc_now() {

@@ -3,16 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace chexbench::measure {
 
 struct Machine {
   std::string host;
   std::string cpu;                 // model name in /proc/cpuinfo
+  std::string cpu_kind;            // "Cascade Lake"; empty if cpu_kind.hpp does not know it
   int cores = 0;                   // that this process may run on
   std::uint64_t memory_bytes = 0;  // of the whole machine
   std::string kernel;              // "Linux 6.1.0"
-  std::string instruction_set;     // what the CPU kernels use: baseline, avx2, avx512
+  // What its CPU has and programs cannot use, each with the reason: "AMX (the hypervisor hides it)".
+  std::vector<std::string> unused_instruction_sets;
 };
 
 // Takes milliseconds because it reads the CPU topology: call it once per run. Thread-safe.

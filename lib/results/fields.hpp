@@ -27,11 +27,13 @@ void visit_environment(Visitor&& visit, Record& environment) {
   visit("date_utc", environment.date_utc);
   visit("host", environment.host);
   visit("cpu", environment.cpu);
+  visit("cpu_kind", environment.cpu_kind);
   visit("cores", environment.cores);
   visit("memory_bytes", environment.memory_bytes);
   visit("kernel", environment.kernel);
   visit("mpi", environment.mpi);
   visit("instruction_set", environment.instruction_set);
+  visit("unused_instruction_sets", environment.unused_instruction_sets);
   visit("command_line", environment.command_line);
   visit("gpu_driver", environment.gpu_driver);
   visit("gpus", environment.gpus);

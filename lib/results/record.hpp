@@ -50,9 +50,11 @@ struct Environment {
   std::uint64_t memory_bytes = 0;
   std::string kernel;
   std::string mpi;
-  std::string instruction_set;    // baseline, avx2, avx512
-  std::string gpu_driver;         // "580.65.06"; empty if NVML does not answer
-  std::vector<std::string> gpus;  // names of the host's GPUs, by NVML
+  std::string cpu_kind;                              // as measure::Machine has it
+  std::string instruction_set;                       // that preprocessing uses: baseline, avx2 or avx512
+  std::vector<std::string> unused_instruction_sets;  // as measure::Machine has them
+  std::string gpu_driver;                            // "580.65.06"; empty if NVML does not answer
+  std::vector<std::string> gpus;                     // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
   std::string revision;   // of the sources, by git; "-dirty" behind it if they were changed; empty if not known
   std::string compiler;   // "GCC 12.2.0"

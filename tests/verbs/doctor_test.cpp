@@ -15,6 +15,7 @@ using testing::Not;
 Doctor without_gpu() {
   return {.chexbench_version = "1.2.3",
           .machine = {.host = "host", .cpu = "a CPU", .cores = 1, .memory_bytes = 8'000'000'000, .kernel = "Linux 6.1"},
+          .preprocessing_instruction_set = "avx2",
           .packages = {{"MPI", true}, {"oneDNN", false}, {"OpenCV", true}},
           .survey = {.nvml_problem = "NVML: none here"},
           .libraries = {{.name = "cuDNN", .file = "libcudnn.so.9", .reason = "no such file"}},
@@ -35,9 +36,23 @@ Doctor with_gpu() {
 TEST(DoctorTable, OfAMachineWithoutAGpu) {
   EXPECT_THAT(doctor_table(without_gpu()),
               AllOf(HasSubstr("chexbench 1.2.3, built with MPI, OpenCV, without oneDNN\n"),
-                    HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("no driver answers: NVML: none here\n"),
-                    HasSubstr("no GPU of NVIDIA was found\n"), HasSubstr("cuDNN    not found: no such file\n"),
-                    HasSubstr("What was found fits together.\n")));
+                    HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
+                    HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no GPU of NVIDIA was found\n"),
+                    HasSubstr("cuDNN    not found: no such file\n"), HasSubstr("What was found fits together.\n")));
+}
+
+TEST(DoctorTable, NamesTheInstructionSetsOfEachPathAndThoseNotUsed) {
+  Doctor doctor = without_gpu();
+  doctor.machine.cpu_kind = "Zen 4";
+  doctor.machine.unused_instruction_sets = {"AVX-512 (the hypervisor hides it)"};
+  doctor.training_instruction_sets = "avx2";
+  EXPECT_THAT(doctor_table(doctor),
+              AllOf(HasSubstr("machine host: a CPU (Zen 4), 1 core,"),
+                    HasSubstr("instruction sets: preprocessing uses avx2; training uses avx2; not used: AVX-512 (the "
+                              "hypervisor hides it)\n")));
+  const auto json = nlohmann::json::parse(doctor_json(doctor));
+  EXPECT_EQ(json["training_instruction_sets"], "avx2");
+  EXPECT_EQ(json["machine"]["cpu_kind"], "Zen 4");
 }
 
 TEST(DoctorTable, NamesEachGpuAndEachMisfit) {

@@ -82,6 +82,10 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
       });
 }
 
+bool ConvolutionOp::uses_winograd() const {
+  return is_winograd(data_implementation()) || is_winograd(weights_implementation());
+}
+
 void ConvolutionOp::plan_forward(Planner& planner) {
   planner.use(source_);
   planner.use(destination_);

@@ -22,6 +22,7 @@ class ConvolutionOp final : public Op {
                 Tensor& source, Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
 
   std::string kind() const override { return kind_; }
+  bool uses_winograd() const override;
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void add_parameters(ParameterStore& store) override;

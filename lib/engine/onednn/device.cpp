@@ -18,12 +18,12 @@ bool onednn_has(dnnl::cpu_isa isa) {
 }
 
 Isa choose_isa() {
-  const CpuFeatures& cpu = cpu_features();
+  const Isa isa = best_isa(cpu_features());
   // CHEXBENCH_ISA lowers the whole engine, oneDNN included. Once oneDNN has run it refuses this call, which is
   // harmless.
-  if (!cpu.avx512) dnnl::set_max_cpu_isa(cpu.avx2 ? dnnl::cpu_isa::avx2 : dnnl::cpu_isa::sse41);
-  if (cpu.avx512 && onednn_has(dnnl::cpu_isa::avx512_core)) return Isa::avx512;
-  return cpu.avx2 && onednn_has(dnnl::cpu_isa::avx2) ? Isa::avx2 : Isa::baseline;
+  if (isa != Isa::avx512) dnnl::set_max_cpu_isa(isa == Isa::avx2 ? dnnl::cpu_isa::avx2 : dnnl::cpu_isa::sse41);
+  if (isa == Isa::avx512 && onednn_has(dnnl::cpu_isa::avx512_core)) return Isa::avx512;
+  return isa != Isa::baseline && onednn_has(dnnl::cpu_isa::avx2) ? Isa::avx2 : Isa::baseline;
 }
 
 ElementType element_type(spec::Precision precision) {
@@ -44,7 +44,7 @@ bool fits_channels_last(const model::Graph& graph, int block) {
 
 }  // namespace
 
-bool has_amx() { return cpu_features().avx512_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_amx); }
+bool has_amx() { return cpu_features().amx_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_amx); }
 
 Device fit_to_network(Device device, const model::Graph& graph) {
   if (device.type != ElementType::bf16 || !has_amx()) return device;
@@ -69,12 +69,13 @@ Device make_device(spec::Precision precision) {
   return device;
 }
 
-std::string device_text(const Device& device) {
+std::string device_text(const Device& device, bool uses_winograd) {
   const bool amx = device.layout == Layout::channels_last;
   const char* const vectors = device.isa == Isa::avx512 ? "AVX-512" : (device.isa == Isa::avx2 ? "AVX2" : "SSE4.2");
   const dnnl_version_t* const version = dnnl_version();
-  return fmt::format("{}, {}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
-                     version->major, version->minor, version->patch, parallel_threads());
+  return fmt::format("{}, {}{}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
+                     uses_winograd ? " (gradients of 3x3 by Winograd)" : "", version->major, version->minor,
+                     version->patch, parallel_threads());
 }
 
 }  // namespace chexbench::engine::onednn

@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/onednn/isa.hpp"
+
 namespace chexbench::engine::onednn {
 
 inline constexpr int kMaxBlock = 16;
@@ -30,7 +32,6 @@ enum class Layout {
   nchw,           // the network's input, if activations are blocked
   flat,           // [images, channels]
 };
-enum class Isa { baseline, avx2, avx512 };
 
 // A tensor as kernels see it. Strides are in elements; the channels of a block are contiguous. If `data` is null, the
 // tensor is absent. A view does not own its memory.

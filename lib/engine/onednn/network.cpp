@@ -99,6 +99,11 @@ void Network::refresh_trained_weights() {
   for (std::size_t i = first_trained_; i < ops_.size(); ++i) ops_[i]->refresh_weights();
 }
 
+bool Network::uses_winograd() const {
+  return std::any_of(ops_.begin() + static_cast<std::ptrdiff_t>(first_trained_), ops_.end(),
+                     [](const std::unique_ptr<Op>& op) { return op->uses_winograd(); });
+}
+
 std::size_t Network::held_bytes() const {
   std::size_t bytes = planner_.arena_bytes();
   for (const auto& op : ops_) bytes += op->held_bytes();

@@ -72,6 +72,8 @@ class Network {
   const ParameterStore& store() const { return store_; }
   // The running statistics of all batch norms, in the order of forward.
   const std::vector<BufferSlot>& buffers() const { return buffers_; }
+  // Whether backward() uses Winograd's algorithm.
+  bool uses_winograd() const;
   // Bytes of the arena and of the ops' own memory; the parameter store is not included.
   std::size_t held_bytes() const;
 

@@ -1,3 +1,5 @@
+#include "core/cpu_features.hpp"
+#include "engine/onednn/isa.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 #include "engine/registry.hpp"
 
@@ -10,6 +12,7 @@ const EngineKind& kind() {
       .for_auto = true,
       .planned_anywhere = false,
       .usable = has_onednn,
+      .instruction_sets = [] { return instruction_sets(cpu_features()); },
       .make = [](const std::string&, const EngineConfig& config) { return make_onednn_engine(config); },
       .libraries =
           [] {

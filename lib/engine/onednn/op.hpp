@@ -30,6 +30,8 @@ class Op {
   virtual ~Op() = default;
   // What it computes, for times by kind: "convolution 3x3".
   virtual std::string kind() const = 0;
+  // Whether it computes gradients by Winograd's algorithm (winograd.hpp).
+  virtual bool uses_winograd() const { return false; }
   // Tells the planner which tensors forward() reads and writes.
   virtual void plan_forward(Planner& planner) = 0;
   // Tells the planner which tensors backward() reads and writes, fetches the gradients of the op's outputs, registers

@@ -68,7 +68,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
       accumulation_(network_.store().gradients(), config.training.accumulate_steps) {
   traits_.name = "onednn";
-  traits_.device = device_text(network_.device());
+  traits_.device = device_text(network_.device(), network_.uses_winograd());
   InitialWeights initial = initial_weights(config.model, config.outputs);
   traits_.notes = std::move(initial.notes);
   load_weights(initial.source);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <dnnl.hpp>
+#include <string_view>
 
 #include "engine/onednn/planner.hpp"
 #include "model/graph.hpp"
@@ -13,6 +14,11 @@ namespace chexbench::engine::onednn {
 // Whether it is likely faster, if oneDNN has it: with AVX-512 only, as with_winograd() finds out.
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination);
+
+// Whether that is oneDNN's name of such an implementation: "jit_wino_4x3:avx512_core".
+inline bool is_winograd(std::string_view implementation) {
+  return implementation.find("wino") != std::string_view::npos;
+}
 
 // Returns make(algorithm, allow_empty), a descriptor of a primitive: with Winograd's algorithm if `wanted` and oneDNN
 // has it, otherwise with the direct one. Lets dnnl::error through.

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "bench/core_layout.hpp"
+#include "engine/registry.hpp"
+#include "image/isa.hpp"
 #include "spec/url.hpp"
 #include "verbs/doctor/store_probe.hpp"
 
@@ -57,6 +59,9 @@ Doctor examine(const DoctorRequest& request, comm::World& world) {
   if (spec::is_url(request.data_root)) doctor.store = probe_store(request.data_root);
   doctor.warnings = measure::warnings(doctor.surroundings);
   doctor.machine = measure::probe_machine();
+  doctor.preprocessing_instruction_set = to_string(image::best_isa());
+  if (const engine::EngineKind& onednn = *engine::find_engine_kind("onednn"); onednn.usable())
+    doctor.training_instruction_sets = onednn.instruction_sets();
   doctor.packages = {
       {"MPI", CHEXBENCH_HAS_MPI},      {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
       {"ISA-L", CHEXBENCH_HAS_ISAL},   {"cuDNN", CHEXBENCH_HAS_CUDNN},   {"NCCL", CHEXBENCH_HAS_NCCL},

@@ -8,9 +8,13 @@ namespace {
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
 
 Json machine_to_json(const measure::Machine& machine) {
-  return {{"host", machine.host},     {"cpu", machine.cpu},
-          {"cores", machine.cores},   {"memory_bytes", machine.memory_bytes},
-          {"kernel", machine.kernel}, {"instruction_set", machine.instruction_set}};
+  return {{"host", machine.host},
+          {"cpu", machine.cpu},
+          {"cpu_kind", machine.cpu_kind},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"kernel", machine.kernel},
+          {"unused_instruction_sets", machine.unused_instruction_sets}};
 }
 
 Json packages_to_json(const std::vector<BuildPackage>& packages) {
@@ -122,6 +126,8 @@ void add_surroundings(Json& object, const measure::Surroundings& around) {
 std::string doctor_json(const Doctor& doctor) {
   Json object = {{"chexbench_version", doctor.chexbench_version},
                  {"machine", machine_to_json(doctor.machine)},
+                 {"preprocessing_instruction_set", doctor.preprocessing_instruction_set},
+                 {"training_instruction_sets", doctor.training_instruction_sets},
                  {"build", packages_to_json(doctor.packages)},
                  {"driver", driver_to_json(doctor.survey)},
                  {"pci_bus_ids", doctor.survey.pci_bus_ids},

@@ -36,6 +36,8 @@ struct StoreProbe {
 struct Doctor {
   std::string chexbench_version;
   measure::Machine machine;
+  std::string preprocessing_instruction_set;  // baseline, avx2 or avx512
+  std::string training_instruction_sets;      // EngineKind::instruction_sets of engine onednn; empty if it is missing
   std::vector<BuildPackage> packages;
   measure::GpuSurvey survey;
   std::vector<measure::GpuLibrary> libraries;

@@ -24,9 +24,17 @@ std::string build_line(const Doctor& doctor, const report::LineWidth& width) {
 }
 
 std::string machine_line(const measure::Machine& machine) {
-  return fmt::format("machine {}: {}, {} core{}, {}, {}, {}\n", machine.host, machine.cpu, machine.cores,
-                     machine.cores == 1 ? "" : "s", machine.instruction_set, report::gigabytes(machine.memory_bytes),
-                     machine.kernel);
+  const std::string kind = machine.cpu_kind.empty() ? "" : " (" + machine.cpu_kind + ")";
+  return fmt::format("machine {}: {}{}, {} core{}, {}, {}\n", machine.host, machine.cpu, kind, machine.cores,
+                     machine.cores == 1 ? "" : "s", report::gigabytes(machine.memory_bytes), machine.kernel);
+}
+
+std::string instruction_sets_line(const Doctor& doctor) {
+  std::string line = "instruction sets: preprocessing uses " + doctor.preprocessing_instruction_set;
+  if (!doctor.training_instruction_sets.empty()) line += "; training uses " + doctor.training_instruction_sets;
+  if (!doctor.machine.unused_instruction_sets.empty())
+    line += fmt::format("; not used: {}", fmt::join(doctor.machine.unused_instruction_sets, ", "));
+  return line + "\n";
 }
 
 std::string driver_line(const measure::GpuSurvey& survey) {
@@ -85,10 +93,10 @@ std::string store_line(const StoreProbe& store) {
 }  // namespace
 
 std::string doctor_table(const Doctor& doctor, const report::LineWidth& width) {
-  return build_line(doctor, width) + machine_line(doctor.machine) + surroundings_text(doctor.surroundings) +
-         (doctor.store ? store_line(*doctor.store) : "") + driver_line(doctor.survey) + "\n" +
-         gpu_table(doctor.survey, width) + "\n" + library_table(doctor.libraries, width) + "\n" + fit_lines(doctor) +
-         warning_lines(doctor);
+  return build_line(doctor, width) + machine_line(doctor.machine) + instruction_sets_line(doctor) +
+         surroundings_text(doctor.surroundings) + (doctor.store ? store_line(*doctor.store) : "") +
+         driver_line(doctor.survey) + "\n" + gpu_table(doctor.survey, width) + "\n" +
+         library_table(doctor.libraries, width) + "\n" + fit_lines(doctor) + warning_lines(doctor);
 }
 
 }  // namespace chexbench::verbs

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/winograd.hpp"
 #include "op_rig.hpp"
 
 namespace chexbench::engine::onednn {
@@ -192,7 +193,7 @@ TEST_P(ConvolutionOpTest, WhatIsNoNumberMakesGradientsThatAreNone) {
 TEST_P(ConvolutionOpTest, GradientsTakeWinogradsAlgorithmWhereItIsFaster) {
   const bool expected =
       GetParam().name.find("winograd") != std::string::npos && make_device(GetParam().precision).isa == Isa::avx512;
-  const auto is_winograd = [](const std::string& name) { return name.find("wino") != std::string::npos; };
+  EXPECT_EQ(op_->uses_winograd(), expected);
   EXPECT_FALSE(is_winograd(op_->forward_implementation()));
   EXPECT_EQ(is_winograd(op_->data_implementation()), expected) << op_->data_implementation();
   EXPECT_EQ(is_winograd(op_->weights_implementation()), expected) << op_->weights_implementation();

@@ -17,6 +17,10 @@ int main() {
     std::printf("DeviceError: %s", error.what());
     code = 3;
   }
-  std::printf(", OMP_WAIT_POLICY=%s\n", std::getenv("OMP_WAIT_POLICY"));
+  for (const char* const name : {"OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES"}) {
+    const char* const value = std::getenv(name);
+    std::printf(", %s=%s", name, value != nullptr ? value : "(unset)");
+  }
+  std::printf("\n");
   return code;
 }

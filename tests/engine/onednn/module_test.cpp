@@ -89,5 +89,11 @@ TEST_F(OnednnModuleTest, MakesOpenMpWaitPassivelyUnlessTheUserSaysOtherwise) {
   EXPECT_THAT(run_probe("env OMP_WAIT_POLICY=active").output, HasSubstr("OMP_WAIT_POLICY=active"));
 }
 
+// Job scripts often set both.
+TEST_F(OnednnModuleTest, KeepsOpenMpFromBindingTheEnginesThreads) {
+  EXPECT_THAT(run_probe("env OMP_PROC_BIND=true OMP_PLACES=cores").output,
+              HasSubstr("OMP_PROC_BIND=false, OMP_PLACES=(unset)"));
+}
+
 }  // namespace
 }  // namespace chexbench::engine::onednn
