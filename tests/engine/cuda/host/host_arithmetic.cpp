@@ -69,32 +69,41 @@ void each_pair(const ConvShape& s, const Use& use) {
         }
 }
 
-// to[0..n) += factor * from[0..n)
-void accumulate(float* to, float factor, const float* from, int n) {
-  for (int i = 0; i < n; ++i) to[i] += factor * from[i];
+// to[0..n) += factors[0] * from[0..n), and so on for `count` factors in their order, each with the row of `from` that
+// is `stride` floats after the one before. Four at a time, because loading and storing `to` takes longer than the sums.
+void accumulate(float* __restrict to, const float* __restrict factors, int count, const float* __restrict from,
+                std::size_t stride, int n) {
+  int f = 0;
+  for (; f + 4 <= count; f += 4, from += 4 * stride) {
+    const float *a = from, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (int i = 0; i < n; ++i)
+      to[i] = to[i] + factors[f] * a[i] + factors[f + 1] * b[i] + factors[f + 2] * c[i] + factors[f + 3] * d[i];
+  }
+  for (; f < count; ++f, from += stride)
+    for (int i = 0; i < n; ++i) to[i] += factors[f] * from[i];
 }
 
-// [out][window][in of a group] -> [window][in of a group][out]
-std::vector<float> outputs_innermost(const ConvShape& s, const std::vector<float>& weight) {
-  const int inner = s.kernel * s.kernel * s.group_channels();
-  std::vector<float> turned(weight.size());
-  for (int o = 0; o < s.out_channels; ++o)
-    for (int i = 0; i < inner; ++i)
-      turned[static_cast<std::size_t>(i) * s.out_channels + o] = weight[static_cast<std::size_t>(o) * inner + i];
+// Returns the columns of a matrix of that many one after another.
+std::vector<float> transposed(const std::vector<float>& rows, int columns) {
+  const std::size_t height = rows.size() / static_cast<std::size_t>(columns);
+  std::vector<float> turned(rows.size());
+  for (std::size_t row = 0; row < height; ++row)
+    for (int column = 0; column < columns; ++column)
+      turned[static_cast<std::size_t>(column) * height + row] = rows[row * static_cast<std::size_t>(columns) + column];
   return turned;
 }
 
 std::vector<float> convolve(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& weight) {
-  const std::vector<float> turned = outputs_innermost(s, weight);
+  // [out][window][in of a group] -> [window][in of a group][out]
+  const std::vector<float> turned = transposed(weight, s.kernel * s.kernel * s.group_channels());
   std::vector<float> y(static_cast<std::size_t>(Sizes{s}.out_pixels()) * s.out_channels);
   const int ins = s.group_channels(), outs = s.group_outputs();
   each_pair(s, [&](int from, int to, int k) {
-    for (int c = 0; c < s.in_channels; ++c) {
-      const int first = c / ins * outs;
-      accumulate(&y[static_cast<std::size_t>(to) * s.out_channels + first],
-                 x[static_cast<std::size_t>(from) * s.in_channels + c],
-                 &turned[(static_cast<std::size_t>(k) * ins + c % ins) * s.out_channels + first], outs);
-    }
+    for (int group = 0; group < s.groups; ++group)
+      accumulate(&y[static_cast<std::size_t>(to) * s.out_channels + group * outs],
+                 &x[static_cast<std::size_t>(from) * s.in_channels + group * ins], ins,
+                 &turned[static_cast<std::size_t>(k) * ins * s.out_channels + group * outs],
+                 static_cast<std::size_t>(s.out_channels), outs);
   });
   return y;
 }
@@ -102,24 +111,45 @@ std::vector<float> convolve(const ConvShape& s, const std::vector<float>& x, con
 std::vector<float> data_gradient(const ConvShape& s, const std::vector<float>& dy, const std::vector<float>& weight) {
   std::vector<float> dx(static_cast<std::size_t>(Sizes{s}.in_pixels()) * s.in_channels);
   const int ins = s.group_channels(), outs = s.group_outputs();
+  const int window = s.kernel * s.kernel;
   each_pair(s, [&](int to, int from, int k) {
-    for (int o = 0; o < s.out_channels; ++o)
-      accumulate(&dx[static_cast<std::size_t>(to) * s.in_channels + o / outs * ins],
-                 dy[static_cast<std::size_t>(from) * s.out_channels + o],
-                 &weight[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * ins], ins);
+    for (int group = 0; group < s.groups; ++group)
+      accumulate(&dx[static_cast<std::size_t>(to) * s.in_channels + group * ins],
+                 &dy[static_cast<std::size_t>(from) * s.out_channels + group * outs], outs,
+                 &weight[(static_cast<std::size_t>(group) * outs * window + k) * ins],
+                 static_cast<std::size_t>(window) * ins, ins);
   });
   return dx;
 }
 
+// The outputs of a row whose window has `k` within the input, and the first of the inputs there.
+struct Run {
+  int in = 0, out = 0, count = 0;
+};
+Run run_of(const ConvShape& s, int n, int y, int k) {
+  const int h = y * s.stride - s.padding + k / s.kernel, shift = k % s.kernel - s.padding;
+  if (h < 0 || h >= s.height) return {};
+  const int first = shift < 0 ? (-shift + s.stride - 1) / s.stride : 0;
+  const int last = std::min(s.out_width() - 1, (s.width - 1 - shift) / s.stride);
+  if (s.width - 1 < shift || last < first) return {};
+  return {(n * s.height + h) * s.width + first * s.stride + shift, (n * s.out_height() + y) * s.out_width() + first,
+          last - first + 1};
+}
+
 std::vector<float> weight_gradient(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& dy) {
+  const std::vector<float> turned = transposed(dy, s.out_channels);
   std::vector<float> dw(Sizes{s}.weights());
-  const int ins = s.group_channels(), outs = s.group_outputs();
-  each_pair(s, [&](int in, int out, int k) {
-    for (int o = 0; o < s.out_channels; ++o)
-      accumulate(&dw[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * ins],
-                 dy[static_cast<std::size_t>(out) * s.out_channels + o],
-                 &x[static_cast<std::size_t>(in) * s.in_channels + o / outs * ins], ins);
-  });
+  const int ins = s.group_channels(), outs = s.group_outputs(), window = s.kernel * s.kernel;
+  for (int row = 0; row < s.images * s.out_height(); ++row)
+    for (int k = 0; k < window; ++k) {
+      const Run run = run_of(s, row / s.out_height(), row % s.out_height(), k);
+      if (run.count == 0) continue;
+      for (int o = 0; o < s.out_channels; ++o)
+        accumulate(&dw[(static_cast<std::size_t>(o) * window + k) * ins],
+                   &turned[static_cast<std::size_t>(o) * Sizes{s}.out_pixels() + run.out], run.count,
+                   &x[static_cast<std::size_t>(run.in) * s.in_channels + o / outs * ins],
+                   static_cast<std::size_t>(s.stride) * s.in_channels, ins);
+    }
   return dw;
 }
 
