@@ -129,7 +129,7 @@ def ours_uses(arguments):
 
 # One convolution each: oneDNN names the instruction set of the CPU that it works with.
 ONE_CONVOLUTION = {
-    "torch": "import torch as t; t.nn.functional.conv2d(t.ones(1, 16, 9, 9), t.ones(16, 16, 3, 3))",
+    "torch": "import torch as t; t.nn.functional.conv2d(t.ones(16, 64, 56, 56), t.ones(64, 64, 3, 3))",
     "tensorflow_cpu": "import tensorflow as t; t.nn.conv2d(t.ones((1, 9, 9, 16)), t.ones((3, 3, 16, 16)), 1, 'SAME')"}
 
 

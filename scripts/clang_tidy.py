@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over compiled sources, on all cores, but not again over one that passed with the same contents.
+
+usage: clang_tidy.py BUILD [FILE]...     FILEs as compile_commands.json in BUILD names them; all of them without a FILE
+
+A source passed if a file named after the hash of all that clang-tidy reads is in ~/.cache/chexbench-tidy: the source,
+the project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of Debian's packages
+for other headers and of clang-tidy itself. Prints findings only; exits with 1 if there are any.
+"""
+
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "chexbench-tidy"
+INCLUDE = re.compile(rb'^#include "([^"]+)"', re.MULTILINE)
+# Warnings that g++ knows and clang does not must not count, nor that a unity source includes sources. cudnn-frontend,
+# which conv_plans.cpp alone includes, takes minutes.
+ARGUMENTS = ["--quiet", "--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-unknown-warning-option",
+             "--extra-arg=-Wno-unused-command-line-argument", "--extra-arg=-Wno-overlength-strings"]
+LEFT_OUT = "/conv_plans.cpp"
+
+
+@functools.cache
+def contents(path):
+    return path.read_bytes()
+
+
+def add_included(path, folders, found):
+    """Adds the file and all of the project's that it includes, directly or not, to `found`."""
+    if path in found:
+        return
+    found.add(path)
+    for name in INCLUDE.findall(contents(path)):
+        places = (folder / name.decode() for folder in (path.parent, *folders))  # an absolute name replaces the folder
+        place = next(filter(Path.is_file, places), None)
+        if place:
+            add_included(place, folders, found)
+
+
+def key(command, common):
+    folders = [Path(folder) for folder in re.findall(r"-I(\S+)", command["command"])]
+    found = set()
+    add_included(Path(command["file"]), folders, found)
+    digest = hashlib.sha256(common + command["command"].replace(str(ROOT), "").encode())
+    for path in sorted(found):
+        digest.update(f"{path}\0".replace(str(ROOT), "").encode() + contents(path).replace(str(ROOT).encode(), b""))
+    return digest.hexdigest()
+
+
+def check(build, command, common):
+    """Returns what clang-tidy finds in a source, "" if nothing."""
+    passed = CACHE / key(command, common)
+    if passed.exists():
+        passed.touch()
+        return ""
+    done = subprocess.run(["clang-tidy", "-p", build, *ARGUMENTS, command["file"]], capture_output=True, text=True)
+    if done.returncode == 0:
+        passed.touch()
+        return ""
+    return done.stdout or done.stderr
+
+
+def main():
+    if len(sys.argv) < 2 or "--help" in sys.argv:
+        print(__doc__.strip(), file=sys.stdout if "--help" in sys.argv else sys.stderr)
+        return 0 if "--help" in sys.argv else 2
+    build, *files = sys.argv[1:]
+    CACHE.mkdir(parents=True, exist_ok=True)
+    commands = json.loads((Path(build) / "compile_commands.json").read_text())
+    commands = [one for one in commands if one["file"].endswith((".cpp", ".cxx")) and LEFT_OUT not in one["file"]]
+    if files:
+        wanted = {str((ROOT / name).resolve()) for name in files}
+        commands = [one for one in commands if one["file"] in wanted]
+    packages = subprocess.run(["dpkg-query", "-W"], capture_output=True, check=True).stdout
+    common = packages + (ROOT / ".clang-tidy").read_bytes() + "".join(ARGUMENTS).encode()
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        findings = list(filter(None, pool.map(lambda one: check(build, one, common), commands)))
+    print("".join(findings), end="")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
