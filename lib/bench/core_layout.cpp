@@ -19,14 +19,19 @@ std::string host_name() {
   return name;
 }
 
-// Writes the host's name and then the cores, separated by blanks; a host's name contains no blank.
-std::string to_text(const RankCores& rank) { return fmt::format("{} {}", rank.host, fmt::join(rank.cores, " ")); }
+// Writes the host's name, the cores, a bar and the CPUs, separated by blanks; a host's name contains no blank.
+std::string to_text(const RankCores& rank) {
+  return fmt::format("{} {} | {}", rank.host, fmt::join(rank.cores, " "), fmt::join(rank.cpus, " "));
+}
 
 RankCores from_text(const std::string& text) {
   std::istringstream words(text);
   RankCores rank;
   words >> rank.host;
   for (int core = 0; words >> core;) rank.cores.push_back(core);
+  words.clear();
+  words.ignore(1);
+  for (int cpu = 0; words >> cpu;) rank.cpus.push_back(cpu);
   return rank;
 }
 
@@ -49,12 +54,16 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
       host.overlaps = host.overlaps || intersect(ranks[r].cores, own.cores);
     }
   }
+  if (host.sharers > static_cast<int>(own.cores.size()) && own.cpus.size() > own.cores.size()) {
+    host.cores = own.cpus;
+    host.overlaps = true;
+  }
   return host;
 }
 
 std::vector<RankCores> gather_rank_cores(comm::World& world) {
   std::vector<RankCores> ranks;
-  for (const std::string& text : comm::all_gather(world.communicator(), to_text({host_name(), usable_cores()}))) {
+  for (const std::string& text : comm::all_gather(world.communicator(), to_text({host_name(), usable_cores(), usable_cpus()}))) {
     ranks.push_back(from_text(text));
   }
   return ranks;

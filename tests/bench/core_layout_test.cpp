@@ -43,6 +43,17 @@ TEST(HostCores, ThatOverlapInPartAreOversubscribed) {
   EXPECT_TRUE(share_cores(first, {}, 2).oversubscribed);
 }
 
+// As on a virtual machine whose CPUs are the hyperthreads of its cores.
+TEST(HostCores, OfMoreRanksThanCoresAreTheirHyperthreads) {
+  const std::vector<RankCores> ranks(3, {"a", {0, 1}, {0, 1, 2, 3}});
+  EXPECT_THAT(share_cores(host_cores_of({ranks[0], ranks[1]}, 1), {}, 2).cores, ElementsAre(1));
+  const CoreShare third = share_cores(host_cores_of(ranks, 2), {}, 3);
+  EXPECT_THAT(third.cores, ElementsAre(2));
+  EXPECT_TRUE(third.oversubscribed);
+  const RankCores bound{"a", {0, 1}, {0, 1}};
+  EXPECT_THAT(share_cores(host_cores_of({bound, bound, bound}, 2), {}, 3).cores, ElementsAre(0));
+}
+
 TEST(ShareCores, GivesEachRankItsRunOfNeighbours) {
   EXPECT_THAT(share_cores(four_cores(0, 2), {}, 2).cores, ElementsAre(0, 1));
   EXPECT_THAT(share_cores(four_cores(1, 2), {}, 2).cores, ElementsAre(2, 3));
