@@ -63,7 +63,8 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
 
 std::vector<RankCores> gather_rank_cores(comm::World& world) {
   std::vector<RankCores> ranks;
-  for (const std::string& text : comm::all_gather(world.communicator(), to_text({host_name(), usable_cores(), usable_cpus()}))) {
+  for (const std::string& text :
+       comm::all_gather(world.communicator(), to_text({host_name(), usable_cores(), usable_cpus()}))) {
     ranks.push_back(from_text(text));
   }
   return ranks;

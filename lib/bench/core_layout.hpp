@@ -17,12 +17,12 @@ struct HostCores {
   std::vector<int> cores;
   // Number of ranks of this host that may use exactly these cores, which are divided among them.
   int sharers = 1;
-  int place = 0;          // of this rank among the sharers, from 0
+  int place = 0;  // of this rank among the sharers, from 0
   // Another rank of this host may use some of these cores but not exactly these, or hyperthreads of one core belong to
   // different ranks.
   bool overlaps = false;
-  int local_rank = 0;     // of this rank among the ranks of this host, from 0
-  std::string host;       // name of the host
+  int local_rank = 0;  // of this rank among the ranks of this host, from 0
+  std::string host;    // name of the host
 };
 
 // What one rank sends to the others about itself.
