@@ -4,8 +4,8 @@
 usage: clang_tidy.py BUILD [FILE]...     FILEs as compile_commands.json in BUILD names them; all of them without a FILE
 
 A source passed if a file named after the hash of all that clang-tidy reads is in ~/.cache/chexbench-tidy: the source,
-the project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of Debian's packages
-for other headers and of clang-tidy itself. Prints findings only; exits with 1 if there are any.
+the project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of other headers and
+of clang-tidy itself. Prints findings only; exits with 1 if there are any.
 """
 
 import concurrent.futures
@@ -55,17 +55,24 @@ def key(command, common):
     return digest.hexdigest()
 
 
+def versions():
+    """Returns those of what lies outside of the checkout: from Debian, of CUDA, from PyPI."""
+    debian = subprocess.run(["dpkg-query", "-W"], capture_output=True, check=True).stdout
+    cuda = Path("/usr/local/cuda/version.json")
+    pinned = sorted((ROOT / "scripts/requirements").iterdir())
+    return debian + b"".join(path.read_bytes() for path in (cuda, *pinned) if path.is_file())
+
+
 def check(build, command, common):
     """Returns what clang-tidy finds in a source, "" if nothing."""
     passed = CACHE / key(command, common)
     if passed.exists():
-        passed.touch()
         return ""
     done = subprocess.run(["clang-tidy", "-p", build, *ARGUMENTS, command["file"]], capture_output=True, text=True)
     if done.returncode == 0:
         passed.touch()
         return ""
-    return done.stdout or done.stderr
+    return done.stdout or done.stderr or f"{command['file']}: clang-tidy ended with {done.returncode}\n"
 
 
 def main():
@@ -75,12 +82,16 @@ def main():
     build, *files = sys.argv[1:]
     CACHE.mkdir(parents=True, exist_ok=True)
     commands = json.loads((Path(build) / "compile_commands.json").read_text())
-    commands = [one for one in commands if one["file"].endswith((".cpp", ".cxx")) and LEFT_OUT not in one["file"]]
     if files:
-        wanted = {str((ROOT / name).resolve()) for name in files}
-        commands = [one for one in commands if one["file"] in wanted]
-    packages = subprocess.run(["dpkg-query", "-W"], capture_output=True, check=True).stdout
-    common = packages + (ROOT / ".clang-tidy").read_bytes() + "".join(ARGUMENTS).encode()
+        compiled = {one["file"]: one for one in commands}
+        wanted = [str((ROOT / name).resolve()) for name in files]
+        for name in wanted:
+            if name not in compiled:
+                sys.exit(f"clang_tidy.py: {name} is not compiled in {build}")
+        commands = [compiled[name] for name in wanted]
+    else:
+        commands = [one for one in commands if one["file"].endswith((".cpp", ".cxx")) and LEFT_OUT not in one["file"]]
+    common = "".join(ARGUMENTS).encode() + (ROOT / ".clang-tidy").read_bytes() + versions()
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         findings = list(filter(None, pool.map(lambda one: check(build, one, common), commands)))
     print("".join(findings), end="")

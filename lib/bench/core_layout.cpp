@@ -19,9 +19,9 @@ std::string host_name() {
   return name;
 }
 
-// Writes the host's name, the cores, a bar and the CPUs, separated by blanks; a host's name contains no blank.
+// Writes the host's name, the cores, a bar and the hyperthreads, separated by blanks; a host's name contains no blank.
 std::string to_text(const RankCores& rank) {
-  return fmt::format("{} {} | {}", rank.host, fmt::join(rank.cores, " "), fmt::join(rank.cpus, " "));
+  return fmt::format("{} {} | {}", rank.host, fmt::join(rank.cores, " "), fmt::join(rank.hyperthreads, " "));
 }
 
 RankCores from_text(const std::string& text) {
@@ -31,7 +31,7 @@ RankCores from_text(const std::string& text) {
   for (int core = 0; words >> core;) rank.cores.push_back(core);
   words.clear();
   words.ignore(1);
-  for (int cpu = 0; words >> cpu;) rank.cpus.push_back(cpu);
+  for (int cpu = 0; words >> cpu;) rank.hyperthreads.push_back(cpu);
   return rank;
 }
 
@@ -43,7 +43,7 @@ bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
 
 HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
   const RankCores& own = ranks[rank];
-  HostCores host{.cores = own.cores, .sharers = 0, .host = own.host};
+  HostCores host{.cores = own.cores, .hyperthreads = own.hyperthreads, .sharers = 0, .host = own.host};
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].host != own.host) continue;
     if (r < rank) ++host.local_rank;
@@ -54,19 +54,14 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
       host.overlaps = host.overlaps || intersect(ranks[r].cores, own.cores);
     }
   }
-  if (host.sharers > static_cast<int>(own.cores.size()) && own.cpus.size() > own.cores.size()) {
-    host.cores = own.cpus;
-    host.overlaps = true;
-  }
   return host;
 }
 
 std::vector<RankCores> gather_rank_cores(comm::World& world) {
+  RankCores own{.host = host_name(), .cores = usable_cores(), .hyperthreads = usable_cpus()};
+  std::erase_if(own.hyperthreads, [&](int cpu) { return std::ranges::find(own.cores, cpu) != own.cores.end(); });
   std::vector<RankCores> ranks;
-  for (const std::string& text :
-       comm::all_gather(world.communicator(), to_text({host_name(), usable_cores(), usable_cpus()}))) {
-    ranks.push_back(from_text(text));
-  }
+  for (const std::string& text : comm::all_gather(world.communicator(), to_text(own))) ranks.push_back(from_text(text));
   return ranks;
 }
 
@@ -83,7 +78,11 @@ CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int r
   const int wanted = spec.cores_per_rank.value_or(std::max(1, cores / host.sharers));
   const int first = host.place * wanted;
   CoreShare share;
-  for (int i = 0; i < std::min(wanted, cores); ++i) share.cores.push_back(host.cores[(first + i) % cores]);
+  // Ranks beyond the cores get hyperthreads of their own, while there are any, instead of a CPU of another rank.
+  const bool beyond = first >= cores && !host.hyperthreads.empty();
+  const std::vector<int>& cpus = beyond ? host.hyperthreads : host.cores;
+  const int begin = beyond ? first - cores : first, count = static_cast<int>(cpus.size());
+  for (int i = 0; i < std::min(wanted, count); ++i) share.cores.push_back(cpus[(begin + i) % count]);
   share.oversubscribed = host.overlaps || active_sharers * wanted > cores;
   return share;
 }

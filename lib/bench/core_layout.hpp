@@ -12,24 +12,21 @@ namespace chexbench::bench {
 // The cores of this host as this rank sees them. Find them once per process, before a thread is bound: binding hides
 // the other cores from later queries.
 struct HostCores {
-  // One CPU of each core that this process may use; all CPUs, hyperthreads included, if more ranks share the cores than
-  // there are.
-  std::vector<int> cores;
+  std::vector<int> cores;         // one CPU of each core that this process may use
+  std::vector<int> hyperthreads;  // the other CPUs that it may use
   // Number of ranks of this host that may use exactly these cores, which are divided among them.
   int sharers = 1;
-  int place = 0;  // of this rank among the sharers, from 0
-  // Another rank of this host may use some of these cores but not exactly these, or hyperthreads of one core belong to
-  // different ranks.
-  bool overlaps = false;
-  int local_rank = 0;  // of this rank among the ranks of this host, from 0
-  std::string host;    // name of the host
+  int place = 0;          // of this rank among the sharers, from 0
+  bool overlaps = false;  // another rank of this host may use some of these cores, but not exactly these
+  int local_rank = 0;     // of this rank among the ranks of this host, from 0
+  std::string host;       // name of the host
 };
 
 // What one rank sends to the others about itself.
 struct RankCores {
   std::string host;
-  std::vector<int> cores;  // one CPU of each core that it may use
-  std::vector<int> cpus;   // all CPUs that it may use
+  std::vector<int> cores;         // one CPU of each core that it may use
+  std::vector<int> hyperthreads;  // the other CPUs that it may use
 };
 
 // Returns the host and the cores of every rank, in the order of ranks. Collective over the world.

@@ -24,7 +24,7 @@ struct Row {
 };
 constexpr std::string_view kIntel = "GenuineIntel";
 constexpr std::string_view kAmd = "AuthenticAMD";
-constexpr std::array<Row, 20> kRows = {{{kIntel, 6, 63, 63, 0, 15, "Haswell", Level::avx2},
+constexpr std::array<Row, 22> kRows = {{{kIntel, 6, 63, 63, 0, 15, "Haswell", Level::avx2},
                                         {kIntel, 6, 79, 79, 0, 15, "Broadwell", Level::avx2},
                                         {kIntel, 6, 86, 86, 0, 15, "Broadwell", Level::avx2},
                                         {kIntel, 6, 85, 85, 0, 4, "Skylake-SP", Level::avx512},
@@ -36,7 +36,9 @@ constexpr std::array<Row, 20> kRows = {{{kIntel, 6, 63, 63, 0, 15, "Haswell", Le
                                         {kIntel, 6, 207, 207, 0, 15, "Emerald Rapids", Level::amx},
                                         {kIntel, 6, 173, 174, 0, 15, "Granite Rapids", Level::amx},
                                         {kAmd, 23, 0x00, 0x2f, 0, 15, "Zen", Level::avx2},
-                                        {kAmd, 23, 0x30, 0xaf, 0, 15, "Zen 2", Level::avx2},
+                                        {kAmd, 23, 0x30, 0x4f, 0, 15, "Zen 2", Level::avx2},
+                                        {kAmd, 23, 0x50, 0x5f, 0, 15, "Zen", Level::avx2},
+                                        {kAmd, 23, 0x60, 0xaf, 0, 15, "Zen 2", Level::avx2},
                                         {kAmd, 25, 0x00, 0x0f, 0, 15, "Zen 3", Level::avx2},
                                         {kAmd, 25, 0x10, 0x1f, 0, 15, "Zen 4", Level::bf16},
                                         {kAmd, 25, 0x20, 0x5f, 0, 15, "Zen 3", Level::avx2},

@@ -1,4 +1,4 @@
-// Which generation of server CPU this is, and which of its instruction sets programs cannot use here.
+// Which generation of CPUs this one is of, and which of its instruction sets programs cannot use here.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,9 @@ struct CpuKind {
   bool amx = false;
 };
 
-// Finds the kind in the text of /proc/cpuinfo; std::nullopt for desktop CPUs, for those younger or older than the
-// table, and on other architectures. Pure.
+// Finds the kind in the text of /proc/cpuinfo. Desktop CPUs of AMD, and Intel's Core X, have the name of the servers of
+// their generation. std::nullopt for Intel's other desktop CPUs, for those younger or older than the table, and on
+// other architectures. Pure.
 std::optional<CpuKind> find_cpu_kind(const std::string& cpuinfo);
 
 // Returns "AMX (the hypervisor hides it)" for each instruction set that a CPU of this kind has and kernels cannot use,

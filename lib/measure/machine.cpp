@@ -22,7 +22,7 @@ std::uint64_t total_memory_bytes() {
   return static_cast<std::uint64_t>(info.totalram) * info.mem_unit;
 }
 
-// Returns what /proc/cpuinfo says of the first CPU.
+// Returns the part of /proc/cpuinfo about the first CPU.
 std::string first_cpu() {
   std::ifstream file("/proc/cpuinfo");
   std::string text;

@@ -295,7 +295,7 @@ void visit_machine(Visitor& visit, const TrialRow& row) {
         trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
   visit(Field{"host", "", "name of the host of rank 0"}, environment.host);
   visit(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
-  visit(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a known kind of server CPU"},
+  visit(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a generation that servers have"},
         environment.cpu_kind);
   visit(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},
         environment.instruction_set);

@@ -36,6 +36,7 @@ class Case:
     ours: list
     peer: list
     packages: tuple = ()  # of Python, whose versions are those of the peer
+    uses: tuple = ()  # the CPU's kind, and what each side computes with
     ours_rates: list = field(default_factory=list)
     peer_rates: list = field(default_factory=list)
 
@@ -91,6 +92,8 @@ def chexbench_rate(output):
 
 def take_turns(cases, arguments):
     wanted = [case for case in cases if not arguments.case or any(text in case.name for text in arguments.case)]
+    for case in wanted:  # before hours of rounds, which an error would lose
+        case.uses = (cpu_kind(arguments), ours_uses(arguments), peer_uses(case, arguments))
     for number in range(1, arguments.rounds + 1):
         for case in wanted:
             case.ours_rates.append(chexbench_rate(run(case.ours, arguments.environment)))
@@ -134,7 +137,7 @@ ONE_CONVOLUTION = {
 
 
 def peer_uses(case, arguments):
-    """What the peer's oneDNN works with; empty where it has none."""
+    """What the peer's oneDNN works with; empty where it has none or does not say."""
     for package in case.packages:
         if package in ONE_CONVOLUTION:
             verbose = {**arguments.environment, "ONEDNN_VERBOSE": "1", "TF_ENABLE_ONEDNN_OPTS": "1"}
@@ -187,10 +190,9 @@ def write_csv(cases, arguments):
         writer.writerow(["case", "round", "chexbench_images_per_s", "peer_images_per_s", "ratio", "isa", "cpu", "date",
                          "cpu_kind", "chexbench_uses", "peer_uses"])
         for case in cases:
-            used = [cpu_kind(arguments), ours_uses(arguments), peer_uses(case, arguments)]
             for number, (ours, peer) in enumerate(zip(case.ours_rates, case.peer_rates), 1):
                 writer.writerow([case.name, number, ours, peer, f"{ours / peer:.3f}", arguments.isa, cpu_name(),
-                                 datetime.date.today().isoformat(), *used])
+                                 datetime.date.today().isoformat(), *case.uses])
     print(f"wrote {arguments.output}", file=sys.stderr)
 
 

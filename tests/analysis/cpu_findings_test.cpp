@@ -14,6 +14,7 @@ using testing::SizeIs;
 
 results::Report report_of(const std::string& engine) {
   results::Report report = results::make_report({results::make_trial({.engine = engine}, {10, 11})});
+  report.trials[0].spec.training.precision = spec::Precision::bf16;
   report.environment.cpu_kind = "Emerald Rapids";
   report.environment.unused_instruction_sets = {"AMX (the hypervisor hides it)"};
   return report;
@@ -32,6 +33,11 @@ TEST(CpuFindings, AreNoneWhereNothingIsUnusedOrNothingTrainsOnTheCpu) {
   results::Report report = report_of("onednn");
   report.environment.unused_instruction_sets.clear();
   EXPECT_THAT(cpu_findings(report), IsEmpty());
+  report = report_of("onednn");
+  report.trials[0].spec.training.precision = spec::Precision::f32;
+  EXPECT_THAT(cpu_findings(report), IsEmpty()) << "f32 does not use AMX";
+  report.environment.unused_instruction_sets.push_back("AVX-512 (CHEXBENCH_ISA rules it out)");
+  EXPECT_THAT(cpu_findings(report).at(0).text, HasSubstr("did not use: AVX-512 (CHEXBENCH_ISA rules it out)."));
   report = report_of("onednn");
   report.trials[0].repeats.clear();
   EXPECT_THAT(cpu_findings(report), IsEmpty());

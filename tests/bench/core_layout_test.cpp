@@ -43,15 +43,18 @@ TEST(HostCores, ThatOverlapInPartAreOversubscribed) {
   EXPECT_TRUE(share_cores(first, {}, 2).oversubscribed);
 }
 
-// As on a virtual machine whose CPUs are the hyperthreads of its cores.
-TEST(HostCores, OfMoreRanksThanCoresAreTheirHyperthreads) {
-  const std::vector<RankCores> ranks(3, {"a", {0, 1}, {0, 1, 2, 3}});
-  EXPECT_THAT(share_cores(host_cores_of({ranks[0], ranks[1]}, 1), {}, 2).cores, ElementsAre(1));
-  const CoreShare third = share_cores(host_cores_of(ranks, 2), {}, 3);
-  EXPECT_THAT(third.cores, ElementsAre(2));
-  EXPECT_TRUE(third.oversubscribed);
-  const RankCores bound{"a", {0, 1}, {0, 1}};
-  EXPECT_THAT(share_cores(host_cores_of({bound, bound, bound}, 2), {}, 3).cores, ElementsAre(0));
+// CPUs 0 and 1 are the hyperthreads of a core, as on many virtual machines, and 2 and 3 those of another.
+TEST(ShareCores, GivesRanksBeyondTheCoresHyperthreads) {
+  const std::vector<RankCores> four(4, {"a", {0, 2}, {1, 3}});
+  const auto cpus = [&](std::size_t rank) { return share_cores(host_cores_of(four, rank), {}, 4).cores; };
+  EXPECT_THAT(cpus(0), ElementsAre(0));
+  EXPECT_THAT(cpus(1), ElementsAre(2));
+  EXPECT_THAT(cpus(2), ElementsAre(1));
+  EXPECT_THAT(cpus(3), ElementsAre(3));
+  EXPECT_TRUE(share_cores(host_cores_of(four, 3), {}, 4).oversubscribed);
+  EXPECT_FALSE(share_cores(host_cores_of(four, 1), {}, 2).oversubscribed);
+  const RankCores without{"a", {0, 1}, {}};
+  EXPECT_THAT(share_cores(host_cores_of({without, without, without}, 2), {}, 3).cores, ElementsAre(0));
 }
 
 TEST(ShareCores, GivesEachRankItsRunOfNeighbours) {

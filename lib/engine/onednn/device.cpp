@@ -69,13 +69,12 @@ Device make_device(spec::Precision precision) {
   return device;
 }
 
-std::string device_text(const Device& device, bool uses_winograd) {
+std::string device_text(const Device& device) {
   const bool amx = device.layout == Layout::channels_last;
   const char* const vectors = device.isa == Isa::avx512 ? "AVX-512" : (device.isa == Isa::avx2 ? "AVX2" : "SSE4.2");
   const dnnl_version_t* const version = dnnl_version();
-  return fmt::format("{}, {}{}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
-                     uses_winograd ? " (gradients of 3x3 by Winograd)" : "", version->major, version->minor,
-                     version->patch, parallel_threads());
+  return fmt::format("{}, {}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
+                     version->major, version->minor, version->patch, parallel_threads());
 }
 
 }  // namespace chexbench::engine::onednn

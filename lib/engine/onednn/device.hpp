@@ -42,7 +42,7 @@ bool has_amx();
 Device fit_to_network(Device device, const model::Graph& graph);
 
 // Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads". If it is fitted to a network that
-// runs on AMX, AMX is named, and so is Winograd's algorithm if gradients use it.
-std::string device_text(const Device& device, bool uses_winograd = false);
+// runs on AMX, AMX is named.
+std::string device_text(const Device& device);
 
 }  // namespace chexbench::engine::onednn

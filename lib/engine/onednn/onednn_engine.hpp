@@ -12,9 +12,9 @@ namespace chexbench::engine::onednn {
 
 // Returns an engine that computes on `config.cores`, with one OpenMP thread per core, or on one thread without
 // binding if there are none. Binds the calling thread to these cores; only that thread may drive the engine. Trains
-// in f32, and in bf16 if the CPU has AVX512-BF16. The first call loads oneDNN. It sets OMP_WAIT_POLICY=passive
-// unless the user has set that variable, and OMP_PROC_BIND=false even so. OMP_NUM_THREADS has no effect: `config.cores`
-// decides.
+// in f32, and in bf16 if the CPU has AVX512-BF16. The first call loads oneDNN. It sets
+// OMP_WAIT_POLICY=passive unless the user has set that variable, sets OMP_PROC_BIND=false, and unsets OMP_PLACES and
+// GOMP_CPU_AFFINITY. OMP_NUM_THREADS has no effect: `config.cores` decides.
 // @throws DeviceError if this build has no oneDNN, its module cannot be loaded, this CPU lacks the precision, or the
 //     engine cannot compute a layer of the network
 // @throws SpecError if the model is unknown or its images are too small

@@ -68,9 +68,10 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
       accumulation_(network_.store().gradients(), config.training.accumulate_steps) {
   traits_.name = "onednn";
-  traits_.device = device_text(network_.device(), network_.uses_winograd());
+  traits_.device = device_text(network_.device());
   InitialWeights initial = initial_weights(config.model, config.outputs);
   traits_.notes = std::move(initial.notes);
+  if (network_.uses_winograd()) traits_.notes.emplace_back("gradients of 3x3 convolutions by Winograd's algorithm");
   load_weights(initial.source);
 }
 

@@ -107,7 +107,6 @@ std::vector<Difference> spec_differences(const results::TrialResult& base, const
 std::vector<Difference> environment_differences(const Side& base, const Side& other) {
   static const Fields<results::Environment> fields{
       {"cpu", [](const results::Environment& one) { return one.cpu; }},
-      {"cpu_kind", [](const results::Environment& one) { return one.cpu_kind; }},
       {"cores", [](const results::Environment& one) { return std::to_string(one.cores); }},
       {"instruction_set", [](const results::Environment& one) { return one.instruction_set; }},
       {"gpus", [](const results::Environment& one) { return fmt::format("{}", fmt::join(one.gpus, ", ")); }},
