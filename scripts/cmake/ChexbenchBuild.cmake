@@ -2,7 +2,8 @@
 include(GNUInstallDirs)
 
 option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
-option(CHEXBENCH_WERROR "Treat warnings as errors" OFF)  # the presets turn it on
+# The presets of developers turn it on, and so does CI: other compilers and libraries have other warnings.
+option(CHEXBENCH_WERROR "Treat warnings as errors" OFF)
 set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 set(x86 OFF)
 set(default_march "")

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 #include "engine/onednn/winograd.hpp"
 
 namespace chexbench::engine::onednn {
@@ -57,15 +58,15 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto forward_into = [&](const memory::desc& to) {
-    return dnnl::convolution_forward::primitive_desc({dnnl::prop_kind::forward_training, algorithm::convolution_direct,
-                                                      source.desc, weights, bias, to, stride, padding, padding},
-                                                     attributes, device.engine);
+    return describe<dnnl::convolution_forward>(device.engine, attributes, dnnl::prop_kind::forward_training,
+                                               algorithm::convolution_direct, source.desc, weights, bias, to, stride,
+                                               padding, padding);
   };
   const auto direct = forward_into(destination.desc);
   // oneDNN 2.6 has nothing else for three input channels, blocks of eight output channels, and windows as large as
   // AlexNet's.
   forward_desc_ = is_reference(direct.impl_info_str())
-                      ? forward_into({destination.desc.dims(), device.data_type(), memory::format_tag::any})
+                      ? forward_into({dims_of(destination.desc), device.data_type(), memory::format_tag::any})
                       : direct;
   if (is_product(forward_desc_)) {
     const OneThread alone;
@@ -76,9 +77,9 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   if (!needs_source_gradient_) return;
   data_desc_ =
       with_winograd(is_winograd_faster(device, layer, source, destination), [&](algorithm algorithm, bool allow_empty) {
-        return dnnl::convolution_backward_data::primitive_desc(
-            {algorithm, source.desc, weights, destination.desc, stride, padding, padding}, attributes, device.engine,
-            direct, allow_empty);
+        return describe_backward<dnnl::convolution_backward_data>(device.engine, attributes, direct, allow_empty,
+                                                                  algorithm, source.desc, weights, destination.desc,
+                                                                  stride, padding, padding);
       });
 }
 

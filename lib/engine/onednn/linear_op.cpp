@@ -1,6 +1,7 @@
 #include "engine/onednn/linear_op.hpp"
 
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -19,8 +20,8 @@ memory::desc weight_desc(const Tensor& x, const Tensor& y) {
 
 LinearOp::LinearOp(const Device& device, const model::Layer& layer, const PassMode& mode, Tensor& x, Tensor& y)
     : device_(device), name_(layer.name), mode_(mode), x_(x), y_(y) {
-  forward_desc_ = {{dnnl::prop_kind::forward_training, x.desc, weight_desc(x, y), vector_desc(y), y.desc},
-                   device.engine};
+  forward_desc_ = describe<dnnl::inner_product_forward>(device.engine, {}, dnnl::prop_kind::forward_training, x.desc,
+                                                        weight_desc(x, y), vector_desc(y), y.desc);
 }
 
 void LinearOp::plan_forward(Planner& planner) {
@@ -52,8 +53,8 @@ void LinearOp::bind() {
                         {DNNL_ARG_DST, wrap(y_.desc, y_.data)}};
   {
     const OneThread alone;
-    on_one_thread_ = dnnl::inner_product_forward(
-        {{dnnl::prop_kind::forward_inference, x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine});
+    on_one_thread_ = dnnl::inner_product_forward(describe<dnnl::inner_product_forward>(
+        device_.engine, {}, dnnl::prop_kind::forward_inference, x_.desc, weights, vector_desc(y_), y_.desc));
   }
   if (y_gradient_ != nullptr) bind_backward();
 }
@@ -61,12 +62,13 @@ void LinearOp::bind() {
 void LinearOp::bind_backward() {
   const auto weights = weight_desc(x_, y_);
   const auto dy = wrap(y_.desc, y_gradient_->data);
-  data_ = dnnl::inner_product_backward_data({{x_.desc, weights, y_.desc}, device_.engine, forward_desc_});
+  data_ = dnnl::inner_product_backward_data(describe_backward<dnnl::inner_product_backward_data>(
+      device_.engine, {}, forward_desc_, false, x_.desc, weights, y_.desc));
   data_arguments_ = {{DNNL_ARG_DIFF_DST, dy},
                      {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
                      {DNNL_ARG_DIFF_SRC, wrap(x_.desc, x_gradient_->data)}};
-  weights_ = dnnl::inner_product_backward_weights(
-      {{x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine, forward_desc_});
+  weights_ = dnnl::inner_product_backward_weights(describe_backward<dnnl::inner_product_backward_weights>(
+      device_.engine, {}, forward_desc_, false, x_.desc, weights, vector_desc(y_), y_.desc));
   weights_arguments_ = {{DNNL_ARG_SRC, wrap(x_.desc, x_.data)},
                         {DNNL_ARG_DIFF_DST, dy},
                         {DNNL_ARG_DIFF_WEIGHTS, wrap(weights, weight_->gradient)},

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {
 
@@ -12,9 +13,8 @@ double matmul_gflops(const Device& device) {
   constexpr int kTries = 6;
   using dnnl::memory;
   const memory::dims sides{kSide, kSide};
-  const auto any = [&](memory::data_type type) { return memory::desc(sides, type, memory::format_tag::any); };
-  const dnnl::matmul::primitive_desc desc({any(device.data_type()), any(device.data_type()), any(device.data_type())},
-                                          device.engine);
+  const memory::desc any(sides, device.data_type(), memory::format_tag::any);
+  const auto desc = describe<dnnl::matmul>(device.engine, {}, any, any, any);
   memory a(desc.src_desc(), device.engine), b(desc.weights_desc(), device.engine), c(desc.dst_desc(), device.engine);
   // Uninitialized memory could hold denormal numbers, which are slow; zeros are as fast as ordinary numbers.
   for (const memory* operand : {&a, &b}) {

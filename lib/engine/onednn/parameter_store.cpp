@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 #include "engine/onednn/headroom.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -78,12 +79,12 @@ void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const
 void ParameterStore::load(const ParameterSlot& slot, float* to, std::span<const float> values) const {
   check_size(slot.info, values.size());
   // oneDNN only reads the source of a reorder, but its interface takes no pointer to const.
-  reorder(plain(slot.desc.dims()), const_cast<float*>(values.data()), slot.desc, to);
+  reorder(plain(dims_of(slot.desc)), const_cast<float*>(values.data()), slot.desc, to);
 }
 
 void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<float> values) const {
   check_size(slot.info, values.size());
-  reorder(slot.desc, from, plain(slot.desc.dims()), values.data());
+  reorder(slot.desc, from, plain(dims_of(slot.desc)), values.data());
 }
 
 }  // namespace chexbench::engine::onednn

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 #include "engine/onednn/winograd.hpp"
 
 namespace chexbench::engine::onednn {
@@ -15,7 +16,7 @@ constexpr std::size_t kSummedAtOnce = 16384;  // floats: in the first cache, and
 
 // The first images of a tensor.
 memory::desc first_images(const Tensor& tensor, int images) {
-  memory::dims dims = tensor.desc.dims();
+  memory::dims dims = dims_of(tensor.desc);
   dims.front() = images;
   return tensor.desc.submemory_desc(dims, memory::dims(dims.size(), 0));
 }
@@ -26,7 +27,7 @@ std::byte* from_image(const Tensor& tensor, int image) {
 }
 
 memory::desc of_any_layout(const Tensor& tensor) {
-  return {tensor.desc.dims(), tensor.desc.data_type(), memory::format_tag::any};
+  return {dims_of(tensor.desc), type_of(tensor.desc), memory::format_tag::any};
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ void WeightGradient::make_product() {
   const memory::desc transposed({outputs, pixels}, device_.data_type(), memory::format_tag::ba);
   const memory::desc source({pixels, inputs}, device_.data_type(), memory::format_tag::ab);
   const memory::desc gradient({outputs, inputs}, memory::data_type::f32, memory::format_tag::ab);
-  product_ = {{transposed, source, gradient}, attributes_, device_.engine};
+  product_ = describe<dnnl::matmul>(device_.engine, attributes_, transposed, source, gradient);
 }
 
 void WeightGradient::make_parts(const ConvolutionShape& shape,
@@ -96,11 +97,9 @@ void WeightGradient::make_parts(const ConvolutionShape& shape,
 dnnl::convolution_backward_weights::primitive_desc WeightGradient::convolution(
     const ConvolutionShape& shape, const memory::desc& source, const memory::desc& destination,
     const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm, bool allow_empty) const {
-  return {{algorithm, source, shape.weights, shape.bias, destination, shape.stride, shape.padding, shape.padding},
-          attributes_,
-          device_.engine,
-          forward,
-          allow_empty};
+  return describe_backward<dnnl::convolution_backward_weights>(device_.engine, attributes_, forward, allow_empty,
+                                                               algorithm, source, shape.weights, shape.bias,
+                                                               destination, shape.stride, shape.padding, shape.padding);
 }
 
 memory::desc WeightGradient::desc(const model::TensorInfo& weight) const {

@@ -160,6 +160,16 @@ void read_display(Reader& reader, DicomHeader& header) {
                                                : Window::linear;
 }
 
+// Whether pixels are stored in pieces of their own, compressed or not. DCMTK 3.6.8 renamed isEncapsulated().
+template <typename Xfer>
+bool is_encapsulated(const Xfer& xfer) {
+  if constexpr (requires { xfer.usesEncapsulatedFormat(); }) {
+    return xfer.usesEncapsulatedFormat();
+  } else {
+    return xfer.isEncapsulated();
+  }
+}
+
 // Returns the transfer syntax of the header `meta`, if it can be read here.
 E_TransferSyntax syntax_of(DcmMetaInfo& meta) {
   OFString uid;
@@ -171,7 +181,7 @@ E_TransferSyntax syntax_of(DcmMetaInfo& meta) {
   const std::string named(uid.c_str(), uid.length());  // in some builds of DCMTK, OFString is a class of its own
   if (xfer.getXfer() == EXS_Unknown) fail("its transfer syntax " + named + " is unknown");
   const E_TransferSyntax syntax = xfer.getXfer();
-  const bool is_raw = !xfer.isEncapsulated() || syntax == EXS_DeflatedLittleEndianExplicit;
+  const bool is_raw = !is_encapsulated(xfer) || syntax == EXS_DeflatedLittleEndianExplicit;
   if (is_raw || DcmCodecList::canChangeCoding(syntax, EXS_LittleEndianExplicit)) return syntax;
   fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + named +
        "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
