@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over compiled sources, on all cores, but not again over one that passed with the same contents.
 
-usage: clang_tidy.py BUILD [FILE]...     FILEs as compile_commands.json in BUILD names them; all of them without a FILE
-
 A source passed if a file named after the hash of all that clang-tidy reads is in ~/.cache/chexbench-tidy: the source,
 the project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of other headers and
 of clang-tidy itself. Prints findings only; exits with 1 if there are any.
 """
 
+import argparse
 import concurrent.futures
 import functools
 import hashlib
@@ -76,12 +75,13 @@ def check(build, command, common):
 
 
 def main():
-    if len(sys.argv) < 2 or "--help" in sys.argv:
-        print(__doc__.strip(), file=sys.stdout if "--help" in sys.argv else sys.stderr)
-        return 0 if "--help" in sys.argv else 2
-    build, *files = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, help="a build folder with compile_commands.json")
+    parser.add_argument("files", nargs="*", help="sources as compile_commands.json names them; all without one")
+    arguments = parser.parse_args()
+    build, files = arguments.build, arguments.files
     CACHE.mkdir(parents=True, exist_ok=True)
-    commands = json.loads((Path(build) / "compile_commands.json").read_text())
+    commands = json.loads((build / "compile_commands.json").read_text())
     if files:
         compiled = {one["file"]: one for one in commands}
         wanted = [str((ROOT / name).resolve()) for name in files]
