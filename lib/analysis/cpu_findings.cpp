@@ -3,20 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 namespace chexbench::analysis {
 
 std::vector<results::Finding> cpu_findings(const results::Report& report) {
   const results::Environment& environment = report.environment;
-  const auto trains = [&](auto is_of_precision) {
-    return std::ranges::any_of(report.trials, [&](const results::TrialResult& trial) {
-      return trial.spec.engine == "onednn" && !trial.repeats.empty() && is_of_precision(trial.spec.training.precision);
-    });
-  };
-  if (!trains([](spec::Precision) { return true; })) return {};
+  bool trains = false, trains_in_bf16 = false;
+  for (const results::TrialResult& trial : report.trials) {
+    if (trial.spec.engine != "onednn" || trial.repeats.empty()) continue;
+    trains = true;
+    trains_in_bf16 = trains_in_bf16 || trial.spec.training.precision == spec::Precision::bf16;
+  }
+  if (!trains) return {};
   std::vector<std::string> unused = environment.unused_instruction_sets;
-  if (!trains([](spec::Precision precision) { return precision == spec::Precision::bf16; }))
+  if (!trains_in_bf16)
     std::erase_if(unused,
                   [](const std::string& set) { return set.starts_with("AVX512_BF16") || set.starts_with("AMX"); });
   if (unused.empty()) return {};
