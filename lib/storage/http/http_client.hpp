@@ -82,8 +82,7 @@ class HttpClient {
   virtual bool is_cancelled() const = 0;
 };
 
-// Returns a client that trusts the certificates of AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE (the first that is
-// set), or else those of the system.
+// Returns a client that trusts the certificates of trusted_certificates().
 // @throws DataError if this build has no libcurl, or libcurl does not start
 std::unique_ptr<HttpClient> make_http_client();
 

@@ -19,6 +19,7 @@
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
 #include "storage/http/redirects.hpp"
+#include "storage/http/trusted_certificates.hpp"
 #include "storage/shown.hpp"
 
 namespace chexbench::storage {
@@ -298,20 +299,12 @@ HttpReply CurlClient::perform_once(const HttpRequest& request, const std::string
   return std::move(exchange.reply);
 }
 
-// OpenSSL, the curl command and Amazon's tools take a private authority from these variables; libcurl reads none.
-std::string trusted_certificates() {
-  for (const char* const name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    if (std::string file = environment_variable(name); !file.empty()) return file;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::unique_ptr<HttpClient> make_http_client() {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw DataError(fmt::format("libcurl does not start: {}", curl_easy_strerror(ready)));
-  return std::make_unique<CurlClient>(trusted_certificates());
+  return std::make_unique<CurlClient>(trusted_certificates(environment_variable));
 }
 
 }  // namespace chexbench::storage
