@@ -1,25 +1,81 @@
 #include "core/module.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <glob.h>
 
 #include <filesystem>
+#include <set>
 
 #include "core/errors.hpp"
 
 namespace chexbench {
 namespace {
 
+std::filesystem::path program_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
+std::string without_wildcards(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+// Where pip puts NVIDIA's libraries if it installed the program, too. No RUNPATH can say it, as it names the version of
+// Python.
+std::string package_pattern() {
+  return without_wildcards(program_folder().parent_path()) + "/lib*/python3*/*-packages/nvidia/*/lib/";
+}
+
+// Loads the library `name` out of those folders, and tells whether it is loaded then.
+bool load_from_packages(const std::string& name) {
+  glob_t found{};
+  bool is_loaded = false;
+  if (::glob((package_pattern() + without_wildcards(name)).c_str(), 0, nullptr, &found) == 0) {
+    is_loaded = ::dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_LOCAL) != nullptr;
+  }
+  ::globfree(&found);
+  return is_loaded;
+}
+
+// The loader's messages begin with the library that is missing, or that is unfit.
+std::string blamed_library(const std::string& reason) { return reason.substr(0, reason.find(':')); }
+
+// NVIDIA's libraries are the ones that a machine may well lack.
+std::string way_out(const std::string& reason) {
+  const std::string library = blamed_library(reason);
+  if (!library.starts_with("libcu") && !library.starts_with("libnv") && !library.starts_with("libnccl")) return {};
+  return fmt::format(
+      "; it is neither where the loader looks nor in {}: install it there, or by `pip install 'chexbench[cuda]'` if "
+      "pip "
+      "installed chexbench",
+      package_pattern());
+}
+
 void* open_module(const std::string& owner, const char* file) {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto folder = program_folder();
   std::string reasons;
   for (const auto& path : {folder / file, folder.parent_path() / CHEXBENCH_MODULE_FOLDER / file}) {
-    if (void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); module != nullptr) return module;
-    reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
+    std::string reason;
+    if (void* module = open_library(path, reason); module != nullptr) return module;
+    reasons += (reasons.empty() ? "" : "; ") + reason + way_out(reason);
   }
   throw DeviceError(owner + ": its module cannot be loaded: " + reasons);
 }
 
 }  // namespace
+
+void* open_library(const std::string& file, std::string& reason) {
+  std::set<std::string> tried;
+  for (;;) {
+    if (void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    reason = ::dlerror();
+    const std::string missing = blamed_library(reason);
+    if (!tried.insert(missing).second || !load_from_packages(missing)) return nullptr;
+  }
+}
 
 void* module_symbol(const std::string& owner, const char* file, const char* symbol) {
   void* const found = dlsym(open_module(owner, file), symbol);

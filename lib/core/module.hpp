@@ -6,6 +6,11 @@
 
 namespace chexbench {
 
+// Loads the shared library `file`, with those that it needs: from where the loader looks or, if one is nowhere there,
+// from NVIDIA's packages that pip installed beside the program. It stays loaded. Returns the handle of dlopen(), or
+// null, and then sets `reason` to the loader's. Thread-safe.
+void* open_library(const std::string& file, std::string& reason);
+
 // Loads the module `file` and returns the address of its function or variable `symbol` (never null). The module is
 // looked for beside the executable (build tree), then in ../lib/chexbench (installation), and stays loaded. `owner`
 // names in errors who needs it, e.g. "engine 'cuda'". Thread-safe.

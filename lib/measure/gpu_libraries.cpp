@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+
+#include "core/module.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -86,10 +89,11 @@ GpuLibrary describe(void* handle, const char* file, const Kind& kind) {
 void find(const Kind& kind, std::vector<GpuLibrary>& found) {
   std::vector<std::string> reasons;
   for (const char* const file : kind.files) {
-    if (void* const handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
+    std::string reason;
+    if (void* const handle = open_library(file, reason); handle != nullptr) {
       found.push_back(describe(handle, file, kind));
     } else {
-      reasons.emplace_back(dlerror());
+      reasons.push_back(std::move(reason));
     }
   }
   if (reasons.size() < kind.files.size()) return;

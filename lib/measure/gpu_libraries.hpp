@@ -23,10 +23,10 @@ struct GpuLibrary {
   std::string reason;   // why it was not found, or why it has no version
 };
 
-// Tries to load each library in every known major version by the loader's search path, and keeps it loaded. Call it
-// from a command that only inspects the machine, not from a process that measures. Returns one entry per library file
-// that was found, and one entry per kind of library of which none was found. Takes 0.1 s if the files are in the page
-// cache.
+// Tries to load each library in every known major version, as modules find it (core/module.hpp), and keeps it loaded.
+// Call it from a command that only inspects the machine, not from a process that measures. Returns one entry per
+// library file that was found, and one entry per kind of library of which none was found. Takes 0.1 s if the files are
+// in the page cache.
 std::vector<GpuLibrary> find_gpu_libraries();
 
 // Returns the version of the library `name` ("cuDNN") that this process has loaded; std::nullopt if it has not loaded

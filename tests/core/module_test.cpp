@@ -23,7 +23,7 @@ std::string error_of(const char* file, const char* symbol) {
   return "no error";
 }
 
-TEST(Module, GivesTheSymbolsOfAFileBesideTheExecutable) {
+TEST(Module, BesideTheExecutableFindsItsLibraryInAPackageOfPip) {
   auto* const answer = reinterpret_cast<int (*)()>(module_symbol("engine 'x'", kFile, "core_test_answer"));
   EXPECT_EQ(answer(), 42);
 }
@@ -31,6 +31,12 @@ TEST(Module, GivesTheSymbolsOfAFileBesideTheExecutable) {
 TEST(Module, ThatIsNowhereIsAnErrorThatNamesItsOwnerAndBothPlaces) {
   EXPECT_THAT(error_of("libnowhere.so", "f"),
               AllOf(HasSubstr("engine 'x'"), HasSubstr("bin/libnowhere.so"), HasSubstr("lib/chexbench/libnowhere.so")));
+}
+
+TEST(Module, WithoutALibraryOfNvidiaIsAnErrorThatNamesIt) {
+  EXPECT_THAT(error_of("libcore_test_orphan.so", "f"),
+              AllOf(HasSubstr("libcudnn.so.0: cannot open"), HasSubstr("nvidia/*/lib"),
+                    HasSubstr("pip install 'chexbench[cuda]'")));
 }
 
 TEST(Module, OfAnotherBuildIsAnErrorThatNamesTheSymbol) {
