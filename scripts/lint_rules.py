@@ -7,7 +7,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
-- hashes: pip fetches nothing without --require-hashes
+- hashes: pip fetches nothing without --require-hashes; a FILE.whl is at hand
 - links: every relative link of a README leads to a file
 - helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
   together
@@ -28,6 +28,7 @@ MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
+PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
@@ -182,7 +183,7 @@ def hashes(path):
             if not command.endswith("\\"):
                 break
             command = command[:-1] + following
-        if not line.lstrip().startswith("#") and PIP_FETCHES.search(command) and "--require-hashes" not in command:
+        if not line.lstrip().startswith("#") and PIP_FETCHES.search(command) and not PIP_IS_BOUND.search(command):
             yield number, "pip without --require-hashes: pin what it fetches in a file of scripts/requirements"
 
 

@@ -54,7 +54,7 @@ class LintRules(SystemTest):
     def test_pip_may_fetch_nothing_without_hashes(self):
         done = self.lint(scripts__a='python3 -m pip --quiet \\\n  install x\n"$venv/bin/pip" install y\n'
                                     'pip download z\npython3 -m pip --version\npip install \\\n'
-                                    '  --require-hashes -r x\n')
+                                    '  --require-hashes -r x\npip install FILE.whl\n')
         self.assertEqual(done.returncode, 1)
         self.assertEqual([line.split(":")[1] for line in done.stdout.splitlines()], ["1", "3", "4"], done.stdout)
 
