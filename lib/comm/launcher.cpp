@@ -105,9 +105,9 @@ std::string say_ranks_are_alone(const Launcher& launcher, std::string_view libra
             "shows what there is), or with its mpirun"
           : fmt::format("start it with the mpirun of {}, or build chexbench with {}", library, its_mpi);
   return fmt::format(
-      "comm: {} started {} ranks ({} is set), but {}, which chexbench uses, takes each for the only one: "
-      "{}",
-      launcher.name, launcher.ranks.value_or(0), launcher.variable, library, way_out);
+      "comm: {} started {} ranks ({} is set), but {}, which chexbench uses, takes each for the only "
+      "one: {}",
+      launcher.name, launcher.ranks.value_or(1), launcher.variable, library, way_out);
 }
 
 bool is_launcher_variable(std::string_view assignment) {
