@@ -96,6 +96,7 @@ if(MPI_CXX_FOUND)
     target_include_directories(mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
     target_compile_definitions(mpi INTERFACE ${MPI_CXX_COMPILE_DEFINITIONS})
     target_link_libraries(mpi INTERFACE ${CMAKE_DL_LIBS})
+    add_link_options(-Wl,--enable-new-dtags)  # LD_LIBRARY_PATH comes before the folders that programs name
     list(GET MPI_CXX_LIBRARIES 0 mpi_library)
     cmake_path(GET mpi_library PARENT_PATH mpi_folder)
     if(NOT mpi_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
