@@ -84,8 +84,8 @@ if(CHEXBENCH_WITH_mpi)
 endif()
 if(MPI_CXX_FOUND)
   add_library(mpi INTERFACE IMPORTED GLOBAL)
-  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher started
-  # the process. Open MPI's are addresses of data in its library, which is linked.
+  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher
+  # started the process. Open MPI's are addresses of data in its library, which is linked.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
   check_cxx_source_compiles("#include <mpi.h>\nstatic_assert(MPI_COMM_WORLD == 0x44000000);\nint main() {}"
