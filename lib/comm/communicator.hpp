@@ -91,8 +91,9 @@ class World {
 };
 
 // Joins the ranks that mpirun or srun started. If the process was started alone (none of the launcher's environment
-// variables is set), it makes a world of one rank and does not even initialize MPI. Call it once per process.
-// @throws DeviceError if a launcher started several ranks and this build has no MPI, or if MPI does not start
+// variables is set), it makes a world of one rank and does not even load MPI. Call it once per process.
+// @throws DeviceError if a launcher started several ranks and they cannot find each other: no MPI library, one that
+// does not fit the launcher, `srun` without --mpi; or if MPI does not start
 std::unique_ptr<World> join_world();
 
 // Returns a reducer for a world of one rank: it does nothing.

@@ -13,13 +13,25 @@ using Environment = std::function<const char*(const char*)>;
 
 // A launcher that was detected.
 struct Launcher {
+  std::string name;          // for errors, for example "mpirun of Open MPI"
   std::string variable;      // the variable that shows it, for example "PMI_RANK"
   std::optional<int> ranks;  // how many ranks it started, if it says so
 };
 
-// Detects the launchers of MPICH and Intel MPI (PMI), Slurm's PMI-2 and PMIx, and Open MPI. Returns std::nullopt for
-// a plain start. A Slurm batch job without srun is a plain start.
+// Detects the launchers of MPICH and Intel MPI (PMI), Slurm's PMI-2, PMIx and cray_shasta, and Open MPI. Returns
+// std::nullopt for a plain start. A Slurm batch job without srun is a plain start.
+// @throws DeviceError if srun started several tasks without telling them how to find each other (--mpi=none), unless
+// this is the shell of `srun --pty`: each would take itself for the only rank
 std::optional<Launcher> find_launcher(const Environment& environment);
+
+// Returns whether this is another rank than the first, as far as the launcher tells.
+bool is_later_rank(const Environment& environment);
+
+// Say why the ranks of a launcher cannot find each other, and what helps: they cannot use MPI because of `reason`; or
+// the `library`, "MPICH 4.0.2", does not understand the launcher, and takes each for the only one, or ended it.
+std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason);
+std::string say_ranks_are_alone(const Launcher& launcher, std::string_view library);
+std::string say_library_gave_up(const Launcher& launcher, std::string_view library);
 
 // Returns whether an assignment of the environment, "PMI_RANK=0", comes from one of these launchers: a program that a
 // rank starts would take itself for that rank.

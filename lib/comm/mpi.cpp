@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,14 +23,17 @@
 #include "comm/mpi_check.hpp"
 #include "comm/mpi_collectives.hpp"
 #include "comm/mpi_half_sums.hpp"
+#include "comm/mpi_library.hpp"
 #include "comm/mpi_notes.hpp"
 #include "comm/mpi_transport.hpp"
 #include "comm/schemes/scheduled_average.hpp"
 #include "comm/schemes/shaped_transport.hpp"
+#include "comm/single.hpp"
 #include "comm/wait_watch.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/library_exit.hpp"
 #include "core/log.hpp"
 #include "spec/keys.hpp"
 
@@ -57,22 +61,22 @@ struct Group {
 // Collective, on the comm thread.
 Hosts find_hosts(MPI_Comm control, int rank, int world) {
   MPI_Comm neighbours = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &neighbours),
+  check_mpi(mpi().comm_split_type(control, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &neighbours),
             "MPI_Comm_split_type");
   int host = rank;
-  check_mpi(MPI_Bcast(&host, 1, MPI_INT, 0, neighbours), "MPI_Bcast");
-  MPI_Comm_free(&neighbours);
+  check_mpi(mpi().bcast(&host, 1, MPI_INT, 0, neighbours), "MPI_Bcast");
+  mpi().comm_free(&neighbours);
   Hosts hosts(static_cast<std::size_t>(world));
-  check_mpi(MPI_Allgather(&host, 1, MPI_INT, hosts.data(), 1, MPI_INT, control), "MPI_Allgather");
+  check_mpi(mpi().allgather(&host, 1, MPI_INT, hosts.data(), 1, MPI_INT, control), "MPI_Allgather");
   return hosts;
 }
 
 // Takes ownership of `control`. Collective, on the comm thread.
 Group make_group(MPI_Comm control, std::uint64_t id) {
   Group group{.control = control, .id = id};
-  check_mpi(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
-  check_mpi(MPI_Comm_rank(control, &group.rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(control, &group.world), "MPI_Comm_size");
+  check_mpi(mpi().comm_dup(control, &group.gradients), "MPI_Comm_dup");
+  check_mpi(mpi().comm_rank(control, &group.rank), "MPI_Comm_rank");
+  check_mpi(mpi().comm_size(control, &group.world), "MPI_Comm_size");
   group.hosts = find_hosts(control, group.rank, group.world);
   return group;
 }
@@ -92,8 +96,8 @@ class MpiCommunicator final : public Communicator {
     if (interrupt_requested() || watch_.gave_up()) return;
     thread_.run(this, [this] {
       if (half_sums_) half_sums_->free();
-      MPI_Comm_free(&group_.gradients);
-      MPI_Comm_free(&group_.control);
+      mpi().comm_free(&group_.gradients);
+      mpi().comm_free(&group_.control);
     });
   }
 
@@ -136,7 +140,7 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
   check_root(root, group_.world);
   const int count = checked_size(bytes.size(), "a broadcast");
   run("broadcast", make_poll("MPI_Ibcast", [&](MPI_Request* request) {
-        return MPI_Ibcast(bytes.data(), count, MPI_BYTE, root, group_.control, request);
+        return mpi().ibcast(bytes.data(), count, MPI_BYTE, root, group_.control, request);
       }));
 }
 
@@ -146,15 +150,15 @@ std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int r
   const bool is_root = group_.rank == root;
   std::vector<int> counts(is_root ? static_cast<std::size_t>(group_.world) : 0);
   run("gather", make_poll("MPI_Igather", [&](MPI_Request* request) {
-        return MPI_Igather(&own_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, root, group_.control, request);
+        return mpi().igather(&own_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, root, group_.control, request);
       }));
   checked_size(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), "all gathered text");
   std::vector<int> offsets(counts.size());
   if (is_root) std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
   std::string all(is_root ? static_cast<std::size_t>(offsets.back() + counts.back()) : 0, '\0');
   run("gather", make_poll("MPI_Igatherv", [&](MPI_Request* request) {
-        return MPI_Igatherv(bytes.data(), own_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
-                            root, group_.control, request);
+        return mpi().igatherv(bytes.data(), own_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
+                              root, group_.control, request);
       }));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -172,7 +176,7 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   thread_.run(this, [&] {
     MPI_Comm control = MPI_COMM_NULL;
     const int color = group_.rank < ranks ? 0 : MPI_UNDEFINED;
-    check_mpi(MPI_Comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
+    check_mpi(mpi().comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
     if (control != MPI_COMM_NULL) group = make_group(control, id);
   });
   if (group.control == MPI_COMM_NULL) return nullptr;
@@ -223,7 +227,7 @@ std::unique_ptr<Reducer> MpiCommunicator::make_reducer(const spec::CommSpec& com
 
 class MpiWorld final : public World {
  public:
-  MpiWorld();
+  explicit MpiWorld(const Launcher& launcher);
   ~MpiWorld() override;
 
   Communicator& communicator() override { return *communicator_; }
@@ -231,7 +235,7 @@ class MpiWorld final : public World {
   [[noreturn]] void abort(int exit_code) override;
 
  private:
-  void initialize();
+  void initialize(const Launcher& launcher);
   void meet_at_the_end();
   void finalize(bool is_root);
 
@@ -243,8 +247,8 @@ class MpiWorld final : public World {
   std::unique_ptr<Communicator> communicator_;
 };
 
-MpiWorld::MpiWorld() {
-  thread_.run(this, [this] { initialize(); });
+MpiWorld::MpiWorld(const Launcher& launcher) {
+  thread_.run(this, [&] { initialize(launcher); });
   thread_.attend([this] { return watch_->look(); });
 }
 
@@ -252,26 +256,44 @@ MpiWorld::MpiWorld() {
 std::vector<std::string> names_of_hosts(MPI_Comm comm, int world) {
   char own[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
-  check_mpi(MPI_Get_processor_name(own, &length), "MPI_Get_processor_name");
+  check_mpi(mpi().get_processor_name(own, &length), "MPI_Get_processor_name");
   std::string all(static_cast<std::size_t>(world) * sizeof own, '\0');
-  check_mpi(MPI_Allgather(own, sizeof own, MPI_CHAR, all.data(), sizeof own, MPI_CHAR, comm), "MPI_Allgather");
+  check_mpi(mpi().allgather(own, sizeof own, MPI_CHAR, all.data(), sizeof own, MPI_CHAR, comm), "MPI_Allgather");
   std::vector<std::string> names;
   for (std::size_t at = 0; at < all.size(); at += sizeof own) names.emplace_back(all.c_str() + at);
   return names;
 }
 
-void MpiWorld::initialize() {
-  int provided = 0;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  if (provided < MPI_THREAD_FUNNELED) throw DeviceError("comm: this MPI cannot be used by a program with threads");
-  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+// Returns the name and version of the library, which may be asked for before it is initialized.
+std::string name_of_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
-  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-  library_ = short_library_name({text, static_cast<std::size_t>(length)});
+  check_mpi(mpi().get_library_version(text, &length), "MPI_Get_library_version");
+  return short_library_name({text, static_cast<std::size_t>(length)});
+}
+
+// @throws DeviceError if the library takes each of several ranks for the only one
+void start_library(const Launcher& launcher, const std::string& library) {
+  // MPICH 5 ends the process if it finds PMIx, by which Open MPI's mpirun speaks, and was built without.
+  std::optional<LibraryExitMessage> on_exit;
+  if (!launcher.variable.starts_with("PMI_") && !library.starts_with("Open MPI")) {
+    on_exit.emplace(say_library_gave_up(launcher, library));
+  }
+  int provided = 0;
+  check_mpi(mpi().init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_FUNNELED) throw DeviceError("comm: this MPI cannot be used by a program with threads");
+  check_mpi(mpi().comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  int world = 1;
+  check_mpi(mpi().comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
+  if (world == 1 && launcher.ranks.value_or(1) > 1) throw DeviceError(say_ranks_are_alone(launcher, library));
+}
+
+void MpiWorld::initialize(const Launcher& launcher) {
+  library_ = name_of_library();
+  start_library(launcher, library_);
   MPI_Comm control = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
+  check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
+  check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
   Group group = make_group(control, 0);
   watch_ = std::make_unique<WaitWatch>(group.rank, names_of_hosts(control, group.world), make_mpi_notes(&notes_), now_s,
                                        [](const std::string& line) { log::warning("{}", line); });
@@ -286,7 +308,7 @@ MpiWorld::~MpiWorld() {
   const bool is_root = communicator_->rank() == 0;
   communicator_.reset();
   thread_.attend({});
-  thread_.run(this, [this] { MPI_Comm_free(&notes_); });
+  thread_.run(this, [this] { mpi().comm_free(&notes_); });
   finalize(is_root);
 }
 
@@ -312,7 +334,7 @@ void MpiWorld::finalize(bool is_root) {
   thread_.submit({.lane = this,
                   .poll =
                       [] {
-                        MPI_Finalize();
+                        mpi().finalize();
                         return Progress::done;
                       },
                   .on_signal = OnSignal::go_on,
@@ -332,7 +354,7 @@ void MpiWorld::abort(int exit_code) {
                   .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {
                     // Whoever aborts has said why. MPI_Abort would add a line that reads as a crash of the program.
-                    if (!abort_by_launcher(std::getenv, exit_code)) MPI_Abort(MPI_COMM_WORLD, exit_code);
+                    if (!abort_by_launcher(std::getenv, exit_code)) mpi().abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);
                   },
                   .on_signal = OnSignal::go_on,
@@ -345,6 +367,14 @@ void MpiWorld::abort(int exit_code) {
 
 }  // namespace
 
-std::unique_ptr<World> make_mpi_world(const Launcher&) { return std::make_unique<MpiWorld>(); }
+std::unique_ptr<World> make_mpi_world(const Launcher& launcher) {
+  try {
+    mpi();
+  } catch (const DeviceError& error) {
+    if (launcher.ranks == 1) return make_single_world();
+    throw DeviceError(say_ranks_lack_mpi(launcher, error.what()));
+  }
+  return std::make_unique<MpiWorld>(launcher);
+}
 
 }  // namespace chexbench::comm

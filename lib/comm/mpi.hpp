@@ -8,9 +8,10 @@
 
 namespace chexbench::comm {
 
-// Initializes MPI on a thread that then makes all MPI calls of the process. Call it once per process. A build without
-// MPI returns a world of one rank if the launcher started one rank.
-// @throws DeviceError if MPI does not start, or if this build has no MPI and there are several ranks
+// Loads MPI, and initializes it on a thread that then makes all MPI calls of the process. Call it once per process.
+// Without an MPI library, and in a build without MPI, it returns a world of one rank if the launcher started one rank.
+// @throws DeviceError if there are several ranks and no MPI, if MPI does not start, or if it takes each rank for the
+// only one because the launcher is another MPI's
 std::unique_ptr<World> make_mpi_world(const Launcher& launcher);
 
 }  // namespace chexbench::comm

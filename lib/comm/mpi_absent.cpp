@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "comm/mpi.hpp"
 #include "comm/single.hpp"
 #include "core/errors.hpp"
@@ -8,10 +6,8 @@ namespace chexbench::comm {
 
 std::unique_ptr<World> make_mpi_world(const Launcher& launcher) {
   if (launcher.ranks == 1) return make_single_world();
-  throw DeviceError(
-      fmt::format("comm: a launcher started {} ranks ({} is set), but this build has no MPI, so each would run "
-                  "as the only rank; install libmpich-dev and build again, or start without the launcher",
-                  launcher.ranks ? std::to_string(*launcher.ranks) : "several", launcher.variable));
+  throw DeviceError(say_ranks_lack_mpi(
+      launcher, "this build has no MPI; install libmpich-dev and build again, or start without the launcher"));
 }
 
 }  // namespace chexbench::comm

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_library.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -39,8 +40,8 @@ class AllReduce {
     piece_ = rest_.first(std::min(rest_.size(), kPieceBytes / sizeof(T)));
     rest_ = rest_.subspan(piece_.size());
     current_ = make_poll("MPI_Iallreduce", [comm = comm_, piece = piece_](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), datatype<T>(), MPI_SUM, comm,
-                            request);
+      return mpi().iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), datatype<T>(), MPI_SUM, comm,
+                              request);
     });
     return Progress::moved;
   }
@@ -64,13 +65,13 @@ Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
   return [what, post = std::move(post), request = MPI_REQUEST_NULL, begun = false]() mutable {
     if (!std::exchange(begun, true)) check_mpi(post(&request), what);
     int complete = 0;
-    check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), what);
+    check_mpi(mpi().test(&request, &complete, MPI_STATUS_IGNORE), what);
     return complete != 0 ? Progress::done : Progress::waiting;
   };
 }
 
 Poll make_barrier(MPI_Comm comm) {
-  return make_poll("MPI_Ibarrier", [comm](MPI_Request* request) { return MPI_Ibarrier(comm, request); });
+  return make_poll("MPI_Ibarrier", [comm](MPI_Request* request) { return mpi().ibarrier(comm, request); });
 }
 
 Poll begin_together(MPI_Comm comm, std::size_t bytes, Poll sum) {

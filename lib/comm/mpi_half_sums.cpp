@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_library.hpp"
 #include "comm/schemes/wire.hpp"
 #include "core/half.hpp"
 
@@ -34,7 +35,7 @@ void add_halves(void* from, void* to, int* count, MPI_Datatype*) {
 MPI_Op make_operation(MPI_User_function* function) {
   MPI_Op operation = MPI_OP_NULL;
   constexpr int kCommutes = 1;
-  check_mpi(MPI_Op_create(function, kCommutes, &operation), "MPI_Op_create");
+  check_mpi(mpi().op_create(function, kCommutes, &operation), "MPI_Op_create");
   return operation;
 }
 
@@ -46,7 +47,7 @@ class HalfAverage {
   Progress operator()() {
     if (request_ != MPI_REQUEST_NULL) {
       int complete = 0;
-      check_mpi(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "MPI_Iallreduce");
+      check_mpi(mpi().test(&request_, &complete, MPI_STATUS_IGNORE), "MPI_Iallreduce");
       if (complete == 0) return Progress::waiting;
       unpack(wire_, dtype_, piece_);
     }
@@ -62,8 +63,8 @@ class HalfAverage {
     for (float& value : piece_) value *= scale_;
     wire_.resize(piece_.size() * sizeof(Half));
     pack(piece_, dtype_, wire_);
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, wire_.data(), static_cast<int>(piece_.size()), MPI_UINT16_T, sum_, comm_,
-                             &request_),
+    check_mpi(mpi().iallreduce(MPI_IN_PLACE, wire_.data(), static_cast<int>(piece_.size()), MPI_UINT16_T, sum_, comm_,
+                               &request_),
               "MPI_Iallreduce");
   }
 
@@ -88,8 +89,8 @@ HalfSums::HalfSums() : operations_(std::make_unique<Operations>()) {}
 HalfSums::~HalfSums() = default;
 
 void HalfSums::free() {
-  MPI_Op_free(&operations_->half);
-  MPI_Op_free(&operations_->bfloat16);
+  mpi().op_free(&operations_->half);
+  mpi().op_free(&operations_->bfloat16);
 }
 
 Poll HalfSums::average(const void* mpi_comm, std::span<float> values, spec::GradientDtype dtype, int ranks) const {

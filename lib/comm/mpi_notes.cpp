@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_library.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -22,19 +23,19 @@ class MpiNotes final : public NoteLinks {
     forget_sent();
     if (unsent_.size() >= kMostUnsent) return;
     Sending& sending = unsent_.emplace_back(Sending{note, MPI_REQUEST_NULL});
-    check_mpi(MPI_Isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kTag, comm_, &sending.request), "MPI_Isend");
+    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kTag, comm_, &sending.request), "MPI_Isend");
   }
 
   std::optional<std::pair<int, WaitNote>> receive() override {
     int has_come = 0;
     MPI_Status status;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &has_come, &status), "MPI_Iprobe");
+    check_mpi(mpi().iprobe(MPI_ANY_SOURCE, kTag, comm_, &has_come, &status), "MPI_Iprobe");
     if (has_come == 0) {
       forget_sent();
       return {};
     }
     WaitNote note;
-    check_mpi(MPI_Recv(&note, sizeof(WaitNote), MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE),
+    check_mpi(mpi().recv(&note, sizeof(WaitNote), MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE),
               "MPI_Recv");
     return std::pair(status.MPI_SOURCE, note);
   }
@@ -48,7 +49,7 @@ class MpiNotes final : public NoteLinks {
   void forget_sent() {
     std::erase_if(unsent_, [](Sending& sending) {
       int complete = 0;
-      check_mpi(MPI_Test(&sending.request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+      check_mpi(mpi().test(&sending.request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
       return complete != 0;
     });
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_library.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {
@@ -16,7 +17,7 @@ constexpr int kTag = 1;
 Transfer poll(MPI_Request request) {
   return [request]() mutable {
     int complete = 0;
-    check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+    check_mpi(mpi().test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
     return complete != 0;
   };
 }
@@ -35,13 +36,13 @@ class MpiTransport final : public Transport {
 
   Transfer send(int peer, std::span<const std::byte> bytes) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Isend");
+    check_mpi(mpi().isend(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Isend");
     return poll(request);
   }
 
   Transfer receive(int peer, std::span<std::byte> bytes) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Irecv");
+    check_mpi(mpi().irecv(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Irecv");
     return poll(request);
   }
 

@@ -95,6 +95,8 @@ endfunction()
 # What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
 # install it into lib/chexbench themselves, and apps/chexbench what shells and man read.
 function(chexbench_install)
+  # Where MPI may be: with the modules, or where `pip install mpich` puts it in a Python environment.
+  set_property(TARGET chexbench APPEND PROPERTY INSTALL_RPATH $ORIGIN/../lib/chexbench $ORIGIN/../lib)
   install(TARGETS chexbench RUNTIME DESTINATION bin)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/chexbench)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)

@@ -84,7 +84,29 @@ if(CHEXBENCH_WITH_mpi)
 endif()
 if(MPI_CXX_FOUND)
   add_library(mpi INTERFACE IMPORTED GLOBAL)
-  target_link_libraries(mpi INTERFACE MPI::MPI_CXX)
+  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher
+  # started the process. Open MPI's are addresses of data in its library, which is linked.
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+  check_cxx_source_compiles("#include <mpi.h>\nstatic_assert(MPI_COMM_WORLD == 0x44000000);\nint main() {}"
+                            CHEXBENCH_MPICH_ABI)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  if(CHEXBENCH_MPICH_ABI)
+    set(mpi_libraries "libmpi.so.12 libmpich.so.12 libmpi_cray.so.12")  # the second is Debian's name
+    target_include_directories(mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
+    target_compile_definitions(mpi INTERFACE ${MPI_CXX_COMPILE_DEFINITIONS})
+    target_link_libraries(mpi INTERFACE ${CMAKE_DL_LIBS})
+    add_link_options(-Wl,--enable-new-dtags)  # LD_LIBRARY_PATH comes before the folders that programs name
+    list(GET MPI_CXX_LIBRARIES 0 mpi_library)
+    cmake_path(GET mpi_library PARENT_PATH mpi_folder)
+    if(NOT mpi_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      list(APPEND CMAKE_BUILD_RPATH ${mpi_folder})
+    endif()
+  else()
+    set(mpi_libraries "")
+    target_link_libraries(mpi INTERFACE MPI::MPI_CXX ${CMAKE_DL_LIBS})
+  endif()
+  target_compile_definitions(mpi INTERFACE CHEXBENCH_MPI_LIBRARIES="${mpi_libraries}")
 endif()
 chexbench_report("MPI" mpi "a world of one rank only")
 

@@ -1,6 +1,7 @@
 #include "comm/launcher.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,10 +13,15 @@
 #include <thread>
 
 #include "comm/library_name.hpp"
+#include "core/errors.hpp"
 #include "core/scratch.hpp"
 
 namespace chexbench::comm {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -33,11 +39,64 @@ TEST(Launcher, IsFoundByTheVariablesOfEachLauncher) {
   EXPECT_EQ(launcher_of({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}})->ranks, 2);
   EXPECT_EQ(launcher_of({{"PMIX_RANK", "3"}})->variable, "PMIX_RANK");
   EXPECT_EQ(launcher_of({{"PMI_FD", "7"}})->variable, "PMI_FD");
+  EXPECT_EQ(launcher_of({{"PALS_RANKID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}})->ranks, 2);
+}
+
+TEST(Launcher, HasAName) {
+  const auto name_of = [](const Variables& variables) { return launcher_of(variables)->name; };
+  EXPECT_EQ(name_of({{"PMI_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}}), "mpirun of MPICH or Intel MPI");
+  EXPECT_EQ(name_of({{"PMI_RANK", "0"}, {"PMI_JOBID", "8.0"}}), "srun");
+  EXPECT_EQ(name_of({{"PMIX_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}), "mpirun of Open MPI");
+  EXPECT_EQ(name_of({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "prterun-vm-1@1"}, {"SLURM_STEP_NUM_TASKS", "2"}}),
+            "a launcher");
 }
 
 TEST(Launcher, IsAbsentInAPlainStartAndInABatchJobWithoutSrun) {
   EXPECT_FALSE(launcher_of({}));
   EXPECT_FALSE(launcher_of({{"SLURM_JOB_ID", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
+}
+
+TEST(Launcher, OfSlurmMustTellTasksHowToFindEachOther) {
+  EXPECT_THAT(
+      [] {
+        launcher_of({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}});
+      },
+      ThrowsMessage<DeviceError>(
+          AllOf(HasSubstr("srun started 8 tasks"), HasSubstr("SLURM_STEP_NUM_TASKS"), HasSubstr("`srun --mpi=pmi2`"))));
+  EXPECT_FALSE(launcher_of({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}));
+  EXPECT_FALSE(launcher_of({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PTY_PORT", "4711"}})) << "srun --pty bash";
+  const auto by_pmix =
+      launcher_of({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "slurm.pmix.3.0"}, {"SLURM_STEP_NUM_TASKS", "8"}});
+  EXPECT_EQ(by_pmix->name, "srun");
+  EXPECT_EQ(by_pmix->ranks, 8);
+}
+
+TEST(Launcher, TellsTheFirstRankFromLaterOnes) {
+  for (const char* variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    EXPECT_FALSE(is_later_rank(environment_of({{variable, "0"}}))) << variable;
+    EXPECT_TRUE(is_later_rank(environment_of({{variable, "1"}}))) << variable;
+  }
+  EXPECT_FALSE(is_later_rank(environment_of({})));
+}
+
+TEST(SayLibraryGaveUp, NamesBothAndTheWayOut) {
+  const Variables variables{{"PMIX_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+  EXPECT_THAT(say_library_gave_up(*launcher_of(variables), "MPICH 5.0.2"),
+              AllOf(HasSubstr("mpirun of Open MPI started 2 ranks (PMIX_RANK is set), but MPICH 5.0.2"),
+                    HasSubstr("message above: start it with the mpirun of MPICH 5.0.2, or")));
+}
+
+TEST(SayRanksAreAlone, NamesBothAndTheWayOut) {
+  const auto said = [](const Variables& variables, const char* library) {
+    return say_ranks_are_alone(*launcher_of(variables), library);
+  };
+  EXPECT_THAT(said({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}, "MPICH 4.0.2"),
+              AllOf(HasSubstr("mpirun of Open MPI started 2 ranks"), HasSubstr("but MPICH 4.0.2"),
+                    HasSubstr("start it with the mpirun of MPICH 4.0.2, or build chexbench with Open MPI")));
+  EXPECT_THAT(said({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "Open MPI v4.1.4"),
+              HasSubstr("start it with the mpirun of Open MPI v4.1.4, or build chexbench with MPICH"));
+  EXPECT_THAT(said({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}}, "MPICH 4.0.2"),
+              AllOf(HasSubstr("srun started 2 ranks"), HasSubstr("`srun --mpi=list`")));
 }
 
 TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
@@ -143,7 +202,8 @@ TEST(LibraryName, IsNameAndVersionAlone) {
 }
 
 TEST(VariablesOfALauncher, AreToldFromOthers) {
-  for (const char* mine : {"PMI_RANK=1", "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "HYDI_CONTROL_FD=9"})
+  for (const char* mine :
+       {"PMI_RANK=1", "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "HYDI_CONTROL_FD=9", "SLURM_STEP_NUM_TASKS=2"})
     EXPECT_TRUE(is_launcher_variable(mine)) << mine;
   for (const char* other : {"PATH=/bin", "SLURM_JOB_ID=1", "MY_PMI_RANK=1", "OMP_NUM_THREADS=2"})
     EXPECT_FALSE(is_launcher_variable(other)) << other;

@@ -307,5 +307,67 @@ class LostRanks(SystemTest):
         self.check_that_it_ends_soon(launcher, ranks)
 
 
+LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
+OPEN_MPI = sorted(Path("/usr/lib").glob("*/libmpi.so.40")) if shutil.which("mpiexec.openmpi") else []
+
+
+@unittest.skipIf("libmpi.so.40" in LINKED, "built with Open MPI, which is linked")
+class LoadedMpi(SystemTest):
+    """The MPI library is loaded where a launcher started the process, and must fit the launcher."""
+
+    def job(self, *launcher, **environment):
+        """Runs under a launcher; its variables, and LD_LIBRARY_PATH for the ranks alone."""
+        variables = [f"{name}={value}" for name, value in environment.items()]
+        return subprocess.run([*launcher, "env", *variables, *command_line(["doctor"])], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)
+
+    def broken_libraries(self):
+        for name in ("libmpi", "libmpich", "libmpi_cray"):
+            (self.folder / f"{name}.so.12").touch()
+        return self.folder
+
+    def check_error(self, done, *words):
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_without_a_launcher_none_is_needed(self):
+        self.assertNotIn("libmpi", LINKED)
+        self.assertEqual(self.job(LD_LIBRARY_PATH=self.broken_libraries()).returncode, 0)
+
+    def test_ranks_without_a_library_end_with_one_error(self):
+        done = self.job("mpirun", "-np", "2", LD_LIBRARY_PATH=self.broken_libraries())
+        self.check_error(done, "mpirun of MPICH or Intel MPI started 2 ranks (PMI_RANK is set)", "libmpi.so.12: file",
+                         "libmpich.so.12: file", "libmpi_cray.so.12: file", "chexbench[mpi]", "LD_LIBRARY_PATH")
+
+    @unittest.skipUnless(OPEN_MPI, "no Open MPI")
+    def test_a_library_of_another_abi_is_not_used(self):
+        (self.folder / "libmpi.so.12").symlink_to(OPEN_MPI[0])  # which Open MPI 1.10 has itself
+        done = self.job("mpirun", "-np", "2", LD_LIBRARY_PATH=self.folder)
+        self.check_error(done, "the MPI library that was loaded is Open MPI's", "LD_LIBRARY_PATH")
+
+    def test_one_rank_needs_none(self):
+        done = self.job("mpirun", "-np", "1", LD_LIBRARY_PATH=self.broken_libraries())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("MPI none", done.stdout)
+
+    def test_a_rank_of_another_mpis_mpirun_is_an_error(self):
+        self.check_error(self.job(OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=0),
+                         "mpirun of Open MPI started 2 ranks", "with the mpirun of MPICH",
+                         "build chexbench with Open MPI")
+
+    @unittest.skipUnless(OPEN_MPI, "no Open MPI")
+    def test_so_are_the_ranks_of_its_real_mpirun(self):
+        done = self.job("mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-np", "2")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("mpirun of Open MPI started 2 ranks", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_tasks_of_srun_without_pmi_are_an_error(self):
+        self.check_error(self.job(SLURM_STEP_NUM_TASKS=2, SLURM_PROCID=0), "srun started 2 tasks", "srun --mpi=pmi2")
+        self.succeed("list", env={**os.environ, "SLURM_STEP_NUM_TASKS": "2"})
+
+
 if __name__ == "__main__":
     unittest.main()

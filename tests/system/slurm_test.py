@@ -108,6 +108,26 @@ class Measuring(Slurm):
                           [("optimized", "tfrecord")]])
 
 
+class Starts(Slurm):
+    def starts(self, *launcher):
+        """What a batch script's `launcher chexbench doctor` ends with and says."""
+        script = self.folder / "start.sbatch"
+        script.write_text(f"#!/bin/bash\n{' '.join(launcher)} '{BINARY}' doctor; echo code=$?\n")
+        job = self.submit(script, sizes=["--output=start-%j.log"])
+        self.succeeds(job)
+        return self.log(job)
+
+    def test_a_batch_script_itself_is_one_rank(self):
+        self.assertRegex(self.starts(), "(?s)one rank: .*code=0")
+
+    def test_tasks_that_cannot_find_each_other_are_an_error(self):
+        self.assertRegex(self.starts("srun", "--mpi=none"), "(?s)error: comm: srun started 2 tasks .*code=4")
+        self.assertRegex(self.starts("srun", "--mpi=pmix"), "(?s)error: comm: srun started 2 ranks .*code=4")
+
+    def test_tasks_with_pmi_are_ranks(self):
+        self.assertRegex(self.starts("srun", "--mpi=pmi2"), "(?s)2 ranks, MPI .*code=0")
+
+
 class WhatRanksGet(Slurm):
     def facts(self, script, *arguments, sizes=()):
         program = self.folder / "facts"

@@ -1,0 +1,43 @@
+// The MPI library of the process.
+#pragma once
+
+#include <mpi.h>
+
+namespace chexbench::comm {
+
+// The functions that this folder calls. Each has the name of MPI's without its prefix.
+struct MpiLibrary {
+  decltype(&MPI_Abort) abort;
+  decltype(&MPI_Allgather) allgather;
+  decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Comm_dup) comm_dup;
+  decltype(&MPI_Comm_free) comm_free;
+  decltype(&MPI_Comm_rank) comm_rank;
+  decltype(&MPI_Comm_set_errhandler) comm_set_errhandler;
+  decltype(&MPI_Comm_size) comm_size;
+  decltype(&MPI_Comm_split) comm_split;
+  decltype(&MPI_Comm_split_type) comm_split_type;
+  decltype(&MPI_Error_string) error_string;
+  decltype(&MPI_Finalize) finalize;
+  decltype(&MPI_Get_library_version) get_library_version;
+  decltype(&MPI_Get_processor_name) get_processor_name;
+  decltype(&MPI_Iallreduce) iallreduce;
+  decltype(&MPI_Ibarrier) ibarrier;
+  decltype(&MPI_Ibcast) ibcast;
+  decltype(&MPI_Igather) igather;
+  decltype(&MPI_Igatherv) igatherv;
+  decltype(&MPI_Init_thread) init_thread;
+  decltype(&MPI_Iprobe) iprobe;
+  decltype(&MPI_Irecv) irecv;
+  decltype(&MPI_Isend) isend;
+  decltype(&MPI_Op_create) op_create;
+  decltype(&MPI_Op_free) op_free;
+  decltype(&MPI_Recv) recv;
+  decltype(&MPI_Test) test;
+};
+
+// Returns the library, which the first call loads unless it is linked (README.md). Thread-safe.
+// @throws DeviceError if no library can be loaded, with the names that were tried and what the dynamic linker said
+const MpiLibrary& mpi();
+
+}  // namespace chexbench::comm
