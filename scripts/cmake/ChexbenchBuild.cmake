@@ -26,9 +26,12 @@ endif()
 
 # Paths are relative for ccache, so that build trees with the same options share what they compile.
 find_program(CHEXBENCH_CCACHE ccache)
-if(CHEXBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CHEXBENCH_CCACHE})
-endif()
+foreach(language CXX CUDA)
+  if(CHEXBENCH_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CHEXBENCH_CCACHE})
+  endif()
+endforeach()
 
 add_library(chexbench_flags INTERFACE)
 # -ffp-contract=off: a fast path and its plain twin must round alike, so no compiler may fuse a multiply and an add.
