@@ -13,8 +13,8 @@ namespace chexbench::bench {
 class Session {
  public:
   // Returns the world of all ranks, owned by the Session. The first call joins the ranks, so a verb that needs no ranks
-  // never starts MPI.
-  // @throws DeviceError if a launcher started several ranks and this build has no MPI, or if MPI does not start
+  // never loads MPI.
+  // @throws DeviceError as comm::join_world()
   comm::World& world();
 
   // For errors that every rank finds, such as a signal or a fault of the spec: rank 0 reports the error and ends the

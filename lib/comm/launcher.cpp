@@ -60,6 +60,20 @@ std::string name_of_launcher(std::string_view variable, const Environment& envir
   return is_srun ? kSrun : "a launcher";
 }
 
+std::string what_it_did(const Launcher& launcher) {
+  return fmt::format("{} started {} ranks ({} is set)", launcher.name,
+                     launcher.ranks ? std::to_string(*launcher.ranks) : "several", launcher.variable);
+}
+
+std::string way_out(const Launcher& launcher, std::string_view library) {
+  if (launcher.name == kSrun) {
+    return "start it with another --mpi of srun (pmi2 for MPICH and Intel MPI, pmix for Open MPI; `srun --mpi=list` "
+           "shows what there is), or with its mpirun";
+  }
+  return fmt::format("start it with the mpirun of {}, or build chexbench with {}", library,
+                     launcher.name == kOpenMpi ? "Open MPI" : "MPICH");
+}
+
 void check_srun(const Environment& environment) {
   const int tasks = read_count(environment(kStepTasks)).value_or(1);
   if (tasks == 1 || environment(kSrunTerminal) != nullptr) return;
@@ -93,21 +107,17 @@ bool is_later_rank(const Environment& environment) {
 }
 
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason) {
-  return fmt::format("comm: {} started {} ranks ({} is set), but each would run as the only one: {}", launcher.name,
-                     launcher.ranks ? std::to_string(*launcher.ranks) : "several", launcher.variable, reason);
+  return fmt::format("comm: {}, but each would run as the only one: {}", what_it_did(launcher), reason);
 }
 
 std::string say_ranks_are_alone(const Launcher& launcher, std::string_view library) {
-  const std::string_view its_mpi = launcher.name == kOpenMpi ? "Open MPI" : "MPICH";
-  const std::string way_out =
-      launcher.name == kSrun
-          ? "start it with another --mpi of srun (pmi2 for MPICH and Intel MPI, pmix for Open MPI; `srun --mpi=list` "
-            "shows what there is), or with its mpirun"
-          : fmt::format("start it with the mpirun of {}, or build chexbench with {}", library, its_mpi);
-  return fmt::format(
-      "comm: {} started {} ranks ({} is set), but {}, which chexbench uses, takes each for the only "
-      "one: {}",
-      launcher.name, launcher.ranks.value_or(1), launcher.variable, library, way_out);
+  return fmt::format("comm: {}, but {}, which chexbench uses, takes each for the only one: {}", what_it_did(launcher),
+                     library, way_out(launcher, library));
+}
+
+std::string say_library_gave_up(const Launcher& launcher, std::string_view library) {
+  return fmt::format("comm: {}, but {}, which chexbench uses, gave up with the message above: {}",
+                     what_it_did(launcher), library, way_out(launcher, library));
 }
 
 bool is_launcher_variable(std::string_view assignment) {

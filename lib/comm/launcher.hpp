@@ -28,9 +28,10 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 bool is_later_rank(const Environment& environment);
 
 // Say why the ranks of a launcher cannot find each other, and what helps: they cannot use MPI because of `reason`; or
-// the `library`, "MPICH 4.0.2", does not understand the launcher, and takes each for the only one.
+// the `library`, "MPICH 4.0.2", does not understand the launcher, and takes each for the only one, or ended it.
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason);
 std::string say_ranks_are_alone(const Launcher& launcher, std::string_view library);
+std::string say_library_gave_up(const Launcher& launcher, std::string_view library);
 
 // Returns whether an assignment of the environment, "PMI_RANK=0", comes from one of these launchers: a program that a
 // rank starts would take itself for that rank.

@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/library_exit.hpp"
 #include "core/log.hpp"
 #include "spec/keys.hpp"
 
@@ -262,18 +264,33 @@ std::vector<std::string> names_of_hosts(MPI_Comm comm, int world) {
   return names;
 }
 
-void MpiWorld::initialize(const Launcher& launcher) {
+// Returns the name and version of the library, which may be asked for before it is initialized.
+std::string name_of_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  check_mpi(mpi().get_library_version(text, &length), "MPI_Get_library_version");
+  return short_library_name({text, static_cast<std::size_t>(length)});
+}
+
+// @throws DeviceError if the library takes each of several ranks for the only one
+void start_library(const Launcher& launcher, const std::string& library) {
+  // MPICH 5 ends the process if it finds PMIx, by which Open MPI's mpirun speaks, and was built without.
+  std::optional<LibraryExitMessage> on_exit;
+  if (!launcher.variable.starts_with("PMI_") && !library.starts_with("Open MPI")) {
+    on_exit.emplace(say_library_gave_up(launcher, library));
+  }
   int provided = 0;
   check_mpi(mpi().init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED) throw DeviceError("comm: this MPI cannot be used by a program with threads");
   check_mpi(mpi().comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  check_mpi(mpi().get_library_version(text, &length), "MPI_Get_library_version");
-  library_ = short_library_name({text, static_cast<std::size_t>(length)});
   int world = 1;
   check_mpi(mpi().comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world == 1 && launcher.ranks.value_or(1) > 1) throw DeviceError(say_ranks_are_alone(launcher, library_));
+  if (world == 1 && launcher.ranks.value_or(1) > 1) throw DeviceError(say_ranks_are_alone(launcher, library));
+}
+
+void MpiWorld::initialize(const Launcher& launcher) {
+  library_ = name_of_library();
+  start_library(launcher, library_);
   MPI_Comm control = MPI_COMM_NULL;
   check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
   check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");

@@ -26,9 +26,12 @@ endif()
 
 # Paths are relative for ccache, so that build trees with the same options share what they compile.
 find_program(CHEXBENCH_CCACHE ccache)
-if(CHEXBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CHEXBENCH_CCACHE})
-endif()
+foreach(language CXX CUDA)
+  if(CHEXBENCH_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CHEXBENCH_CCACHE})
+  endif()
+endforeach()
 
 add_library(chexbench_flags INTERFACE)
 # -ffp-contract=off: a fast path and its plain twin must round alike, so no compiler may fuse a multiply and an add.
@@ -95,6 +98,8 @@ endfunction()
 # What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
 # install it into lib/chexbench themselves, and apps/chexbench what shells and man read.
 function(chexbench_install)
+  # Where MPI may be: with the modules, or where `pip install mpich` puts it in a Python environment.
+  set_property(TARGET chexbench APPEND PROPERTY INSTALL_RPATH $ORIGIN/../lib/chexbench $ORIGIN/../lib)
   install(TARGETS chexbench RUNTIME DESTINATION bin)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/chexbench)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)

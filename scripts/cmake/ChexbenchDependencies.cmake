@@ -84,8 +84,8 @@ if(CHEXBENCH_WITH_mpi)
 endif()
 if(MPI_CXX_FOUND)
   add_library(mpi INTERFACE IMPORTED GLOBAL)
-  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher started
-  # the process. Open MPI's are addresses of data in its library, which is linked.
+  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher
+  # started the process. Open MPI's are addresses of data in its library, which is linked.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
   check_cxx_source_compiles("#include <mpi.h>\nstatic_assert(MPI_COMM_WORLD == 0x44000000);\nint main() {}"
@@ -96,6 +96,7 @@ if(MPI_CXX_FOUND)
     target_include_directories(mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
     target_compile_definitions(mpi INTERFACE ${MPI_CXX_COMPILE_DEFINITIONS})
     target_link_libraries(mpi INTERFACE ${CMAKE_DL_LIBS})
+    add_link_options(-Wl,--enable-new-dtags)  # LD_LIBRARY_PATH comes before the folders that programs name
     list(GET MPI_CXX_LIBRARIES 0 mpi_library)
     cmake_path(GET mpi_library PARENT_PATH mpi_folder)
     if(NOT mpi_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)

@@ -79,6 +79,13 @@ TEST(Launcher, TellsTheFirstRankFromLaterOnes) {
   EXPECT_FALSE(is_later_rank(environment_of({})));
 }
 
+TEST(SayLibraryGaveUp, NamesBothAndTheWayOut) {
+  const Variables variables{{"PMIX_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+  EXPECT_THAT(say_library_gave_up(*launcher_of(variables), "MPICH 5.0.2"),
+              AllOf(HasSubstr("mpirun of Open MPI started 2 ranks (PMIX_RANK is set), but MPICH 5.0.2"),
+                    HasSubstr("message above: start it with the mpirun of MPICH 5.0.2, or")));
+}
+
 TEST(SayRanksAreAlone, NamesBothAndTheWayOut) {
   const auto said = [](const Variables& variables, const char* library) {
     return say_ranks_are_alone(*launcher_of(variables), library);

@@ -20,11 +20,12 @@ def read_checkpoint(path):
 
 class EpochsTest(SystemTest):
     ENGINE = "onednn"
+    IMAGES = 120
 
     def setUp(self):
         super().setUp()
         self.images = self.folder / "set"
-        self.succeed("data", "synth", self.images, "--images", "120", "--size", "64")
+        self.succeed("data", "synth", self.images, "--images", self.IMAGES, "--size", "64")
 
     def training(self, **keys):
         return self.spec(**{"data__root": str(self.images), "model": {"name": "mobilenet_v2", "image_size": 32},

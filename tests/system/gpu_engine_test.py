@@ -58,6 +58,7 @@ class GpuEngine(SystemTest):
 
 class GpuEpochs(EpochsTest):
     ENGINE = "cuda"
+    IMAGES = 48  # the twin's loops are slow
 
     def test_an_interrupted_training_goes_on_to_the_bit(self):
         self.check_resume(ranks=None)

@@ -44,6 +44,18 @@ class Install(SystemTest):
             self.skipTest("built without OpenCV")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_the_installed_binary_looks_for_mpi_beside_itself(self):
+        (self.prefix / "lib/libmpi.so.12").touch()  # as PyPI's mpich does in a Python environment
+        for name in ("libmpich", "libmpi_cray"):
+            (self.folder / f"{name}.so.12").touch()
+        done = subprocess.run([str(self.prefix / "bin/chexbench"), "doctor"], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, env={**os.environ, "PMI_RANK": "0", "PMI_SIZE": "2",
+                                                      "LD_LIBRARY_PATH": str(self.folder)})
+        if "Open MPI" in done.stderr or "has no MPI" in done.stderr:
+            self.skipTest("built without an MPI that is loaded")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("/lib/libmpi.so.12: file too short", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

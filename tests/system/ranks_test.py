@@ -308,6 +308,7 @@ class LostRanks(SystemTest):
 
 
 LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
+OPEN_MPI = sorted(Path("/usr/lib").glob("*/libmpi.so.40")) if shutil.which("mpiexec.openmpi") else []
 
 
 @unittest.skipIf("libmpi.so.40" in LINKED, "built with Open MPI, which is linked")
@@ -338,7 +339,13 @@ class LoadedMpi(SystemTest):
     def test_ranks_without_a_library_end_with_one_error(self):
         done = self.job("mpirun", "-np", "2", LD_LIBRARY_PATH=self.broken_libraries())
         self.check_error(done, "mpirun of MPICH or Intel MPI started 2 ranks (PMI_RANK is set)", "libmpi.so.12: file",
-                         "libmpich.so.12: file", "libmpi_cray.so.12: file", "pip install", "LD_LIBRARY_PATH")
+                         "libmpich.so.12: file", "libmpi_cray.so.12: file", "chexbench[mpi]", "LD_LIBRARY_PATH")
+
+    @unittest.skipUnless(OPEN_MPI, "no Open MPI")
+    def test_a_library_of_another_abi_is_not_used(self):
+        (self.folder / "libmpi.so.12").symlink_to(OPEN_MPI[0])  # which Open MPI 1.10 has itself
+        done = self.job("mpirun", "-np", "2", LD_LIBRARY_PATH=self.folder)
+        self.check_error(done, "the MPI library that was loaded is Open MPI's", "LD_LIBRARY_PATH")
 
     def test_one_rank_needs_none(self):
         done = self.job("mpirun", "-np", "1", LD_LIBRARY_PATH=self.broken_libraries())
@@ -347,9 +354,10 @@ class LoadedMpi(SystemTest):
 
     def test_a_rank_of_another_mpis_mpirun_is_an_error(self):
         self.check_error(self.job(OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=0),
-                         "mpirun of Open MPI started 2 ranks", "with the mpirun of MPICH", "build chexbench with Open MPI")
+                         "mpirun of Open MPI started 2 ranks", "with the mpirun of MPICH",
+                         "build chexbench with Open MPI")
 
-    @unittest.skipUnless(shutil.which("mpiexec.openmpi"), "no Open MPI")
+    @unittest.skipUnless(OPEN_MPI, "no Open MPI")
     def test_so_are_the_ranks_of_its_real_mpirun(self):
         done = self.job("mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-np", "2")
         self.assertEqual(done.returncode, 4, done.stderr)

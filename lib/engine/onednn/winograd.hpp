@@ -11,7 +11,7 @@
 
 namespace chexbench::engine::onednn {
 
-// Whether it is likely faster, if oneDNN has it: with AVX-512 only, as with_winograd() finds out.
+// Whether it is likely faster, if oneDNN has it: oneDNN 2 with AVX-512 only, as with_winograd() finds out.
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination);
 
