@@ -1,6 +1,6 @@
 """scripts/setup: which packages it installs, and that it leaves no service behind.
 
-It runs in a mount namespace of its own, where /usr/sbin, /etc/systemd/system and /etc/os-release are the test's and where
+It runs in a mount namespace of its own, where /usr/sbin, /etc/systemd/system and /etc/os-release are the test's and
 apt-get, dpkg-query and systemctl are short scripts.
 """
 
@@ -106,12 +106,12 @@ class Setup(SystemTest):
             self.pretend_to_be(name, version)
             done = self.run_setup("build")
             self.assertEqual(done.returncode, 3, done.stderr)
-            for words in (name, "Nothing was installed", "onednn-devel", "EPEL", "openSUSE", "not tried", "cmake --preset"):
+            for words in (name, "Nothing was installed", "EPEL", "openSUSE (not tried)", "cmake --preset"):
                 self.assertIn(words, done.stderr)
             self.assertFalse((self.folder / "apt-get.log").exists())
 
     def test_what_stopped_apt_comes_with_the_way_out(self):
-        for says, way in (("E: dpkg was interrupted, you must manually run 'dpkg --configure -a'", "dpkg --configure -a`"),
+        for says, way in (("E: dpkg was interrupted, you must run 'dpkg --configure -a'", "dpkg --configure -a`"),
                           ("E: Could not get lock /var/lib/dpkg/lock-frontend.", "another program is installing"),
                           ("E: You don't have enough free space in /var/cache/apt/archives/.", "the disk is full"),
                           ("E: Failed to fetch http://deb.debian.org/x  Could not connect", "look at the network")):
