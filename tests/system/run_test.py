@@ -55,7 +55,7 @@ class Outputs(SystemTest):
                          sweep={"pipeline": ["naive", "optimized"]})
         printed = self.succeed("--config", spec, "--output", out).stdout
         self.assertEqual([len(trial["repeats"]) for trial in self.report(out)["trials"]], [1, 1])
-        self.assertIn("naive has 1 of 9 repeats: measure.max_total_seconds, 0.001 s, were used up", printed)
+        self.assertIn("1 of 9 repeats on 1 rank, as measure.max_total_seconds, 0.001 s, were used up", printed)
 
     def test_trials_csv_begins_with_the_columns_promised(self):
         out = self.folder / "out"
