@@ -200,7 +200,7 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
   if (without > 0)
     text += fmt::format(" ({} of them not counted: their images could not be tried, or they begin at a checkpoint)",
                         without);
-  if (extra > 0)
+  if (extra > 0 && extra_s > 0)
     text += fmt::format("; up to {} more repeats, and {} more, if others disturb them or they differ much", extra,
                         duration_text(extra_s));
   text += fmt::format(". Not in it: {}.\n", fmt::join(unknown, ", "));
