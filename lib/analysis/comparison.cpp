@@ -40,6 +40,14 @@ std::string interval_text(const measure::Ratio& ratio, const results::SharedRoun
   return fmt::format("{}, which {} of {} rounds contradict", text, contradicting, rounds.a.size());
 }
 
+// Returns the setting that lifts the time limit which kept the trial from its repeats, or "" if none did.
+std::string lifted_limit(const results::TrialResult& trial) {
+  const spec::MeasureSpec& measure = trial.spec.measure;
+  if (!trial.partial || measure.repeats < spec::kRepeatsForInterval) return "";
+  if (measure.max_total_seconds) return "measure.max_total_seconds=null";
+  return measure.max_seconds ? "measure.max_seconds=null" : "";
+}
+
 }  // namespace
 
 std::string compared(const Pair& pair) {
@@ -98,8 +106,11 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
         finding.reason = fmt::format("It has no interval, as {} were measured.", spec::kTooFewRepeats);
-        finding.advice = "Measure five repeats, which give an interval.";
-        finding.command = run_again(trial.trial, fmt::format("measure.repeats={}", spec::kRepeatsForInterval));
+        const std::string lifted = lifted_limit(trial.trial);
+        finding.advice = lifted.empty() ? "Measure five repeats, which give an interval."
+                                        : "Measure when the machine is free, or without the limit that ended it early.";
+        finding.command = run_again(
+            trial.trial, lifted.empty() ? fmt::format("measure.repeats={}", spec::kRepeatsForInterval) : lifted);
       }
       break;
     case results::Grade::told_apart:

@@ -67,6 +67,7 @@ class Runner {
     check_same_trials(report_.trials, ranks_, rank_cores_);
     check_same_data(report_.trials, datasets_, ranks_, rank_cores_);
     for (const ArmGroup& group : group_arms(report_.trials)) {
+      begun_ += group.arms.size();
       const std::unique_ptr<comm::Communicator> members = ranks_.first(group.ranks);
       if (members) {
         run_group(group, *members);
@@ -92,10 +93,12 @@ class Runner {
   // Returns the group's trials, ready to run; they refer to `scale`.
   std::vector<RunningArm> arms_of(const ArmGroup& group, const std::optional<ScaleModel>& scale);
   // Runs rounds, a repeat of each arm, until all are finished and none wants another. Collective over the group.
-  static void run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
-                         const std::function<void(int repeat)>& run_round);
+  void run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
+                  const std::function<void(int repeat)>& run_round) const;
   // Collective over the group: rank 0 decides.
-  static bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members);
+  bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) const;
+  // Notes it in each trial that has fewer repeats than it asks for because the run's time is used up.
+  void note_missing_repeats(std::vector<RunningArm>& arms) const;
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
@@ -108,6 +111,7 @@ class Runner {
   const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
   OpenedDatasets datasets_;
+  std::size_t begun_ = 0;  // trials, those of the current group included
   RepeatRunner repeats_;
 };
 
@@ -190,6 +194,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
     }
   };
   run_rounds(arms, members, run_round);
+  if (members.rank() == 0) note_missing_repeats(arms);
   for (RunningArm& arm : arms) {
     if (arm.recording) arm.trial.trace = gather_trace(members, *arm.recording);
   }
@@ -200,13 +205,18 @@ std::vector<RunningArm> Runner::arms_of(const ArmGroup& group, const std::option
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];
     const spec::Experiment run = spec::slowed(trial.spec, scale ? scale->factor : 1);
-    arms.push_back({.trial = trial, .run = run, .dataset = datasets_.of(run), .scale = scale, .number = index + 1});
+    arms.push_back({.trial = trial,
+                    .run = run,
+                    .dataset = datasets_.of(run),
+                    .scale = scale,
+                    .number = index + 1,
+                    .share = static_cast<double>(begun_) / static_cast<double>(report_.trials.size())});
   }
   return arms;
 }
 
 void Runner::run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
-                        const std::function<void(int repeat)>& run_round) {
+                        const std::function<void(int repeat)>& run_round) const {
   int repeat = 0;
   while (!std::ranges::all_of(arms, &RunningArm::finished)) run_round(repeat++);
   while (agree_on_extra_round(arms, members)) {
@@ -216,11 +226,21 @@ void Runner::run_rounds(std::vector<RunningArm>& arms, comm::Communicator& membe
 }
 
 // All arms of the group take part in an extra round, because ratios between them need rounds that they share.
-bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) {
-  const bool wanted = members.rank() == 0 && std::ranges::any_of(arms, [](const RunningArm& arm) {
-                        return wants_extra_round(arm.trial, arm.spent_s);
+bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) const {
+  const bool wanted = members.rank() == 0 && std::ranges::any_of(arms, [this](const RunningArm& arm) {
+                        return wants_extra_round(arm.trial, time_spent(report_, arm.trial, arm.share));
                       });
   return !comm::broadcast_text(members, wanted ? "wanted" : "").empty();
+}
+
+void Runner::note_missing_repeats(std::vector<RunningArm>& arms) const {
+  for (RunningArm& arm : arms) {
+    const spec::MeasureSpec& measure = arm.trial.spec.measure;
+    if (!arm.trial.partial || !is_total_spent(measure, time_spent(report_, arm.trial, arm.share))) continue;
+    arm.trial.notes.push_back(fmt::format(
+        "{} of {} repeats on {} rank{}, as measure.max_total_seconds, {:g} s, were used up", arm.trial.repeats.size(),
+        measure.repeats, arm.trial.ranks, arm.trial.ranks == 1 ? "" : "s", *measure.max_total_seconds));
+  }
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ std::vector<double> rates_of_all_repeats(const results::TrialResult& trial) {
 
 RepeatRunner::RepeatRunner(results::Report& report, comm::Communicator& ranks, const std::vector<RankCores>& rank_cores,
                            const HostCores& host, const RunOptions& options)
-    : options_(options),
+    : report_(report),
+      options_(options),
       rank_cores_(rank_cores),
       host_(host),
       rank_(static_cast<std::size_t>(ranks.rank())),
@@ -181,13 +182,12 @@ void RepeatRunner::run(RunningArm& arm, int repeat, const TrialContext& context)
     measure(arm, context);
   }
   if (is_root) {
-    arm.spent_s += arm.trial.repeats.back().spent_s;
     progress_.end(arm.number - 1, arm.trial.repeats.back().spent_s);
     for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
   }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
   const std::vector<double> all = rates_of_all_repeats(arm.trial);
-  const bool finished = is_root && is_finished(measure, all, arm.spent_s);
+  const bool finished = is_root && is_finished(measure, all, time_spent(report_, arm.trial, arm.share));
   arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
   arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, all));
   if (arm.finished) progress_.finish(arm.number - 1);

@@ -30,7 +30,7 @@ struct RunningArm {
   const dataset::Dataset& dataset;
   const std::optional<ScaleModel>& scale;
   std::size_t number = 0;  // of the trial in the report, from 1
-  double spent_s = 0;      // in all its repeats, including those of earlier runs; only on rank 0
+  double share = 1;        // of measure.max_total_seconds, for all trials up to those that take turns with it
   bool finished = false;
   std::optional<std::vector<results::OpTuning>> tunings;  // what its "auto" stands for, once it is known
   std::optional<RankRecording> recording;  // of the last repeat that was measured, if the trial is traced
@@ -64,6 +64,7 @@ class RepeatRunner {
   void warn_of_gpus(const results::RepeatResult& result);
   void warn_of_others(const results::RepeatResult& result);
 
+  const results::Report& report_;
   const RunOptions& options_;
   const std::vector<RankCores>& rank_cores_;
   const HostCores& host_;

@@ -25,6 +25,16 @@ bool is_extra_spent(const results::TrialResult& trial) {
   return extra_s >= kCheapExtraSeconds || extra >= kCheapExtra * measure.extra_repeats;
 }
 
+double spent_s(const results::TrialResult& trial) {
+  double sum_s = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) sum_s += repeat.spent_s;
+  return sum_s;
+}
+
+bool is_time_up(const spec::MeasureSpec& measure, const TimeSpent& spent) {
+  return (measure.max_seconds && spent.trial_s >= *measure.max_seconds) || is_total_spent(measure, spent);
+}
+
 }  // namespace
 
 double relative_error(const std::vector<double>& images_per_s) {
@@ -33,10 +43,20 @@ double relative_error(const std::vector<double>& images_per_s) {
   return 0.5 * (interval->high - interval->low) / measure::median(images_per_s);
 }
 
-bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, double spent_s) {
+TimeSpent time_spent(const results::Report& report, const results::TrialResult& trial, double share) {
+  TimeSpent spent{.trial_s = spent_s(trial), .share = share};
+  for (const results::TrialResult& each : report.trials) spent.all_s += spent_s(each);
+  return spent;
+}
+
+bool is_total_spent(const spec::MeasureSpec& measure, const TimeSpent& spent) {
+  return measure.max_total_seconds && spent.all_s >= spent.share * *measure.max_total_seconds;
+}
+
+bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, const TimeSpent& spent) {
   if (images_per_s.size() >= static_cast<std::size_t>(measure.repeats)) return true;
   if (images_per_s.empty()) return false;
-  if (measure.max_seconds && spent_s >= *measure.max_seconds) return true;
+  if (is_time_up(measure, spent)) return true;
   return measure.relative_error && relative_error(images_per_s) <= *measure.relative_error;
 }
 
@@ -54,12 +74,12 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
   return std::ranges::any_of(images_per_s, [&](double rate) { return std::abs(rate - median) > kOutlier * median; });
 }
 
-bool wants_extra_round(const results::TrialResult& trial, double spent_s) {
+bool wants_extra_round(const results::TrialResult& trial, const TimeSpent& spent) {
   const spec::MeasureSpec& measure = trial.spec.measure;
   if (measure.repeats < spec::kRepeatsForInterval || measure.relative_error || trial.spec.training.epochs > 0)
     return false;
   if (is_extra_spent(trial)) return false;
-  if (measure.max_seconds && spent_s >= *measure.max_seconds) return false;
+  if (is_time_up(measure, spent)) return false;
   const auto undisturbed = std::ranges::count_if(
       trial.repeats, [](const results::RepeatResult& repeat) { return !results::is_disturbed(repeat); });
   return trial.unstable || undisturbed < measure.repeats;

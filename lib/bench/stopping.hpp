@@ -12,12 +12,24 @@ namespace chexbench::bench {
 // repeats.
 double relative_error(const std::vector<double>& images_per_s);
 
-// Returns whether the trial ends after the repeats so far, which took `spent_s` seconds in total: because there are
-// measure.repeats of them, measure.max_seconds is used up, or measure.relative_error is reached. Without a repeat it
-// never ends.
-bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, double spent_s);
+// The time that repeats have taken, in seconds, including those of earlier runs.
+struct TimeSpent {
+  double trial_s = 0;
+  double all_s = 0;  // of all trials of the run
+  double share = 1;  // of measure.max_total_seconds that these may use; the rest belongs to trials that come later
+};
 
-// Returns whether measure.max_seconds ended a finished trial before its repeats, or the relative error, were reached.
+// Returns the time that the repeats of `trial` and of all trials of the report have taken.
+TimeSpent time_spent(const results::Report& report, const results::TrialResult& trial, double share);
+
+// Returns whether the share of measure.max_total_seconds is used up.
+bool is_total_spent(const spec::MeasureSpec& measure, const TimeSpent& spent);
+
+// Returns whether the trial ends after the repeats so far: because there are measure.repeats of them, the time of the
+// trial or of the run is used up, or measure.relative_error is reached. Without a repeat it never ends.
+bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, const TimeSpent& spent);
+
+// Returns whether time ended a finished trial before its repeats, or the relative error, were reached.
 bool is_cut_short(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s);
 
 // Returns whether the repeats of a finished trial differ so much that their median is doubtful: it asked for a relative
@@ -29,11 +41,11 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
 
 // Returns whether a finished trial wants another round of its group, in which all trials take turns again: because it
 // is unstable, or others disturbed it so often that fewer than measure.repeats count. Never after
-// measure.extra_repeats further repeats (kCheapExtra times as many if these take less than kCheapExtraSeconds) or
-// measure.max_seconds; nor if measure.repeats gives no interval, or measure.relative_error or training.epochs says when
-// the trial ends.
+// measure.extra_repeats further repeats (kCheapExtra times as many if these take less than kCheapExtraSeconds) or once
+// the time of the trial or of the run is used up; nor if measure.repeats gives no interval, or measure.relative_error
+// or training.epochs says when the trial ends.
 inline constexpr double kCheapExtraSeconds = 20;
 inline constexpr int kCheapExtra = 3;
-bool wants_extra_round(const results::TrialResult& trial, double spent_s);
+bool wants_extra_round(const results::TrialResult& trial, const TimeSpent& spent);
 
 }  // namespace chexbench::bench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace chexbench::bench {
@@ -154,10 +155,19 @@ double TimeLeft::repeat_left_s(const Repeat& usual, double now_s) const {
   return last_->share * (*own_s + usual.tail_s) + (1 - last_->share) * as_usual_s;
 }
 
+double TimeLeft::total_left_s(double now_s) const {
+  const auto& most_s = report_.trials[trial_].spec.measure.max_total_seconds;
+  if (!most_s) return std::numeric_limits<double>::infinity();
+  double spent_s = now_s - began_s_;
+  for (const Planned& planned : trials_) spent_s += planned.spent_s;
+  return *most_s - spent_s;
+}
+
 std::optional<double> TimeLeft::forecast_s(double now_s) const {
   const std::optional<double> usual_s = usual_repeat_s(now_s);
   if (!usual_s) return {};
   double left_s = 0;
+  double least_s = 0;  // what measure.max_total_seconds does not cut
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     const Planned& planned = trials_[i];
     double repeats = planned.total - planned.done;
@@ -168,13 +178,15 @@ std::optional<double> TimeLeft::forecast_s(double now_s) const {
       repeats = std::min(repeats, std::max(1.0, std::ceil((*most_s - planned.spent_s) / usual.spent_s)));
     if (i != trial_) {
       left_s += repeats * usual.spent_s;
+      if (planned.done == 0) least_s += usual.spent_s;
       continue;
     }
     const double now_left_s = repeat_left_s(usual, now_s);
     const double repeat_s = planned.done > 0 ? usual.spent_s : (now_s - began_s_ + now_left_s) / part_;
     left_s += now_left_s + (repeats - 1) * repeat_s;
+    least_s += now_left_s;
   }
-  return left_s;
+  return std::min(left_s, std::max(least_s, total_left_s(now_s)));
 }
 
 std::optional<double> TimeLeft::left_s(double now_s) {

@@ -80,6 +80,7 @@ class TimeLeft {
   std::optional<double> own_left_s(double now_s) const;
   std::optional<double> usual_repeat_s(double now_s) const;
   double repeat_left_s(const Repeat& usual, double now_s) const;
+  double total_left_s(double now_s) const;  // of measure.max_total_seconds
   std::optional<double> forecast_s(double now_s) const;
 
   const results::Report& report_;

@@ -218,6 +218,7 @@ struct MeasureSpec {
   bool attribution = true;                  // ops time their work, so that waits can be attributed to them
   bool trace = false;                       // threads record what they do, for trace.json
   std::optional<double> max_seconds;        // a trial ends after the repeat that passes this time
+  std::optional<double> max_total_seconds;  // once the run's repeats took it, no trial gets more than a first repeat
   std::optional<double> relative_error;     // a trial ends once half of its 95 % interval / median is below this
   std::optional<double> target_au;          // least accelerator utilization that passes, as MLPerf Storage judges
 

@@ -284,6 +284,10 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
   rules.push_back(
       at_most(kLongestWaitS, above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
                                           "A trial ends after the repeat that passes this; null: no limit."))));
+  rules.push_back(at_most(kLongestWaitS,
+                          above(0, key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
+                                       "Once the repeats of all trials took this, a trial gets its first repeat, but "
+                                       "no further one; trials not begun keep their share of it. null: no limit."))));
   rules.push_back(at_most(
       1, above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
                       "A trial ends when the half width of the 95 % interval is below this share of the median; "

@@ -74,6 +74,15 @@ TEST(Answer, OfOneRepeatSaysThatTheRatioHasNoInterval) {
   EXPECT_FALSE(answer.ratio.value().ci95);
 }
 
+TEST(Answer, OfATrialThatALimitEndedEarlySaysHowToLiftIt) {
+  results::TrialResult limited = fed({748});
+  limited.partial = true;
+  limited.spec.measure.max_total_seconds = 60;
+  const Answer answer = answer_of({starving({440}), limited});
+  EXPECT_EQ(answer.advice, "Measure when the machine is free, or without the limit that ended it early.");
+  EXPECT_THAT(answer.command, EndsWith(" --set measure.max_total_seconds=null"));
+}
+
 TEST(Answer, RecommendsNothingThatCannotBeToldApart) {
   const Answer answer = answer_of({starving({100, 110, 90, 105, 95}), fed({105, 95, 100, 90, 110})});
   EXPECT_THAT(answer.lines.at(0), AllOf(StartsWith("optimized (emulated) and naive cannot be told apart: 100 and 100"),

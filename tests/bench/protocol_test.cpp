@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -16,6 +17,9 @@
 
 namespace chexbench::bench {
 namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
 
 constexpr const char* kSpec = R"({
   "experiment": "test",
@@ -208,6 +212,16 @@ TEST_F(ProtocolTest, EndsATrialWhoseTimeIsUsedUpWithWhatItHas) {
   for (const results::TrialResult& trial : report.trials) {
     EXPECT_EQ(trial.repeats.size(), 1u);
     EXPECT_TRUE(trial.partial);
+  }
+}
+
+TEST_F(ProtocolTest, MeasuresEachTrialOnceWhereTheRunsTimeIsUsedUpAndSaysSo) {
+  results::Report report = plan({"measure.max_total_seconds=0.000001", "measure.repeats=50"});
+  run(report);
+  for (const results::TrialResult& trial : report.trials) {
+    EXPECT_EQ(trial.repeats.size(), 1u);
+    EXPECT_TRUE(trial.partial);
+    EXPECT_THAT(trial.notes, Contains(HasSubstr("1 of 50 repeats on 1 rank, as measure.max_total_seconds, 1e-06 s")));
   }
 }
 

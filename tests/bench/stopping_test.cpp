@@ -10,27 +10,47 @@ const std::vector<double> kNoisy = {50, 100, 150, 60, 140, 100};
 
 TEST(Stopping, EndsAfterTheRepeatsAskedFor) {
   const spec::MeasureSpec measure{.repeats = 3};
-  EXPECT_FALSE(is_finished(measure, {1, 1}, 1e9));
-  EXPECT_TRUE(is_finished(measure, {1, 1, 1}, 0));
+  EXPECT_FALSE(is_finished(measure, {1, 1}, {.trial_s = 1e9}));
+  EXPECT_TRUE(is_finished(measure, {1, 1, 1}, {.trial_s = 0}));
 }
 
 TEST(Stopping, EndsEarlyWhenTheTimeIsUsedUpButNeverWithoutAResult) {
   const spec::MeasureSpec measure{.repeats = 100, .max_seconds = 10};
-  EXPECT_FALSE(is_finished(measure, {}, 11));
-  EXPECT_FALSE(is_finished(measure, {1}, 9));
-  EXPECT_TRUE(is_finished(measure, {1}, 10));
+  EXPECT_FALSE(is_finished(measure, {}, {.trial_s = 11}));
+  EXPECT_FALSE(is_finished(measure, {1}, {.trial_s = 9}));
+  EXPECT_TRUE(is_finished(measure, {1}, {.trial_s = 10}));
+}
+
+TEST(Stopping, EndsATrialOnceTheShareOfTheRunsTimeIsUsedUp) {
+  const spec::MeasureSpec measure{.repeats = 100, .max_total_seconds = 10};
+  EXPECT_FALSE(is_finished(measure, {}, {.all_s = 11}));
+  EXPECT_FALSE(is_finished(measure, {1}, {.trial_s = 9, .all_s = 9}));
+  EXPECT_TRUE(is_finished(measure, {1}, {.trial_s = 1, .all_s = 10}));
+  EXPECT_FALSE(is_finished(measure, {1}, {.all_s = 4, .share = 0.5}));
+  EXPECT_TRUE(is_finished(measure, {1}, {.all_s = 5, .share = 0.5})) << "the rest belongs to trials that come later";
+}
+
+TEST(Stopping, AddsUpTheTimeOfAllTrials) {
+  results::Report report;
+  report.trials.resize(2);
+  report.trials[0].repeats = {{.spent_s = 1}, {.spent_s = 2}};
+  report.trials[1].repeats = {{.spent_s = 4}};
+  const TimeSpent spent = time_spent(report, report.trials[0], 0.5);
+  EXPECT_EQ(spent.trial_s, 3);
+  EXPECT_EQ(spent.all_s, 7);
+  EXPECT_EQ(spent.share, 0.5);
 }
 
 TEST(Stopping, EndsEarlyWhenTheIntervalIsNarrowEnough) {
   const spec::MeasureSpec measure{.repeats = 100, .relative_error = 0.05};
-  EXPECT_TRUE(is_finished(measure, kSteady, 0));
-  EXPECT_FALSE(is_finished(measure, kNoisy, 0));
+  EXPECT_TRUE(is_finished(measure, kSteady, {.trial_s = 0}));
+  EXPECT_FALSE(is_finished(measure, kNoisy, {.trial_s = 0}));
 }
 
 TEST(Stopping, NeedsFiveRepeatsForARelativeError) {
   const spec::MeasureSpec measure{.repeats = 100, .relative_error = 0.05};
-  EXPECT_FALSE(is_finished(measure, {100, 100, 100, 100}, 0));
-  EXPECT_TRUE(is_finished(measure, {100, 100, 100, 100, 100}, 0));
+  EXPECT_FALSE(is_finished(measure, {100, 100, 100, 100}, {.trial_s = 0}));
+  EXPECT_TRUE(is_finished(measure, {100, 100, 100, 100, 100}, {.trial_s = 0}));
 }
 
 TEST(Stopping, CallsATrialCutShortIfTimeEndedIt) {
@@ -67,19 +87,22 @@ results::TrialResult finished_trial(int disturbed, bool unstable = false) {
 }
 
 TEST(ExtraRounds, AreForTrialsThatWereDisturbedOrDiffer) {
-  EXPECT_FALSE(wants_extra_round(finished_trial(0), 1));
-  EXPECT_TRUE(wants_extra_round(finished_trial(1), 1));
-  EXPECT_TRUE(wants_extra_round(finished_trial(0, true), 1));
+  EXPECT_FALSE(wants_extra_round(finished_trial(0), {.trial_s = 1}));
+  EXPECT_TRUE(wants_extra_round(finished_trial(1), {.trial_s = 1}));
+  EXPECT_TRUE(wants_extra_round(finished_trial(0, true), {.trial_s = 1}));
 }
 
 TEST(ExtraRounds, EndWithTheirNumberAndTheTime) {
   results::TrialResult trial = finished_trial(5);
   trial.spec.measure.extra_repeats = 0;
-  EXPECT_FALSE(wants_extra_round(trial, 1));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 1}));
   trial.spec.measure.extra_repeats = 1;
   trial.spec.measure.max_seconds = 10;
-  EXPECT_TRUE(wants_extra_round(trial, 9));
-  EXPECT_FALSE(wants_extra_round(trial, 10));
+  EXPECT_TRUE(wants_extra_round(trial, {.trial_s = 9}));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 10}));
+  trial.spec.measure.max_total_seconds = 60;
+  EXPECT_TRUE(wants_extra_round(trial, {.trial_s = 9, .all_s = 59}));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 9, .all_s = 60}));
 }
 
 TEST(ExtraRounds, AreMoreWhereTheyTakeLittleTime) {
@@ -87,23 +110,23 @@ TEST(ExtraRounds, AreMoreWhereTheyTakeLittleTime) {
   trial.spec.measure.extra_repeats = 1;
   trial.repeats.push_back(trial.repeats.back());
   trial.repeats.back().spent_s = kCheapExtraSeconds;
-  EXPECT_FALSE(wants_extra_round(trial, 30));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 30}));
   trial.repeats.back().spent_s = 1;
-  EXPECT_TRUE(wants_extra_round(trial, 30));
+  EXPECT_TRUE(wants_extra_round(trial, {.trial_s = 30}));
   while (trial.repeats.size() < 5 + kCheapExtra) trial.repeats.push_back(trial.repeats.back());
-  EXPECT_FALSE(wants_extra_round(trial, 30));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 30}));
 }
 
 TEST(ExtraRounds, AreNotForTrialsThatSayThemselvesWhenTheyEnd) {
   results::TrialResult trial = finished_trial(5);
   trial.spec.training.epochs = 2;
-  EXPECT_FALSE(wants_extra_round(trial, 1));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 1}));
   trial = finished_trial(5);
   trial.spec.measure.relative_error = 0.02;
-  EXPECT_FALSE(wants_extra_round(trial, 1));
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 1}));
   trial = finished_trial(5);
   trial.spec.measure.repeats = 4;
-  EXPECT_FALSE(wants_extra_round(trial, 1)) << "too few for an interval";
+  EXPECT_FALSE(wants_extra_round(trial, {.trial_s = 1})) << "too few for an interval";
 }
 
 }  // namespace

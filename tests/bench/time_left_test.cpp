@@ -180,5 +180,21 @@ TEST_F(TimeLeftTest, OfALimitedTrialIsThatOfTheRepeatsUntilItsLimit) {
   EXPECT_NEAR(shown_.front().left_s, 19.5, 0.1) << "the third repeat of 10 s passes the limit";
 }
 
+TEST_F(TimeLeftTest, OfALimitedRunIsWhatItsLimitLeavesButAFirstRepeatOfEachTrialAtLeast) {
+  add_trials(2, 10);
+  for (results::TrialResult& trial : report_.trials) trial.spec.measure.max_total_seconds = 35;
+  TimeLeft left(report_);
+  run_repeat(left, 0, 0, 0.5);
+  shown_.clear();
+  run_repeat(left, 1, 0, 0.5);
+  EXPECT_NEAR(shown_.front().left_s, 24.5, 0.1);
+  for (results::TrialResult& trial : report_.trials) trial.spec.measure.max_total_seconds = 5;
+  TimeLeft least(report_);
+  run_repeat(least, 0, 0, 0.5);
+  shown_.clear();
+  run_repeat(least, 1, 0, 0.5);
+  EXPECT_NEAR(shown_.front().left_s, 9.5, 0.1);
+}
+
 }  // namespace
 }  // namespace chexbench::bench

@@ -124,7 +124,7 @@ TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
     EXPECT_EQ(exception != nullptr && to_text(*exception) == refused, rule.values.optional) << rule.path;
     optional += rule.values.optional ? 1 : 0;
   }
-  EXPECT_EQ(optional, 10);
+  EXPECT_EQ(optional, 11);
 }
 
 TEST_F(SchemaTest, RefusesANamedPipelineWithoutOpsAndAnEmptyName) {

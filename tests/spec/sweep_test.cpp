@@ -134,6 +134,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
   experiment.data.store.shape = {.bandwidth_mb_per_s = 1, .latency_ms = 1, .jitter_ms = 1, .iops = 1};
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.measure.max_seconds = 1;
+  experiment.measure.max_total_seconds = 1;
   experiment.measure.relative_error = 0.5;
   experiment.measure.target_au = 0.9;
   experiment.pipeline = preset("naive");

@@ -49,6 +49,14 @@ class Outputs(SystemTest):
         self.assertEqual([(row["page_cache"], row["cached_share_before"], row["bad_records"]) for row in rows],
                          [("warm", "1", "0")] * 4)
 
+    def test_a_limit_of_the_whole_run_leaves_each_trial_its_first_repeat_and_says_so(self):
+        out = self.folder / "out"
+        spec = self.spec(measure__repeats=9, measure__max_total_seconds=0.001,
+                         sweep={"pipeline": ["naive", "optimized"]})
+        printed = self.succeed("--config", spec, "--output", out).stdout
+        self.assertEqual([len(trial["repeats"]) for trial in self.report(out)["trials"]], [1, 1])
+        self.assertIn("1 of 9 repeats on 1 rank, as measure.max_total_seconds, 0.001 s, were used up", printed)
+
     def test_trials_csv_begins_with_the_columns_promised(self):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)

@@ -200,19 +200,24 @@ STUBS = {
 class Quickstart(SystemTest):
     """scripts/quickstart with stand-ins for what it installs, builds and runs."""
 
-    def quickstart(self, *arguments, fails=0):
+    def quickstart(self, *arguments, fails=0, instead=("", "")):
+        """What it prints; `instead` is a text of the script, and what the test has in its place."""
         for name, text in STUBS.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"#!/usr/bin/env bash\n{text}\n")
             path.chmod(0o755)
         script = self.folder / "scripts/quickstart"
-        script.write_text((ROOT / "scripts/quickstart").read_text())
+        text = (ROOT / "scripts/quickstart").read_text()
+        self.assertIn(instead[0], text)
+        script.write_text(text.replace(*instead) if instead[0] else text)
         script.chmod(0o755)
-        (self.folder / "tests/data/nih").mkdir(parents=True)
+        (self.folder / "tests/data/nih").mkdir(parents=True, exist_ok=True)
         done = subprocess.run([script, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+                              start_new_session=True,  # a Ctrl-C in it is no other process's
                               env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
         self.assertEqual(done.returncode, fails, done.stdout + done.stderr)
+        self.said = done.stderr
         return done.stderr if fails else done.stdout
 
     def test_a_folder_of_ones_own_is_measured_right_after_the_build(self):
@@ -226,15 +231,48 @@ class Quickstart(SystemTest):
         refused = self.quickstart(self.folder / "none", fails=2)
         self.assertEqual(refused, f"scripts/quickstart: no folder '{self.folder}/none'\n")
 
-    def test_ctrl_c_says_how_to_go_on(self):
-        with mock.patch.dict(STUBS, {"bin/mpirun": "kill -INT $PPID; exit 130"}):
+    def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(self):
+        measuring = 'mkdir -p "${@: -4:1}"; touch "${@: -4:1}/journal.jsonl"; kill -INT 0; sleep 9'
+        with mock.patch.dict(STUBS, {"bin/mpirun": measuring}):
             stopped = self.quickstart(fails=130)
-        self.assertIn("stopped; what is built stays, and scripts/quickstart goes on from there", stopped)
+        self.assertIn("stopped; what is finished stays, and scripts/quickstart goes on from there", stopped)
+        with mock.patch.dict(STUBS, {"bin/mpirun": 'echo "$*" >> asked'}):
+            self.quickstart()
+        self.assertRegex((self.folder / "asked").read_text(), "--resume results/quickstart-[^ ]*/v100 ")
 
-    def test_each_table_is_printed_once(self):
+    def test_each_table_is_printed_once_and_those_of_all_only_if_asked_for(self):
         printed = self.quickstart()
-        for name in ("input", "v100", "training"):
+        self.assertEqual(printed.count("table of v100"), 1, printed)
+        self.assertIn("scripts/quickstart --all", printed)
+        printed = self.quickstart("--all")
+        self.assertNotIn("table of v100", printed)  # it is there
+        for name in ("input", "training"):
             self.assertEqual(printed.count(f"table of {name}"), 1, printed)
+        (results,) = (self.folder / "results").iterdir()
+        results.rename(results.with_name("quickstart-20260101T000000Z"))
+        self.quickstart()
+        self.assertEqual(len(list((self.folder / "results").iterdir())), 2)
+
+    def test_an_experiment_that_takes_too_long_is_stopped_and_the_script_says_so(self):
+        with mock.patch.dict(STUBS, {"bin/mpirun": "exec sleep 60"}):
+            printed = self.quickstart(instead=("most_s=180", "most_s=0.1"))
+        self.assertIn("stopped after 0.1 s; what was measured by then follows", self.said)
+        self.assertIn("table of v100", printed)
+
+    def test_a_pipe_hears_how_far_the_build_is(self):
+        with mock.patch.dict(STUBS, {"bin/cmake": 'echo "[57/140] Building x"; sleep 1'}):
+            self.quickstart(instead=("every=10", "every=0.1"))
+        self.assertRegex(self.said, r"\n\[ +\d+ s\] build: \[57/140\] Building x\n")
+
+    def test_a_build_that_fails_shows_its_end_and_how_to_go_on(self):
+        with mock.patch.dict(STUBS, {"bin/cmake": "echo 'x.o: No space left on device'; exit 1"}):
+            failed = self.quickstart(fails=1)
+        for words in ("x.o: No space left on device", "the disk is full", "Running this again goes on from here"):
+            self.assertIn(words, failed)
+
+    def test_a_system_that_setup_does_not_know_is_told_so(self):
+        with mock.patch.dict(STUBS, {"scripts/setup": "echo 'Nothing was installed' >&2; exit 3"}):
+            self.assertIn("Nothing was installed", self.quickstart(fails=3))
 
     def test_it_ends_with_the_next_step_for_the_users_own_folder(self):
         last = self.quickstart().splitlines()[-5:]

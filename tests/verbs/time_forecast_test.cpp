@@ -110,6 +110,19 @@ TEST(TimeText, HeedsTheMostSecondsOfATrial) {
   EXPECT_THAT(time_text({{.spec = spec, .repeat = RepeatForecast{.repeat_s = 10}}}), HasSubstr("time: about 40 s"));
 }
 
+TEST(TimeText, HeedsTheMostSecondsOfTheRun) {
+  spec::Experiment spec;
+  spec.measure.repeats = 5;
+  spec.measure.extra_repeats = 6;
+  spec.measure.max_total_seconds = 70;
+  const TrialForecast trial{.spec = spec, .repeat = RepeatForecast{.repeat_s = 6}};
+  EXPECT_THAT(time_text({trial, trial}),
+              HasSubstr("time: about 60 s for 10 repeats of 2 trials; up to 12 more repeats, and 10 s more, if"));
+  spec.measure.max_total_seconds = 5;
+  EXPECT_THAT(time_text({trial, trial}), AllOf(HasSubstr("time: about 12 s for"), Not(HasSubstr("more repeats"))))
+      << "each trial is measured once";
+}
+
 TEST(TimeText, SaysWhatItDoesNotCount) {
   const spec::Experiment spec;
   EXPECT_THAT(time_text({{.spec = spec, .repeat = {}}}), HasSubstr("no forecast"));

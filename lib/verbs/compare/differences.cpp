@@ -60,6 +60,7 @@ spec::Experiment comparable(spec::Experiment spec) {
   spec.measure.repeats = any.repeats;
   spec.measure.extra_repeats = any.extra_repeats;
   spec.measure.max_seconds.reset();
+  spec.measure.max_total_seconds.reset();
   spec.measure.relative_error.reset();
   return spec;
 }

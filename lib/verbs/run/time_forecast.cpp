@@ -163,7 +163,7 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
 }
 
 std::string time_text(const std::vector<TrialForecast>& trials) {
-  double planned_s = 0, extra_s = 0;
+  double planned_s = 0, extra_s = 0, first_repeats_s = 0, total_s = std::numeric_limits<double>::infinity();
   bool is_least = false;
   int repeats = 0, extra = 0;
   std::size_t without = 0;
@@ -178,6 +178,8 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
       continue;
     }
     const double repeat_s = trial.repeat->repeat_s;
+    first_repeats_s += repeat_s;
+    total_s = std::min(total_s, measure.max_total_seconds.value_or(total_s));
     const double most_s =
         measure.max_seconds ? *measure.max_seconds + repeat_s : std::numeric_limits<double>::infinity();
     const double trial_s = std::min(most_s, repeat_s * measure.repeats);
@@ -188,6 +190,8 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
     unknown.insert(trial.repeat->unknown);
     is_least = true;
   }
+  planned_s = std::min(planned_s, std::max(total_s, first_repeats_s));
+  extra_s = std::clamp(total_s - planned_s, 0.0, extra_s);
   if (without == trials.size())
     return "time: no forecast, as nothing could be measured, or trainings begin at a checkpoint\n";
   std::string text = fmt::format("time: {} {} for {} repeat{} of {} trial{}", is_least ? "at least" : "about",
@@ -196,7 +200,7 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
   if (without > 0)
     text += fmt::format(" ({} of them not counted: their images could not be tried, or they begin at a checkpoint)",
                         without);
-  if (extra > 0)
+  if (extra > 0 && extra_s > 0)
     text += fmt::format("; up to {} more repeats, and {} more, if others disturb them or they differ much", extra,
                         duration_text(extra_s));
   text += fmt::format(". Not in it: {}.\n", fmt::join(unknown, ", "));
