@@ -51,7 +51,7 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
 
 // Creates the output folder and returns its path.
 // @throws OutputError if it cannot be created or already has an advice
-std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
+std::string make_advice_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
   if (folder.empty()) {
@@ -81,7 +81,7 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
   const spec::Trial trial = load_trial(arguments, session);
-  const std::string folder = rank == 0 ? make_folder(arguments, trial.experiment.name) : "";
+  const std::string folder = rank == 0 ? make_advice_folder(arguments, trial.experiment.name) : "";
   const verbs::AdviceResult result = verbs::advise(trial, world,
                                                    {.budget_s = arguments.budget_s,
                                                     .without = {arguments.without.begin(), arguments.without.end()},

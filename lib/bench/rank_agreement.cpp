@@ -19,7 +19,7 @@ namespace chexbench::bench {
 namespace {
 
 // Returns the line without indent and comma, cut to a readable length.
-std::string quoted(std::string_view line) {
+std::string in_quotes(std::string_view line) {
   constexpr std::size_t kLongest = 120;
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   line.remove_prefix(begin);
@@ -98,7 +98,8 @@ std::string describe_difference(const std::string& own, const std::string& of_ro
     std::getline(mine, a);
     std::getline(theirs, b);
     if (a == b) continue;
-    text += fmt::format("{}{} instead of {}", text.empty() ? "" : "; the first that differs: ", quoted(a), quoted(b));
+    text +=
+        fmt::format("{}{} instead of {}", text.empty() ? "" : "; the first that differs: ", in_quotes(a), in_quotes(b));
     if (line > 0) break;
   }
   return text;

@@ -19,7 +19,7 @@ using storage::StoreEntry;
 constexpr std::array kFormats{spec::DataFormat::tfrecord, spec::DataFormat::webdataset};
 constexpr std::string_view kManifest = "-manifest.json";
 
-bool is_shard(const StoreEntry& entry) {
+bool looks_like_shard(const StoreEntry& entry) {
   constexpr std::array<std::string_view, 4> kEndings{".tfrecord", ".tfrecords", ".tfrec", ".tar"};
   const std::string_view name = entry.name;
   return entry.kind == StoreEntry::Kind::file &&
@@ -29,7 +29,7 @@ bool is_shard(const StoreEntry& entry) {
 
 // Returns the name of a shard among the entries, or "" if there is none.
 std::string shard_among(const std::vector<StoreEntry>& entries) {
-  const auto found = std::ranges::find_if(entries, is_shard);
+  const auto found = std::ranges::find_if(entries, looks_like_shard);
   return found == entries.end() ? "" : found->name;
 }
 

@@ -25,7 +25,7 @@ bool is_known(const std::string& network) {
 
 // Returns the entry of a network at a place whose size, then batch, is nearest to the wanted one's by ratio, but not
 // the wanted entry itself; null if there is none.
-const Attained* nearest(const Wanted& wanted, const Place& place, const std::string& network) {
+const Attained* nearest(const Wanted& wanted, const DevicePrecision& place, const std::string& network) {
   const auto distance = [&wanted](const Attained& one) {
     const auto apart = [](int a, int b) { return std::abs(std::log(static_cast<double>(a) / b)); };
     return std::tuple(apart(one.entry->image_size, wanted.entry.image_size),
@@ -57,8 +57,8 @@ std::vector<const Attained*> other_networks(const Wanted& wanted) {
 }
 
 // Returns the places that differ from the wanted one in the device or in the precision, but not in both.
-std::set<Place> similar_places(const Wanted& wanted) {
-  std::set<Place> places;
+std::set<DevicePrecision> similar_places(const Wanted& wanted) {
+  std::set<DevicePrecision> places;
   for (const Attained& one : wanted.known) {
     if ((one.place.device == wanted.place.device) != (one.place.precision == wanted.place.precision))
       places.insert(one.place);
@@ -85,11 +85,11 @@ double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& en
   return step.layers_s + (entry.includes_update ? step.update_s : 0);
 }
 
-bool Place::operator<(const Place& other) const {
+bool DevicePrecision::operator<(const DevicePrecision& other) const {
   return std::tie(device, precision) < std::tie(other.device, other.precision);
 }
 
-std::string Place::words() const { return fmt::format("{} {}", device, to_string(precision)); }
+std::string DevicePrecision::words() const { return fmt::format("{} {}", device, to_string(precision)); }
 
 void add_attained(const spec::AcceleratorProfile& profile, std::vector<Attained>& all) {
   if (!profile.peaks) return;
@@ -115,7 +115,7 @@ std::optional<Efficiency> by_proportion(const Wanted& wanted) {
   std::set<std::string> networks;
   std::set<std::string> used;
   for (const Attained* here : other_networks(wanted)) {
-    for (const Place& place : similar_places(wanted)) {
+    for (const DevicePrecision& place : similar_places(wanted)) {
       const Attained* const own = nearest(wanted, place, wanted.entry.model);
       const Attained* const other = nearest(wanted, place, here->entry->model);
       if (own == nullptr || other == nullptr) continue;

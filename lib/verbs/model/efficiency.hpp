@@ -26,19 +26,19 @@ PeakStep peak_step(const spec::PeakRates& peaks, const spec::ProfileEntry& entry
 double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& entry);
 
 // A device and a precision.
-struct Place {
+struct DevicePrecision {
   std::string device;  // the profile's name
   spec::Precision precision = spec::Precision::f32;
 
-  bool operator==(const Place&) const = default;
-  bool operator<(const Place& other) const;
+  bool operator==(const DevicePrecision&) const = default;
+  bool operator<(const DevicePrecision& other) const;
   std::string words() const;  // "k80 f32"
 };
 
 // The share of the roofline that a sourced entry reached. `entry` points into the profile, which must outlive it.
 struct Attained {
   const spec::ProfileEntry* entry = nullptr;
-  Place place;
+  DevicePrecision place;
   double efficiency = 0;
 };
 
@@ -55,7 +55,7 @@ struct Efficiency {
 // Where an efficiency is wanted, and all that are known.
 struct Wanted {
   const spec::ProfileEntry& entry;
-  Place place;
+  DevicePrecision place;
   const std::vector<Attained>& known;
 };
 
