@@ -2,8 +2,9 @@
 include(GNUInstallDirs)
 
 option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
-# The presets of developers turn it on, and so does CI: other compilers and libraries have other warnings.
-option(CHEXBENCH_WERROR "Treat warnings as errors" OFF)
+# The presets of developers turn it on, and so does .ci/run by the environment, so that all its builds share their
+# objects. Other compilers and libraries have other warnings, so nobody else gets it.
+option(CHEXBENCH_WERROR "Treat warnings as errors" $ENV{CHEXBENCH_WERROR})
 set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 set(x86 OFF)
 set(default_march "")
@@ -67,8 +68,8 @@ if(CHEXBENCH_SANITIZE)
 endif()
 
 # The presets compile a dozen sources at a time (CMAKE_UNITY_BUILD), which takes a third of the time, as most of it goes
-# into headers, and two dozen of the program's, which takes a quarter less again. Twins repeat each other's names on purpose. The preset `debug`, for developers, and scripts/build-bare
-# compile every source alone.
+# into headers, and two dozen of the program's. Twins repeat each other's names on purpose. The preset `debug`, for
+# developers, and scripts/build-bare compile every source alone.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 set(CHEXBENCH_PROGRAM_BATCH_SIZE 24)
 function(chexbench_compile_twins_alone)
