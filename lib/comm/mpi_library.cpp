@@ -22,7 +22,7 @@ void load() {
   if (reasons.empty()) return;
   throw DeviceError(
       fmt::format("no MPI library can be loaded ({}): install MPICH (on Debian and Ubuntu the package "
-                  "mpich, or `pip install chexbench[mpi]`), or name the folder of its library in "
+                  "mpich, or `pip install mpich`), or name the folder of its library in "
                   "LD_LIBRARY_PATH",
                   reasons));
 }
