@@ -339,7 +339,7 @@ class LoadedMpi(SystemTest):
     def test_ranks_without_a_library_end_with_one_error(self):
         done = self.job("mpirun", "-np", "2", LD_LIBRARY_PATH=self.broken_libraries())
         self.check_error(done, "mpirun of MPICH or Intel MPI started 2 ranks (PMI_RANK is set)", "libmpi.so.12: file",
-                         "libmpich.so.12: file", "libmpi_cray.so.12: file", "pip install mpich", "LD_LIBRARY_PATH")
+                         "libmpich.so.12: file", "libmpi_cray.so.12: file", "install MPICH", "LD_LIBRARY_PATH")
 
     @unittest.skipUnless(OPEN_MPI, "no Open MPI")
     def test_a_library_of_another_abi_is_not_used(self):
