@@ -106,6 +106,10 @@ bool is_later_rank(const Environment& environment) {
   return told != kRanks.end() && read_count(environment(*told));  // none for rank 0
 }
 
+void let_first_rank_report(const Environment& environment) {
+  if (is_later_rank(environment)) sleep_until_s(now_s() + kRootS);
+}
+
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason) {
   return fmt::format("comm: {}, but each would run as the only one: {}", what_it_did(launcher), reason);
 }
@@ -164,7 +168,7 @@ bool abort_by_launcher(const Environment& environment, int exit_code) {
 
 void abort_ranks(const Environment& environment, int exit_code) {
   if (!hydra_socket(environment) || read_count(environment("PMI_SIZE")).value_or(1) == 1) return;
-  if (is_later_rank(environment)) sleep_until_s(now_s() + kRootS);
+  let_first_rank_report(environment);
   abort_by_launcher(environment, exit_code);
 }
 

@@ -27,6 +27,9 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 // Returns whether this is another rank than the first, as far as the launcher tells.
 bool is_later_rank(const Environment& environment);
 
+// Of an error that every rank has: gives the first rank a second to report it, and does nothing in that rank.
+void let_first_rank_report(const Environment& environment);
+
 // Say why the ranks of a launcher cannot find each other, and what helps: they cannot use MPI because of `reason`; or
 // the `library`, "MPICH 4.0.2", does not understand the launcher, and takes each for the only one, or ended it.
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason);

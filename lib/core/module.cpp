@@ -49,8 +49,7 @@ std::string way_out(const std::string& reason) {
   if (!library.starts_with("libcu") && !library.starts_with("libnv") && !library.starts_with("libnccl")) return {};
   return fmt::format(
       "; it is neither where the loader looks nor in {}: install it there, or by `pip install 'chexbench[cuda]'` if "
-      "pip "
-      "installed chexbench",
+      "pip installed chexbench",
       package_pattern());
 }
 
