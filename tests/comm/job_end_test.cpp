@@ -28,7 +28,11 @@ Outcome run_job(const std::string& arguments) {
 // Users are promised 10 s, but a busy machine can take longer. A job that does not end by itself never ends.
 constexpr double kLimitS = 60;
 
-TEST(JobEnd, AllRanksLeaveTogether) { EXPECT_EQ(run_job("leave").exit_code, 0); }
+TEST(JobEnd, AllRanksLeaveTogether) {
+  const Outcome outcome = run_job("leave");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.said.find("all ranks went on"), std::string::npos) << outcome.said;
+}
 
 TEST(JobEnd, RanksLeaveWhereMpiDoesNotEnd) {
   const Outcome outcome = run_job("hang");
@@ -50,9 +54,11 @@ TEST(JobEnd, AbortLosesNoMessage) {
     EXPECT_NE(run_job("abort 4").said.find("the last rank fails on purpose"), std::string::npos);
 }
 
+// The exit code shows nothing: the mpiexec of MPICH 4.2 (Debian 13) returns 0 every tenth time or so
+// (https://github.com/pmodels/mpich/issues/7057).
 TEST(JobEnd, AKilledRankEndsTheJob) {
   const Outcome outcome = run_job("kill");
-  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.said.find("all ranks went on"), std::string::npos) << outcome.said;
   EXPECT_LT(outcome.wall_s, kLimitS);
 }
 

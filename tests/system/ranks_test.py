@@ -263,7 +263,6 @@ class LostRanks(SystemTest):
         started = time.monotonic()
         launcher.communicate(timeout=30)
         self.assertLess(time.monotonic() - started, 10)
-        self.assertNotEqual(launcher.returncode, 0)
         while any(Path(f"/proc/{rank}").exists() for rank in ranks):
             self.assertLess(time.monotonic() - started, 10, "a rank lives on")
             time.sleep(0.02)
@@ -275,6 +274,8 @@ class LostRanks(SystemTest):
         self.assertEqual(len(ranks), 2)
         os.kill(max(ranks), signal.SIGKILL)
         self.check_that_it_ends_soon(launcher, ranks)
+        # mpirun's exit code shows nothing: that of MPICH 4.2 sometimes returns 0.
+        self.assertFalse((self.folder / "out/report.json").exists())
 
     def stop_a_rank(self, which):
         """What the job says until it ends, with exit code 4."""
@@ -305,6 +306,7 @@ class LostRanks(SystemTest):
         for process in (launcher.pid, *ranks):  # as a terminal does: every process of the foreground group
             os.kill(process, signal.SIGINT)
         self.check_that_it_ends_soon(launcher, ranks)
+        self.assertNotEqual(launcher.returncode, 0)
 
 
 LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
