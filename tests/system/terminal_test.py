@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shlex
 import shutil
 import struct
@@ -258,6 +259,18 @@ class Quickstart(SystemTest):
             printed = self.quickstart(instead=("most_s=180", "most_s=0.1"))
         self.assertIn("stopped after 0.1 s; what was measured by then follows", self.said)
         self.assertIn("table of v100", printed)
+
+    def test_the_engines_that_train_are_built_after_the_first_answer(self):
+        program = STUBS["build/release/bin/chexbench"]
+        build = 'echo "cmake $*"; mkdir -p build/release/bin; cp program build/release/bin/chexbench'
+        with mock.patch.dict(STUBS, {"program": program, "bin/cmake": f"{{ {build}; }} 2>&1 | tee -a asked"}):
+            del STUBS["build/release/bin/chexbench"]
+            self.quickstart()
+            built = re.findall("dnnl=(ON|OFF) .*cudnn=(ON|OFF)", (self.folder / "asked").read_text())
+            self.assertEqual(built, [("OFF", "OFF"), ("ON", "ON")])
+            self.assertLess(self.said.index("feeding an emulated V100"), self.said.index("the engines that train"))
+            self.quickstart()
+        self.assertEqual((self.folder / "asked").read_text().count("=OFF"), 2)  # none in the second run
 
     def test_a_pipe_hears_how_far_the_build_is(self):
         with mock.patch.dict(STUBS, {"bin/cmake": 'echo "[57/140] Building x"; sleep 1'}):
