@@ -82,7 +82,7 @@ endfunction()
 
 # chexbench_library(<room> [COLD] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
 # One static library per room, named chexbench_<room>, with the alias chexbench::<room>. PUBLIC and PRIVATE are its link
-# lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -O1, in two thirds of the time.
+# lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -Og, in half of the time.
 function(chexbench_library room)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(chexbench_${room} STATIC ${ARG_SOURCES})
@@ -95,10 +95,10 @@ function(chexbench_library room)
   endif()
 endfunction()
 
-# At -O1, GCC takes what it has not followed for uninitialized.
+# At -Og, GCC takes what it has not followed for uninitialized or out of bounds.
 function(chexbench_compile_fast target)
   target_compile_options(${target} PRIVATE
-    "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
+    "$<$<CONFIG:Release>:-Og;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>>")
 endfunction()
 
 # What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
