@@ -23,8 +23,8 @@ std::string without_wildcards(const std::string& text) {
   return escaped;
 }
 
-// Where pip puts NVIDIA's libraries if it installed the program, too. No RUNPATH can say it, as it names the version of
-// Python.
+// Where pip puts NVIDIA's libraries if it installed the program, too. The path contains Python's version, so it cannot
+// be a RUNPATH.
 std::string package_pattern() {
   return without_wildcards(program_folder().parent_path()) + "/lib*/python3*/*-packages/nvidia/*/lib/";
 }

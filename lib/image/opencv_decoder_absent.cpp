@@ -5,7 +5,7 @@ namespace chexbench::image {
 
 std::unique_ptr<OpencvDecoder> make_opencv_decoder(spec::Color /*color*/) {
   throw DataError(
-      "it needs OpenCV, which this build lacks, as a wheel does: install libopencv-imgcodecs-dev and build chexbench "
+      "it needs OpenCV, which this build, like every wheel, lacks: install libopencv-imgcodecs-dev and build chexbench "
       "(without it only JPEGs and PNGs of 8 bits, up to 64 MiB, without palette, gamma and interlacing, can be "
       "decoded)");
 }
