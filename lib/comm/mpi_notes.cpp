@@ -12,7 +12,7 @@ namespace chexbench::comm {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<WaitNote>);
-constexpr int kTag = 2;
+constexpr int kNoteTag = 2;
 constexpr std::size_t kMostUnsent = 4096;  // to ranks that take nothing: more would only cost memory
 
 class MpiNotes final : public NoteLinks {
@@ -23,19 +23,19 @@ class MpiNotes final : public NoteLinks {
     forget_sent();
     if (unsent_.size() >= kMostUnsent) return;
     Sending& sending = unsent_.emplace_back(Sending{note, MPI_REQUEST_NULL});
-    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kTag, comm_, &sending.request), "MPI_Isend");
+    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kNoteTag, comm_, &sending.request), "MPI_Isend");
   }
 
   std::optional<std::pair<int, WaitNote>> receive() override {
     int has_come = 0;
     MPI_Status status;
-    check_mpi(mpi().iprobe(MPI_ANY_SOURCE, kTag, comm_, &has_come, &status), "MPI_Iprobe");
+    check_mpi(mpi().iprobe(MPI_ANY_SOURCE, kNoteTag, comm_, &has_come, &status), "MPI_Iprobe");
     if (has_come == 0) {
       forget_sent();
       return {};
     }
     WaitNote note;
-    check_mpi(mpi().recv(&note, sizeof(WaitNote), MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE),
+    check_mpi(mpi().recv(&note, sizeof(WaitNote), MPI_BYTE, status.MPI_SOURCE, kNoteTag, comm_, MPI_STATUS_IGNORE),
               "MPI_Recv");
     return std::pair(status.MPI_SOURCE, note);
   }
