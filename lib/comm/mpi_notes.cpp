@@ -23,7 +23,8 @@ class MpiNotes final : public NoteLinks {
     forget_sent();
     if (unsent_.size() >= kMostUnsent) return;
     Sending& sending = unsent_.emplace_back(Sending{note, MPI_REQUEST_NULL});
-    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kNoteTag, comm_, &sending.request), "MPI_Isend");
+    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kNoteTag, comm_, &sending.request),
+              "MPI_Isend");
   }
 
   std::optional<std::pair<int, WaitNote>> receive() override {
