@@ -54,12 +54,17 @@ TEST(JobEnd, AbortLosesNoMessage) {
     EXPECT_NE(run_job("abort 4").said.find("the last rank fails on purpose"), std::string::npos);
 }
 
-// The exit code shows nothing: the mpiexec of MPICH 4.2 (Debian 13) returns 0 every tenth time or so
+// The mpiexec of MPICH 4.2 (Debian 13) returns 0 for one such job in twelve, so up to five are tried
 // (https://github.com/pmodels/mpich/issues/7057).
 TEST(JobEnd, AKilledRankEndsTheJob) {
-  const Outcome outcome = run_job("kill");
-  EXPECT_EQ(outcome.said.find("all ranks went on"), std::string::npos) << outcome.said;
-  EXPECT_LT(outcome.wall_s, kLimitS);
+  int exit_code = 0;
+  for (int i = 0; i < 5 && exit_code == 0; ++i) {
+    const Outcome outcome = run_job("kill");
+    EXPECT_EQ(outcome.said.find("all ranks went on"), std::string::npos) << outcome.said;
+    EXPECT_LT(outcome.wall_s, kLimitS);
+    exit_code = outcome.exit_code;
+  }
+  EXPECT_NE(exit_code, 0);
 }
 
 TEST(JobEnd, ARankThatIsStoppedIsNamedAndEndsTheJob) {
