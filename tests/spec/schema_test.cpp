@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "spec/document.hpp"
 #include "spec/keys.hpp"
@@ -15,16 +17,16 @@ namespace {
 
 const std::string kPath = std::string(CHEXBENCH_CONFIGS) + "/schema.json";
 
-const Object& member(const Object& object, const std::string& key) {
-  const Node* node = find_member(object, key);
-  if (node == nullptr || node->object() == nullptr) throw std::out_of_range(key);
+const Object& member(const Object& object, std::string_view key) {
+  const Node* node = find_member(object, std::string(key));
+  if (node == nullptr || node->object() == nullptr) throw std::out_of_range(std::string(key));
   return *node->object();
 }
 
 // Returns the node of a path such as "data.root" in the schema's properties.
-const Object& property(const Object& schema, const std::string& path) {
+const Object& property(const Object& schema, std::string_view path) {
   const std::size_t dot = path.find('.');
-  if (dot == std::string::npos) return member(member(schema, "properties"), path);
+  if (dot == std::string_view::npos) return member(member(schema, "properties"), path);
   return property(member(member(schema, "properties"), path.substr(0, dot)), path.substr(dot + 1));
 }
 

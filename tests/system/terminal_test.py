@@ -272,6 +272,21 @@ class Quickstart(SystemTest):
             self.quickstart()
         self.assertEqual((self.folder / "asked").read_text().count("=OFF"), 2)  # none in the second run
 
+    def test_after_a_late_answer_the_engines_that_train_wait_for_the_next_run(self):
+        build = 'echo "$*" >> asked; mkdir -p build/release/bin; cp program build/release/bin/chexbench'
+        with mock.patch.dict(STUBS, {"program": STUBS["build/release/bin/chexbench"], "bin/cmake": build}):
+            del STUBS["build/release/bin/chexbench"]
+            self.quickstart(instead=("late_s=600", "late_s=-1"))
+            self.assertIn("not built yet: the engines that train", self.said)
+            self.assertNotIn("dnnl=ON", (self.folder / "asked").read_text())
+            self.quickstart()
+        self.assertEqual((self.folder / "asked").read_text().count("dnnl=ON"), 1)
+
+    def test_a_program_that_is_there_stays_configured_as_it_was(self):
+        with mock.patch.dict(STUBS, {"bin/cmake": 'echo "$*" >> asked'}):
+            self.quickstart()
+        self.assertNotIn("-D", (self.folder / "asked").read_text())
+
     def test_a_pipe_hears_how_far_the_build_is(self):
         with mock.patch.dict(STUBS, {"bin/cmake": 'echo "[57/140] Building x"; sleep 1'}):
             self.quickstart(instead=("every=10", "every=0.1"))

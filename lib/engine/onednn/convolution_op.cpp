@@ -63,8 +63,8 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
                                                padding, padding);
   };
   const auto direct = forward_into(destination.desc);
-  // oneDNN 2.6 has nothing else for three input channels, blocks of eight output channels, and windows as large as
-  // AlexNet's.
+  // With AVX2, oneDNN 2.6 and 3.7 have nothing else for three input channels, blocks of eight output channels, and
+  // windows as large as AlexNet's.
   forward_desc_ = is_reference(direct.impl_info_str())
                       ? forward_into({dims_of(destination.desc), device.data_type(), memory::format_tag::any})
                       : direct;
