@@ -141,6 +141,8 @@ class Teller {
       most_disturbed_ = std::max(most_disturbed_, most_disturbed_share(arm.trial));
     }
     if (arm.trial.unstable) unstable_.push_back(marked);
+    if (arm.figures.buffer_fed && said != results::Grade::sample_too_small && arm.figures.limit != "sample")
+      buffer_fed_.push_back(marked);
   }
 
   // Returns the doubts as one line, or "" if there are none.
@@ -153,6 +155,11 @@ class Teller {
     }
     if (!unstable_.empty()) {
       sentences.push_back(fmt::format("The repeats of {} differ too much for a reliable median.", several(unstable_)));
+    }
+    if (!buffer_fed_.empty()) {
+      sentences.push_back(
+          fmt::format("The measured steps of {} used up batches that were ready before: raise measure.steps.",
+                      several(buffer_fed_)));
     }
     return fmt::format("{}", fmt::join(sentences, " "));
   }
@@ -232,7 +239,7 @@ class Teller {
   const Trials measured_;
   const Trials chosen_;
   Answer answer_;
-  std::vector<std::string> must_, may_, disturbed_, unstable_;
+  std::vector<std::string> must_, may_, disturbed_, unstable_, buffer_fed_;
   double most_disturbed_ = 0;
 };
 

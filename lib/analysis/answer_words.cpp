@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/disturbance.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
@@ -73,6 +74,8 @@ std::optional<results::Finding> verdict_of(const Measured& arm) {
 std::string cores_sentence(const Measured& arm, const std::string& name) {
   const std::optional<double>& busy = arm.figures.cores_busy_share;
   if (!busy || results::is_disturbed(arm.trial)) return "";
+  const std::string limit = limit_text(arm.trial);
+  if (!limit.empty()) return fmt::format("{}: {}.", name, limit);
   const bool full = *busy >= kFullCores;
   if (!full && cores_are_missing(arm.figures)) return "";  // its threads wait for cores that are said to be free
   // A single busy thread may hold a pipeline back: a faster core would help it, a further one would not.

@@ -22,6 +22,11 @@ std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
+// Returns part / whole of what is a part by definition: clocks of threads and of steps differ by some percent.
+std::optional<double> share_of(double part, double whole) {
+  return whole > 0 ? std::optional(std::clamp(part / whole, 0.0, 1.0)) : std::nullopt;
+}
+
 // The repeats that shares of the time come from.
 using Repeats = std::vector<const results::RepeatResult*>;
 
@@ -42,7 +47,8 @@ void derive_waits(const Repeats& repeats, double wall_s, results::Figures& figur
   }
   for (const auto& [booked, wait_s] : sums) {
     const auto& [index, op, part] = booked;
-    if (index >= 0) figures.waits.push_back({.op_index = index, .op = op, .part = part, .share = wait_s / wall_s});
+    if (index >= 0)
+      figures.waits.push_back({.op_index = index, .op = op, .part = part, .share = *share_of(wait_s, wall_s)});
   }
   std::ranges::stable_sort(figures.waits, std::ranges::greater{}, &results::WaitShare::share);
   if (figures.waits.empty()) return;
@@ -59,14 +65,14 @@ void derive_cores(const results::TrialResult& trial, const Repeats& repeats, res
     cpu_wait_s += repeat->cpu_wait_s;
     core_s += repeat->wall_s * trial.ranks * trial.cores_per_rank;
   }
-  if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
+  if (!trial.oversubscribed) figures.cores_busy_share = share_of(cpu_s, core_s);
   // Ranks of a scale model take turns on cores that they would have for themselves at full scale.
-  if (trial.scale_factor == 1) figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
+  if (trial.scale_factor == 1) figures.cpu_wait_share = share_of(cpu_wait_s, core_s);
 }
 
 void derive_shares(const Repeats& repeats, results::Figures& figures) {
   const double wall_s = sum_s(repeats, &StepTimings::wall_s);
-  const auto share = [&](double StepTimings::*part) { return ratio(sum_s(repeats, part), wall_s); };
+  const auto share = [&](double StepTimings::*part) { return share_of(sum_s(repeats, part), wall_s); };
   figures.wait_share = share(&StepTimings::wait_s);
   figures.upload_share = share(&StepTimings::upload_s);
   figures.compute_share = share(&StepTimings::compute_s);
@@ -74,7 +80,8 @@ void derive_shares(const Repeats& repeats, results::Figures& figures) {
   figures.update_share = share(&StepTimings::update_s);
   figures.other_share = share(&StepTimings::other_s);
   if (figures.wait_share.value_or(0) >= results::kFedShare) derive_waits(repeats, wall_s, figures);
-  if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
+  if (wall_s > 0)
+    figures.busy_share = std::min(1.0, *figures.upload_share + *figures.compute_share + *figures.update_share);
 }
 
 std::optional<double> decoded_per_trained(const results::TrialResult& trial) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/starvation.hpp"
 #include "results/disturbance.hpp"
 
 namespace chexbench::analysis {
@@ -19,6 +20,13 @@ std::string disturbance_text(const results::TrialResult& trial) {
       std::ranges::count_if(trial.repeats, [](const auto& repeat) { return results::is_disturbed(repeat); });
   return fmt::format("others took up to {:.0f} % of its cores in {} of {} repeats", 100 * most_disturbed_share(trial),
                      disturbed, trial.repeats.size());
+}
+
+std::string limit_text(const results::TrialResult& trial) {
+  const double share = results::limited_share(trial);
+  if (share <= results::kDisturbedShare) return "";
+  return fmt::format("a CPU limit stopped its threads for {} of the time that they could have run",
+                     whole_percent(share));
 }
 
 }  // namespace chexbench::analysis

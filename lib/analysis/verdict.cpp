@@ -83,7 +83,7 @@ bool is_sample_too_small(const results::TrialResult& trial, const results::Figur
 // Returns whether a share of the time might be below the least that counts on a machine of its own. `held_up` says how
 // many times the mean over ranks others may have taken from what the share is about: as often as there are ranks if one
 // of them, from which they took everything, held up the others.
-bool may_be_of_others(const results::TrialResult& trial, double share, double least, int held_up = 1) {
+bool may_be_of_others(const results::TrialResult& trial, double share, double least, int held_up) {
   double most = 0;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial))
     most = std::max(most, results::disturbed_share(*repeat));
@@ -103,20 +103,22 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
   const RankFactors factors = rank_factors(trial);
   Limit limit = slow_rank(factors);
   limit.wait_share = judged_wait_share(trial, figures);
+  const auto decide = [&](const char* word, const char* what, double share, double least, int held_up) {
+    const bool of_others = may_be_of_others(trial, share, least, held_up);
+    limit.word = of_others ? "machine" : word;
+    if (of_others) limit.suspected = what, limit.suspected_share = share;
+  };
   const bool starves = trains(trial) && limit.wait_share >= kStarvedShare;
   if (limit.rank >= 0 && !(starves && limit.wait_share > slow_share(limit))) {
-    const bool of_others = may_be_of_others(trial, slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
-    limit.word = of_others ? "machine" : "slow_rank";
+    decide("slow_rank", "waits for its slowest rank", slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
   } else if (!trains(trial)) {
     limit.word = "";
   } else if (is_sample_too_small(trial, figures)) {
     limit.word = "sample";
   } else if (starves) {
-    const bool of_others = may_be_of_others(trial, limit.wait_share, kStarvedShare);
-    limit.word = of_others ? "machine" : cores_are_missing(figures) ? "cpu" : "input";
+    decide(cores_are_missing(figures) ? "cpu" : "input", "waits for batches", limit.wait_share, kStarvedShare, 1);
   } else if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare && !are_uneven(factors)) {
-    const double share = *figures.exposed_communication_share;
-    limit.word = may_be_of_others(trial, share, kCommunicationShare, trial.ranks) ? "machine" : "communication";
+    decide("communication", "communicates", *figures.exposed_communication_share, kCommunicationShare, trial.ranks);
   } else if (figures.upload_share.value_or(0) >= kUploadShare) {
     limit.word = "upload";
   } else {

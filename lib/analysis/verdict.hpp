@@ -37,6 +37,9 @@ struct Limit {
   double wait_share = 0;   // what the word is judged by: of steady steps, where epochs' starts would mislead
   int rank = -1;           // the slow rank, whatever the word; -1 if there is none
   double rank_factor = 0;  // its own time / the median of the others'
+  // Of the word machine: what may be the others' doing, such as "waits for batches", and its share of the time.
+  const char* suspected = "";
+  double suspected_share = 0;
 };
 
 // Finds the limit of a trial. `figures` must be those of the trial, but `limit` may still be empty. Deterministic.

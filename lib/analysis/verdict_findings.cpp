@@ -31,8 +31,10 @@ std::string awaited(const results::Figures& figures) {
   return text;
 }
 
-// Returns "the 2 cores of a rank are full (97 % busy)", or says how long threads waited for cores that others used.
+// Returns "the 2 cores of a rank are full (97 % busy)", or says how long threads waited for cores that others used, or
+// for a CPU limit.
 std::string missing_cores(const results::TrialResult& trial, const results::Figures& figures) {
+  if (std::string limit = limit_text(trial); !limit.empty()) return limit;
   if (figures.cores_busy_share.value_or(0) < kFullCores)
     return fmt::format("its threads are ready without a free core for {} of it",
                        whole_percent(*figures.cpu_wait_share));
@@ -73,8 +75,9 @@ std::string fed(const results::Figures& figures, const std::string& name) {
 
 std::string busy_machine(const results::TrialResult& trial, const Limit& limit, const results::Figures& figures,
                          const std::string& name) {
-  return fmt::format("The machine was too busy to say what limits {}: {}. It waits for {} of the time; {} images/s.",
-                     name, disturbance_text(trial), whole_percent(limit.wait_share), rate(*figures.images_per_s));
+  return fmt::format("The machine was too busy to say what limits {}: {}. It {} for {} of the time; {} images/s.", name,
+                     disturbance_text(trial), limit.suspected, whole_percent(limit.suspected_share),
+                     rate(*figures.images_per_s));
 }
 
 std::string too_few(const results::TrialResult& trial, const results::Figures& figures, const std::string& name) {
@@ -168,11 +171,11 @@ class Verdict {
     add("busy_machine", busy_machine(trial_, limit_, figures_, name_),
         {.headline = fmt::format("cannot be judged: others took up to {} of cores",
                                  whole_percent(most_disturbed_share(trial_))),
-         .reason =
-             fmt::format("What it waits for, {} of the time, may be their doing.", whole_percent(limit_.wait_share)),
+         .reason = fmt::format("It {} for {} of the time, which may be their doing.", limit_.suspected,
+                               whole_percent(limit_.suspected_share)),
          .advice = kMeasureAgain,
          .command = run_again(trial_),
-         .worth_share = limit_.wait_share},
+         .worth_share = limit_.suspected_share},
         results::Grade::machine_too_busy);
   }
 

@@ -106,9 +106,9 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   if (!options_.warns_of_others || warned_of_others_ || !results::is_disturbed(result)) return;
   warned_of_others_ = true;
   log::warning(
-      "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor, a CPU limit or the reclaim "
-      "of "
-      "memory. Such repeats do not count if enough others remain; the figures are better on a free machine",
+      "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor or the reclaim of memory. "
+      "Such "
+      "repeats do not count if enough others remain; the figures are better on a free machine",
       100 * results::disturbed_share(result));
 }
 

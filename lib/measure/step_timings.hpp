@@ -1,12 +1,13 @@
 // The timings of one training step. An engine fills them, the report writes them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 namespace chexbench::measure {
 
 // Divides one step's wall time, in seconds, from the end of the previous step to the end of this one. The parts from
-// wait_s to other_s sum to wall_s exactly, because other_s is defined as the rest.
+// wait_s to other_s sum to wall_s but for rounding errors, because other_s is the rest.
 struct StepTimings {
   double wall_s = 0;
   double wait_s = 0;                   // the device was idle because no batch had arrived
@@ -21,6 +22,11 @@ struct StepTimings {
   double end_s = 0;                 // now_s() when the step ended on the device
   double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN if nothing is computed
   int images = 0;                   // valid images of the batch
+
+  // Sets other_s from the other parts. Rounding errors do not make it negative.
+  void set_rest() {
+    other_s = std::max(0.0, wall_s - (wait_s + upload_s + compute_s + exposed_communication_s + update_s));
+  }
 };
 
 // The members that are durations, which may be summed over steps, ranks, or the batches of a step.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "measure/statistics.hpp"
 #include "spec/interval.hpp"
 
 namespace chexbench::results {
@@ -9,29 +10,37 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Returns the share of what the ranks' threads could have run for which they had no core.
-double share_of_waits(const Disturbance& by) { return share(by.own_wait_s, by.own_wait_s + by.own_cpu_s); }
+// Returns the share of what the ranks' threads could have run for which they waited for a core, `wait_s` in all.
+double share_of_waits(double wait_s, const Disturbance& by) { return share(wait_s, wait_s + by.own_cpu_s); }
 
 // Returns the share of what the ranks' threads could have run that other processes took. Others that run on cores that
-// the ranks leave idle take nothing, threads of a rank that wait for each other's cores lose nothing to others, and
-// ranks that hardly run are not held up for longer than their threads waited, so the smallest of the shares counts.
+// the ranks leave idle take nothing, threads of a rank that wait for each other's cores or for a CPU limit lose nothing
+// to others, and ranks that hardly run are not held up for longer than their threads waited, so the smallest of the
+// shares counts.
 double share_of_others(const Disturbance& by) {
+  const double wait_s = std::max(0.0, by.own_wait_s - by.throttled_s);
   return std::min(
-      {share_of_waits(by), share(by.others_s, by.others_s + by.own_cpu_s), share(by.own_wait_s, by.span_s)});
-}
-
-// Returns the share of what the ranks' threads could have run that a CPU limit took. The kernel adds up how long it
-// stopped each core, and each rank counts all cores of its cgroup, also those of other ranks; but a thread that is
-// stopped waits for a core, so the limit took no more than the share of the waits.
-double share_of_limit(const Disturbance& by) {
-  return std::min(share_of_waits(by), share(by.throttled_s, by.throttled_s + by.own_cpu_s));
+      {share_of_waits(wait_s, by), share(by.others_s, by.others_s + by.own_cpu_s), share(wait_s, by.span_s)});
 }
 
 }  // namespace
 
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
-  return share_of_others(by) + share(by.steal_s, by.core_s) + share_of_limit(by) + share(by.memory_stall_s, by.span_s);
+  return std::min(1.0, share_of_others(by) + share(by.steal_s, by.core_s) + share(by.memory_stall_s, by.span_s));
+}
+
+// The kernel adds up how long it stopped each core, and each rank counts all cores of its cgroup, also those of other
+// ranks; but a thread that is stopped waits for a core, so the limit took no more than the share of the waits.
+double limited_share(const RepeatResult& repeat) {
+  const Disturbance& by = repeat.disturbance;
+  return std::min(share_of_waits(by.own_wait_s, by), share(by.throttled_s, by.throttled_s + by.own_cpu_s));
+}
+
+double limited_share(const TrialResult& trial) {
+  std::vector<double> shares;
+  for (const RepeatResult* repeat : counted_repeats(trial)) shares.push_back(limited_share(*repeat));
+  return shares.empty() ? 0 : measure::median(shares);
 }
 
 bool is_disturbed(const RepeatResult& repeat) { return disturbed_share(repeat) > kDisturbedShare; }

@@ -11,10 +11,17 @@ namespace chexbench::results {
 inline constexpr double kDisturbedShare = 0.10;
 
 // Returns the share of the time that the ranks' threads could have run in the repeat that other processes took, at most
-// the share of the time for which they waited for a core, plus what a CPU limit took likewise, the share of the cores
-// that a hypervisor took, and that of the time for which the reclaim of memory held the ranks up. 0 if it was not
-// measured.
+// the share of the time for which they waited for a core, plus the share of the cores that a hypervisor took, and that
+// of the time for which the reclaim of memory held the ranks up: at most 1. 0 if it was not measured. A CPU limit is
+// no disturbance: it holds in each repeat alike.
 double disturbed_share(const RepeatResult& repeat);
+
+// Returns the share of the time that the ranks' threads could have run for which a CPU limit of their cgroup (a
+// container's, or a batch system's) stopped them, at most 1. 0 if it was not measured.
+double limited_share(const RepeatResult& repeat);
+
+// Returns the median of limited_share() over the repeats that count.
+double limited_share(const TrialResult& trial);
 
 // Returns whether disturbed_share() is above kDisturbedShare.
 bool is_disturbed(const RepeatResult& repeat);

@@ -137,6 +137,22 @@ TEST(Answer, SaysOfIdleCoresOnlyThatMoreOfThemWouldNotHelp) {
   EXPECT_THAT(cores_line(), Not(HasSubstr("cores of"))) << "its threads wait for cores";
 }
 
+TEST(Answer, NamesACpuLimitInsteadOfIdleCores) {
+  results::TrialResult trial = make_trial({}, {100, 100, 100, 100, 100});
+  for (results::RepeatResult& repeat : trial.repeats)
+    repeat.disturbance = {.core_s = 2, .own_cpu_s = 1.2, .own_wait_s = 0.4, .span_s = 1, .throttled_s = 0.4};
+  const Answer answer = answer_of({trial});
+  EXPECT_THAT(answer.lines.at(1), AllOf(HasSubstr("CPU limit"), HasSubstr("25 %")));
+  EXPECT_THAT(answer.lines, Not(Contains(HasSubstr("thers took"))));
+}
+
+TEST(Answer, OfEngineNoneSaysThatStepsWereFedFromBuffers) {
+  results::TrialResult trial = make_trial({}, {100, 100, 100, 100, 100});
+  EXPECT_THAT(answer_of({trial}).lines, Not(Contains(HasSubstr("measure.steps"))));
+  for (results::RepeatResult& repeat : trial.repeats) repeat.buffer_fed = true;
+  EXPECT_THAT(answer_of({trial}).lines, Contains(HasSubstr("raise measure.steps")));
+}
+
 TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
   const Answer answer = answer_of({starving({100, 101, 102, 103, 104})});
   EXPECT_THAT(answer.lines.at(0), "naive png ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");

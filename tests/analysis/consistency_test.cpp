@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
+#include "analysis/answer.hpp"
 #include "analysis/derive.hpp"
 #include "analysis/findings.hpp"
 #include "core/random.hpp"
@@ -142,6 +144,60 @@ TEST_P(RandomReports, ACeilingIsTheRatioOfItsRates) {
     return;
   }
   ADD_FAILURE() << "no finding about the ceiling";
+}
+
+// Returns what a busy machine, a CPU limit and clocks that differ may make of two cores in a second.
+results::Disturbance random_disturbance(RandomStream& random) {
+  const auto up_to = [&random](double most) { return random.uniform() < 0.3 ? 0 : most * random.uniform(); };
+  return {.core_s = 2,
+          .others_s = up_to(2),
+          .steal_s = up_to(1),
+          .own_cpu_s = up_to(2.2),
+          .own_wait_s = up_to(8),
+          .span_s = 1,
+          .throttled_s = up_to(4),
+          .memory_stall_s = up_to(1)};
+}
+
+TEST_P(RandomReports, SharesLieBetweenNothingAndAllUnderALimitAndOnABusyMachine) {
+  results::Report report;
+  for (const char* engine : {"emulated:v100", "none"}) {
+    for (const char* pipeline : {"naive", "optimized"}) {
+      results::TrialResult trial = random_trial(pipeline, repeats_, random_);
+      trial.spec.engine = engine;
+      trial.spec.ranks = trial.ranks = 1;
+      if (pipeline == std::string("optimized")) trial.spec.pipeline.ops.clear();
+      for (results::RepeatResult& repeat : trial.repeats) {
+        std::erase_if(repeat.steps, [](const auto& step) { return step.rank > 0; });
+        repeat.disturbance = random_disturbance(random_);
+        repeat.process_cpu_s = 1.2 * repeat.wall_s * trial.cores_per_rank * random_.uniform();
+        repeat.cpu_wait_s = 4 * repeat.wall_s * trial.cores_per_rank * random_.uniform();
+      }
+      report.trials.push_back(std::move(trial));
+    }
+  }
+  std::vector<std::string> texts = derive_answer(report).lines;
+  for (const results::Finding& finding : derive_findings(report.trials)) {
+    texts.insert(texts.end(), {finding.text, finding.headline, finding.reason});
+    EXPECT_GE(finding.worth_share, 0) << finding.text;
+    EXPECT_LE(finding.worth_share, 1) << finding.text;
+  }
+  const std::regex percent("(-?[0-9.]+) %");
+  for (const std::string& text : texts) {
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), percent); match != std::sregex_iterator();
+         ++match) {
+      EXPECT_GE(std::stod((*match)[1]), 0) << text;
+      EXPECT_LE(std::stod((*match)[1]), 100) << text;
+    }
+  }
+  for (const results::TrialResult& trial : report.trials) {
+    const results::Figures figures = derive_figures(trial, report.trials);
+    for (const auto& share : {figures.cores_busy_share, figures.cpu_wait_share, figures.wait_share, figures.busy_share,
+                              figures.other_share}) {
+      EXPECT_GE(share.value_or(0), 0);
+      EXPECT_LE(share.value_or(0), 1);
+    }
+  }
 }
 
 TEST(Sentences, CountTheTrialsThatTheTableShows) {

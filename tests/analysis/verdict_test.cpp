@@ -163,6 +163,15 @@ TEST(Verdict, IsTheMachineOnlyWhereOthersMayHaveMadeIt) {
   EXPECT_EQ(limit_of(disturbed(waiting(), 0.38)), "machine");
 }
 
+TEST(Verdict, OfABusyMachineNamesTheShareThatIsInDoubt) {
+  const results::TrialResult slow_network =
+      with_steps(waiting(2), {.wall_s = 0.1, .compute_s = 0.03, .exposed_communication_s = 0.07});
+  EXPECT_THAT(verdict_of(disturbed(slow_network, 0.35)).reason, HasSubstr("communicates for 70 %"));
+  EXPECT_THAT(verdict_of(disturbed(waiting(), 0.38)).reason, HasSubstr("waits for batches for 40 %"));
+  EXPECT_THAT(verdict_of(disturbed(with_slow_rank(waiting(2), 0, 0.099, 0), 0.12)).reason,
+              HasSubstr("waits for its slowest rank for "));
+}
+
 TEST(Verdict, IsNotTheMachineWhereRanksHardlyRun) {
   results::TrialResult asleep = disturbed(waiting(), 0.38);
   for (results::RepeatResult& repeat : asleep.repeats) repeat.disturbance.span_s = 10;

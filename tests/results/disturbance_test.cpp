@@ -24,11 +24,33 @@ TEST(DisturbedShare, AddsCoreTimeOfAHypervisorAndTimeOfMemory) {
   EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.steal_s = 2, .own_cpu_s = 18, .memory_stall_s = 1})), 0.1 + 0.1);
 }
 
-TEST(DisturbedShare, CountsALimitOnceHoweverManyCoresAndRanksItStops) {
+TEST(DisturbedShare, LeavesOutWhatACpuLimitTook) {
+  // Both cores stand still for a tenth of the time, while processes outside of the limit use them.
+  EXPECT_EQ(disturbed_share(disturbed_by({.others_s = 2, .own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0);
+  // Threads waited for longer than the limit stopped them: the rest is the others'.
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 9, .own_cpu_s = 18, .own_wait_s = 4, .throttled_s = 2})),
+                   0.1);
+}
+
+TEST(DisturbedShare, IsAtMostAll) {
+  EXPECT_EQ(disturbed_share(
+                disturbed_by({.others_s = 10, .steal_s = 10, .own_cpu_s = 1, .own_wait_s = 20, .memory_stall_s = 10})),
+            1);
+}
+
+TEST(LimitedShare, CountsALimitOnceHoweverManyCoresAndRanksItStops) {
   // Both cores of one rank stand still for a tenth of the time.
-  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0.1);
+  EXPECT_DOUBLE_EQ(limited_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0.1);
   // Two ranks with one core each in one cgroup: each counts both cores.
-  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 4})), 0.1);
+  EXPECT_DOUBLE_EQ(limited_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 4})), 0.1);
+}
+
+TEST(LimitedShare, OfATrialIsTheMedianOfItsRepeats) {
+  TrialResult trial;
+  EXPECT_EQ(limited_share(trial), 0);
+  for (const double throttled_s : {2.0, 2.0, 18.0})
+    trial.repeats.push_back(disturbed_by({.own_cpu_s = 18, .own_wait_s = throttled_s, .throttled_s = throttled_s}));
+  EXPECT_DOUBLE_EQ(limited_share(trial), 0.1);
 }
 
 TEST(DisturbedShare, OfNothingMeasuredIsNothing) { EXPECT_EQ(disturbed_share(RepeatResult{}), 0); }

@@ -210,8 +210,7 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
                                .images = shape_.images};
   timings.end_s = begin_s + timings.compute_s + timings.exposed_communication_s + timings.update_s;
   timings.wall_s = timings.end_s - last_end_s_;
-  timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
-                    timings.update_s;  // Only rounding errors.
+  timings.set_rest();
   sleep_until_s(timings.end_s);
   return timings;
 }

@@ -129,8 +129,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   timings.compute_s = timings.forward_s + timings.backward_s;
   timings.end_s = mark_s;
   timings.wall_s = timings.end_s - last_end_s_;
-  timings.other_s = timings.wall_s - (timings.wait_s + timings.upload_s + timings.compute_s +
-                                      timings.exposed_communication_s + timings.update_s);
+  timings.set_rest();
   last_end_s_ = timings.end_s;
   finish_batch(timings);
 }

@@ -247,6 +247,7 @@ class Prober {
         figures.wait_part == "read" || figures.wait_op == "interleave" || figures.wait_op == "read";
     if (result.cores_busy_share + figures.cpu_wait_share.value_or(0) < analysis::kFullCores)
       result.holdup = waits_for_files ? Holdup::read : Holdup::op;
+    result.cpu_limit = analysis::limit_text(trial);
     if (!results::is_disturbed(trial)) return;
     result.disturbance = analysis::disturbance_text(trial);
     std::vector<double> free;

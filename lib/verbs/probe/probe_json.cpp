@@ -87,6 +87,7 @@ std::string probe_json(const ProbeResult& result) {
                        {"ways", list_of(result.ways, way_to_json)},
                        {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},
                        {"disturbance", result.disturbance.empty() ? Json(nullptr) : Json(result.disturbance)},
+                       {"cpu_limit", result.cpu_limit.empty() ? Json(nullptr) : Json(result.cpu_limit)},
                        {"accelerators", list_of(result.accelerators, accelerator_to_json)},
                        {"folder", result.folder.empty() ? Json(nullptr) : Json(result.folder)},
                        {"spec", result.spec_file.empty() ? Json(nullptr) : Json(result.spec_file)}};

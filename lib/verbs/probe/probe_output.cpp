@@ -62,6 +62,7 @@ std::string rate_line(const ProbeResult& result) {
                                  result.cores == 1 ? "s" : "", rate(way.images_per_s), interval, what_of(result));
   if (!result.disturbance.empty())
     text += fmt::format("; {}, and a free machine gives up to {}", result.disturbance, rate(result.free_images_per_s));
+  if (!result.cpu_limit.empty()) text += "; " + result.cpu_limit;
   if (result.stopped_after_s) {
     text += fmt::format("; it was stopped after {} of {}", duration_text(*result.stopped_after_s),
                         duration_text(result.time_s));

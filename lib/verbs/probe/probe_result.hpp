@@ -76,6 +76,7 @@ struct ProbeResult {
   double bad_share = 0;                      // of all tries, about
   bool is_distant = false;                   // a server has the files
   std::string disturbance;                   // what others took of the cores, in words, if it was much
+  std::string cpu_limit;                     // what a CPU limit took of them, in words, if it was much
   double free_images_per_s = 0;              // then: what a machine of one's own would give at most
   std::vector<FedAccelerator> accelerators;  // by images_per_s
   // Paths of what was written; empty if nothing was.

@@ -15,8 +15,7 @@ measure::StepTimings timings_of(const StepMarks& marks) {
   timings.compute_s = timings.forward_s + timings.backward_s;
   timings.exposed_communication_s = marks.reduced_s - marks.backward_end_s;
   timings.update_s = marks.end_s - marks.reduced_s;
-  timings.other_s = timings.wall_s - (timings.wait_s + timings.upload_s + timings.compute_s +
-                                      timings.exposed_communication_s + timings.update_s);
+  timings.set_rest();
   return timings;
 }
 
