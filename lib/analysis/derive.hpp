@@ -1,4 +1,4 @@
-// Computes the figures of a trial from its repeats. README.md has their formulas.
+// Computes the figures of a trial from its repeats. The formulas are in apps/chexbench/reference/README.md.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace chexbench::analysis {
 
-// Computes a trial's figures by the formulas of README.md. `all` is searched for the trial of the same arm at 1 rank,
-// which the scaling efficiency is relative to. A trial without repeats has empty figures. Deterministic: the bootstrap
-// intervals use the seed of the trial's spec. They make a call take milliseconds.
+// Computes a trial's figures by the formulas of apps/chexbench/reference/README.md. `all` is searched for the trial of
+// the same arm at 1 rank, which the scaling efficiency is relative to. A trial without repeats has empty figures.
+// Deterministic: the bootstrap intervals use the seed of the trial's spec. They make a call take milliseconds.
 results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all);
 
 // Returns whether two trials are the same arm, that is, have the same resolved spec except for `ranks`.

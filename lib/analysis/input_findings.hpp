@@ -10,8 +10,8 @@
 namespace chexbench::analysis {
 
 // Returns the findings about the op list of a measured trial. Their kinds are shuffle_decoded, prefetch_batches,
-// few_parallel_calls, batch_remainder and small_shards; README.md has the limits. A trial without a pipeline has none.
-// `figures` must be those of the trial.
+// few_parallel_calls, batch_remainder and small_shards; apps/chexbench/reference/README.md has the limits. A trial
+// without a pipeline has none. `figures` must be those of the trial.
 std::vector<results::Finding> input_findings(const results::TrialResult& trial, const results::Figures& figures);
 
 // Returns the findings about the data of all measured trials together. Their kinds are page_cache, other_images and

@@ -1,5 +1,5 @@
-// Statistics over the repeats of a measurement. The formulas are in README.md beside this file. All functions are
-// pure and thread-safe. Values must be finite; results have the unit of the values unless noted.
+// Statistics over the repeats of a measurement. The formulas are in apps/chexbench/reference/README.md. All functions
+// are pure and thread-safe. Values must be finite; results have the unit of the values unless noted.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp and data_keys.cpp.
+// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp, data_keys.cpp and
+// learning_keys.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Lets one function be compiled for the device and, by a compiler without CUDA, for the tests on the host. This is the
-// project's only conditional compilation, because only a function's own declaration can say where it runs.
+// Lets one function be compiled for the device and, by a compiler without CUDA, for the tests on the host. Conditional
+// compilation is only here and in launch.cuh, because only a function's own declaration can say where it runs.
 #pragma once
 
 #include <cmath>
