@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <future>
@@ -22,6 +23,9 @@ namespace {
 constexpr double kEagerS = 1e-3;  // README.md has the measurements
 constexpr double kShortestNapS = 20e-6;
 constexpr double kNapShare = 0.05;
+
+std::atomic<bool> is_frozen = false;    // set by the signal handler of freeze()
+constexpr double kMostFreezingS = 0.5;  // a thread that has ended gets no signal
 
 // Polls an operation; what that throws is its result, and in `error`.
 Progress poll_once(Operation& operation, std::exception_ptr& error) {
@@ -112,12 +116,13 @@ void CommThread::attend(std::function<double()> duty) {
 void CommThread::freeze() {
   struct sigaction stop {};
   stop.sa_handler = [](int) {
+    is_frozen = true;
     while (true) ::pause();
   };
   sigaction(SIGRTMIN, &stop, nullptr);
   pthread_kill(thread_.native_handle(), SIGRTMIN);
-  constexpr double kDeliveredS = 0.02;
-  sleep_until_s(now_s() + kDeliveredS);
+  const double give_up_s = now_s() + kMostFreezingS;
+  while (!is_frozen && now_s() < give_up_s) sched_yield();
 }
 
 void CommThread::work() {

@@ -38,13 +38,16 @@ struct Slots {
 };
 Slots table;
 std::mutex table_mutex;  // for all who change the table
-struct sigaction former {};
+// The action that was there before: never changed nor freed once it is here, because the handler may be reading it.
+std::atomic<const struct sigaction*> former = nullptr;
 std::atomic<bool> is_ending = false;   // a thread is writing the message
 std::atomic<bool> is_passing = false;  // the former handler has the signal
 
 constexpr timespec kPatience{.tv_sec = 10, .tv_nsec = 0};  // for LostMappingWatch
 std::atomic<bool> is_watched = false;
-sem_t mapping_lost;  // a handler may post a semaphore, but not use a condition variable
+// A handler may post a semaphore, but not use a condition variable. It is never destroyed: a handler may be posting it.
+sem_t mapping_lost;
+std::once_flag mapping_lost_made;
 
 const MappingSlot* find_slot(std::uintptr_t address) {
   for (const Slots* part = &table; part != nullptr; part = part->next) {
@@ -85,14 +88,15 @@ void put(std::string_view text) {
 // What is not ours goes where it went before. Under the default action the signal is raised again, because returning
 // repeats an access but not what kill() sent.
 void pass_on(int signal, siginfo_t* info, void* context) {
-  const bool has_handler = former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN;
+  const struct sigaction& before = *former.load();
+  const bool has_handler = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
   if (!has_handler || is_passing.exchange(true)) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);
-  } else if ((former.sa_flags & SA_SIGINFO) != 0) {
-    former.sa_sigaction(signal, info, context);
+  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(signal, info, context);
   } else {
-    former.sa_handler(signal);
+    before.sa_handler(signal);
   }
   is_passing = false;
 }
@@ -111,7 +115,7 @@ void install_handler() {
   struct sigaction now {};
   ::sigaction(SIGBUS, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_bus_error) return;
-  former = now;
+  former = new struct sigaction(now);
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -144,7 +148,7 @@ WatchedMapping::WatchedMapping(std::span<const std::byte> bytes, int descriptor,
     : path_(printable(path, PATH_MAX)), slot_(take_slot(bytes, descriptor, path_.c_str())) {}
 
 LostMappingWatch::LostMappingWatch(std::function<void()> end) {
-  ::sem_init(&mapping_lost, 0, 0);
+  std::call_once(mapping_lost_made, [] { ::sem_init(&mapping_lost, 0, 0); });
   is_watched = true;
   thread_ = std::thread([end = std::move(end)] {
     while (::sem_wait(&mapping_lost) != 0 && errno == EINTR) continue;
@@ -156,7 +160,6 @@ LostMappingWatch::~LostMappingWatch() {
   is_watched = false;
   ::sem_post(&mapping_lost);
   thread_.join();
-  ::sem_destroy(&mapping_lost);
 }
 
 WatchedMapping::~WatchedMapping() {
