@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -29,8 +30,14 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
+// @throws OutputError if what --help and --version ask for cannot be written
 int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  if (error.get_exit_code() == 0) {
+    std::ostringstream asked_for;
+    app.exit(error, asked_for, asked_for);
+    chexbench::app::print_shown(asked_for.str());
+    return 0;
+  }
   return fail(ExitCode::spec, chexbench::app::explain(app, error));
 }
 

@@ -73,8 +73,9 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
         plan.notes.push_back("compute is emulated, gradients are averaged for real between the hosts' processes");
         break;
       case spec::CommModel::alpha_beta:
-        plan.notes.push_back(fmt::format("communication is modelled: alpha {} s, {} bytes/s, {} s a bucket",
-                                         config.comm.alpha_s, config.comm.beta_bytes_per_s, config.comm.launch_s));
+        plan.notes.push_back(fmt::format("communication is modelled: alpha {} s, {:.3g} GB/s, {} s a bucket",
+                                         config.comm.alpha_s, config.comm.beta_bytes_per_s / 1e9,
+                                         config.comm.launch_s));
         break;
       case spec::CommModel::none:
         plan.notes.push_back("no communication is emulated between ranks");

@@ -37,6 +37,18 @@ class BadOutput(SystemTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertTrue((self.folder / "out/trials.csv").exists())
 
+    def test_help_that_cannot_be_written(self):
+        for arguments in (["--help"], ["--version"], ["data", "synth", "--help"], ["help", "predict"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(command_line(arguments), stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=TIMEOUT_S)
+            self.assertEqual(done.returncode, 6, f"{arguments}: {done.stderr}")
+
+    def test_metrics_to_a_pipe_that_nobody_reads(self):
+        os.mkfifo(self.folder / "pipe")
+        self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", self.folder / "pipe",
+                       says=["pipe", "file"])
+
 
 class ClosedStreams(SystemTest):
     def run_in_shell(self, redirection, *arguments):

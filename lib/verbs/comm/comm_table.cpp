@@ -23,10 +23,10 @@ std::string fit_text(const CommResult& result) {
   if (!result.fit) return "No fit: these times do not grow with bytes; measure larger sizes (--max-bytes).\n";
   const LinkFit& fit = *result.fit;
   return fmt::format(
-      "Fit of T = 2(n-1) alpha + 2((n-1)/n) S/beta: alpha {:.3g} s, beta {:.3g} bytes/s; off by {:.0f} % (median of "
+      "Fit of T = 2(n-1) alpha + 2((n-1)/n) S/beta: alpha {:.3g} s, beta {:.3g} GB/s; off by {:.0f} % (median of "
       "all rows), {:.0f} % at worst. It covers {} to {} ranks and {} to {} bytes.\n",
-      fit.alpha_s, fit.beta_bytes_per_s, 100 * fit.median_error, 100 * fit.worst_error, fit.min_ranks, fit.max_ranks,
-      fit.min_bytes, fit.max_bytes);
+      fit.alpha_s, fit.beta_bytes_per_s / 1e9, 100 * fit.median_error, 100 * fit.worst_error, fit.min_ranks,
+      fit.max_ranks, fit.min_bytes, fit.max_bytes);
 }
 
 }  // namespace

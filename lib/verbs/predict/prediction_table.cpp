@@ -53,9 +53,9 @@ std::string requirement_text(const Requirement& needed) {
 
 std::string arm_text(const PredictionArm& arm, const report::LineWidth& width) {
   std::string text = fmt::format(
-      "{}\npredicted, not measured; {} scaling; network alpha {:.3g} s, beta {:.3g} bytes/s, {:.3g} s a "
+      "{}\npredicted, not measured; {} scaling; network alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a "
       "bucket\n\n{}\n",
-      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s, arm.launch_s, rows_table(arm, width));
+      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, rows_table(arm, width));
   for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
   text +=
       fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -106,6 +108,14 @@ MetricsFile::MetricsFile(std::string path, const results::Report& report) : path
   for (const results::TrialResult& trial : report.trials)
     standing_.repeats_total += static_cast<std::size_t>(trial.spec.measure.repeats);
   standing_.unix_s = measure::unix_now_s();
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(path_, error).type();
+  if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket) {
+    throw OutputError(
+        fmt::format("--metrics {}: a pipe or socket would stop the run until somebody reads it; give the "
+                    "name of a file, which is replaced with each update",
+                    printable(path_)));
+  }
   write();
 }
 

@@ -27,7 +27,8 @@ std::string metrics_text(const results::Report& report, const RunStanding& stand
 // Keeps a file up to date. Not thread-safe.
 class MetricsFile {
  public:
-  // Writes the file for the first time. The report must outlive this object. @throws OutputError if that fails
+  // Writes the file for the first time. The report must outlive this object. @throws OutputError if that fails, or the
+  // file is a pipe or a socket, where each update would wait for a reader
   MetricsFile(std::string path, const results::Report& report);
   // Replaces the file as a whole, at most every 5 s. What fails is warned of once, because no run should end by it.
   void update(const bench::RunState& state);
