@@ -7,7 +7,7 @@
 namespace chexbench::measure {
 
 // Divides one step's wall time, in seconds, from the end of the previous step to the end of this one. The parts from
-// wait_s to other_s sum to wall_s but for rounding errors, because other_s is the rest.
+// wait_s to other_s sum to wall_s exactly, because other_s is defined as the rest.
 struct StepTimings {
   double wall_s = 0;
   double wait_s = 0;                   // the device was idle because no batch had arrived
@@ -23,9 +23,11 @@ struct StepTimings {
   double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN if nothing is computed
   int images = 0;                   // valid images of the batch
 
-  // Sets other_s from the other parts. Rounding errors do not make it negative.
+  // Sets other_s from the other parts. Where rounding made these longer than wall_s, that becomes their sum.
   void set_rest() {
-    other_s = std::max(0.0, wall_s - (wait_s + upload_s + compute_s + exposed_communication_s + update_s));
+    const double parts_s = wait_s + upload_s + compute_s + exposed_communication_s + update_s;
+    wall_s = std::max(wall_s, parts_s);
+    other_s = wall_s - parts_s;
   }
 };
 
