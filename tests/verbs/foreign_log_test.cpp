@@ -112,6 +112,16 @@ TEST(KinetoTrace, NamesTheRankOfADistributedTraining) {
   EXPECT_EQ(log.steps.at(0).rank, 3);
 }
 
+TEST(KinetoTrace, SaysWhichProcessWroteItAndWhen) {
+  const std::vector<std::string> events{event("ProfilerStep#2", 3e6, 1e6), event(kNext, 3e6, 30),
+                                        event("ProfilerStep#1", 2e6, 1e6)};
+  const StepLog log = read(trace(events, R"("baseTimeNanoseconds": 5000000000, )"));
+  EXPECT_EQ(log.process, "7");
+  ASSERT_TRUE(log.span);
+  EXPECT_EQ(log.span->begin_s, 7);
+  EXPECT_EQ(log.span->end_s, 9);
+}
+
 TEST(KinetoTrace, SaysWhatToRecordWhereItHasNoStepsOrFetches) {
   EXPECT_THAT(complaint(trace({event("aten::add", 0, 1)})), HasSubstr("a trace without steps"));
   EXPECT_THAT(complaint(trace({event("ProfilerStep#1", 0, 1)})), HasSubstr("no DataLoader __next__"));

@@ -75,7 +75,15 @@ void KinetoSteps::append(Thread& thread, const std::vector<Interval>& steps, int
     const double wait_us = std::min(waits.covered(step.begin, step.end), step_us);
     log.steps.push_back(
         {.rank = rank, .wait_s = wait_us / kMicrosecondsPerSecond, .step_s = step_us / kMicrosecondsPerSecond});
+    add_span(step, log);
   }
+}
+
+void KinetoSteps::add_span(const Interval& step, StepLog& log) const {
+  const LogSpan span{.begin_s = (base_us_ + step.begin) / kMicrosecondsPerSecond,
+                     .end_s = (base_us_ + step.end) / kMicrosecondsPerSecond};
+  const LogSpan before = log.span.value_or(span);
+  log.span = {.begin_s = std::min(before.begin_s, span.begin_s), .end_s = std::max(before.end_s, span.end_s)};
 }
 
 StepLog KinetoSteps::finish(const std::string& name) {
@@ -92,6 +100,7 @@ StepLog KinetoSteps::finish(const std::string& name) {
                       ": it has ProfilerStep# and on their thread no DataLoader __next__, so nothing says how long "
                       "the training waited for its batches; log its steps with a hook of scripts/hooks");
     }
+    log.process = std::visit([](const auto& one) { return fmt::format("{}", one); }, id.first);
     if (profiled) std::ranges::sort(thread.steps, {}, &Interval::begin);
     append(thread, profiled ? thread.steps : steps_by_fetch(thread), rank++, log);
   }

@@ -18,7 +18,8 @@ namespace chexbench::verbs::foreign {
 class KinetoSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
-  void set_rank(int rank) { rank_ = rank; }  // of a distributed training, which the trace names
+  void set_rank(int rank) { rank_ = rank; }              // of a distributed training, which the trace names
+  void set_base(double base_us) { base_us_ = base_us; }  // when the times of the trace begin
   bool recognized() const { return !threads_.empty(); }
   // @throws DataError saying what to record if the trace has no steps, or no fetches of batches
   StepLog finish(const std::string& name);
@@ -31,11 +32,13 @@ class KinetoSteps : public EventSink {
   };
   static std::vector<Interval> steps_by_fetch(Thread& thread);
   void append(Thread& thread, const std::vector<Interval>& steps, int rank, StepLog& log);
+  void add_span(const Interval& step, StepLog& log) const;
 
   std::map<std::pair<TraceId, TraceId>, Thread> threads_;
   IntervalUnion gpu_busy_;
   std::size_t kept_ = 0;
   std::optional<int> rank_;
+  double base_us_ = 0;
 };
 
 }  // namespace chexbench::verbs::foreign

@@ -18,7 +18,8 @@ using foreign::ByteReader;
 using foreign::Place;
 using foreign::Scalar;
 
-constexpr std::size_t kHead = 4096;  // bytes in which a file has to begin with something but blanks
+constexpr double kMostNanoseconds = 1e20;  // since 1970, and some millennia
+constexpr std::size_t kHead = 4096;        // bytes in which a file has to begin with something but blanks
 
 // Shows each value to all formats: which of them it is, only the whole file says.
 class AllFormats : public foreign::Visitor {
@@ -28,6 +29,7 @@ class AllFormats : public foreign::Visitor {
     traceml_.value(place, value);
     dlio_.value(place, value);
     if (place.is({"distributedInfo", "rank"})) kineto_.set_rank(place.whole_number(value, foreign::kMostRank));
+    if (place.is({"baseTimeNanoseconds"})) kineto_.set_base(place.number(value, kMostNanoseconds) / 1e3);
   }
   void closed(const Place& place) override {
     events_.closed(place);
