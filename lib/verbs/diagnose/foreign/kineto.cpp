@@ -41,8 +41,12 @@ void KinetoSteps::take(const Place& place, const TraceEvent& event) {
   const Interval span{.begin = begin_us(place, event), .end = end_us(place, event)};
   Thread& thread = threads_[{event.process, event.thread}];
   if (threads_.size() > kMostParts) place.fail(fmt::format("more than {} threads with steps", kMostParts));
-  if (step && span.end <= span.begin) place.fail(event.name + " takes no time, and a step does");
-  if (step) thread.steps.push_back(span);
+  if (step && span.end <= span.begin) {
+    if (thread.unfinished) place.fail(event.name + " takes no time, and a step does");
+    thread.unfinished = span;
+  } else if (step) {
+    thread.steps.push_back(span);
+  }
   if (fetch) thread.fetches.push_back(span);
   if (optimizer) thread.optimizer_ends.push_back(span.end);
 }
@@ -94,6 +98,9 @@ StepLog KinetoSteps::finish(const std::string& name) {
   int rank = ranks == 1 ? rank_.value_or(0) : 0;  // a trace that was merged from several ranks has a thread for each
   if (ranks > 1) log.names_ranks = true;
   for (auto& [id, thread] : threads_) {
+    std::ranges::sort(thread.steps, {}, &Interval::begin);
+    if (thread.unfinished && (thread.steps.empty() || thread.steps.back().begin > thread.unfinished->begin))
+      throw DataError(name + ": a ProfilerStep# takes no time, and a step does, unless it is the last one");
     if (!has_steps(thread)) continue;
     if (thread.fetches.empty()) {
       throw DataError(name +
@@ -101,7 +108,6 @@ StepLog KinetoSteps::finish(const std::string& name) {
                       "the training waited for its batches; log its steps with a hook of scripts/hooks");
     }
     log.process = std::visit([](const auto& one) { return fmt::format("{}", one); }, id.first);
-    if (profiled) std::ranges::sort(thread.steps, {}, &Interval::begin);
     append(thread, profiled ? thread.steps : steps_by_fetch(thread), rank++, log);
   }
   if (log.steps.empty()) {

@@ -12,9 +12,10 @@
 
 namespace chexbench::verbs::foreign {
 
-// A step is a ProfilerStep#N, which prof.step() ends. Without those, it lasts from the first fetch of a batch after an
-// optimizer step to the next such, or from one fetch to the next if there are no optimizer steps either. Its wait is
-// the time of the DataLoader's __next__ on the same thread, less what kernels of a GPU ran meanwhile.
+// A step is a ProfilerStep#N, which prof.step() ends; the last one does not count if it takes no time. Without those,
+// it lasts from the first fetch of a batch after an optimizer step to the next such, or from one fetch to the next if
+// there are no optimizer steps either. Its wait is the time of the DataLoader's __next__ on the same thread, less what
+// kernels of a GPU ran meanwhile.
 class KinetoSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
@@ -29,6 +30,7 @@ class KinetoSteps : public EventSink {
     std::vector<Interval> steps;
     std::vector<Interval> fetches;
     std::vector<double> optimizer_ends;
+    std::optional<Interval> unfinished;  // a step of no time, which only the last one may be
   };
   static std::vector<Interval> steps_by_fetch(Thread& thread);
   void append(Thread& thread, const std::vector<Interval>& steps, int rank, StepLog& log);
