@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,12 +16,12 @@
 #include "ranks_option.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 #include "verbs/diagnose/foreign/read_log.hpp"
+#include "verbs/diagnose/join_logs.hpp"
 
 namespace chexbench::app {
 namespace {
 
 using verbs::LoggedStep;
-using verbs::StepLog;
 
 constexpr int kMostBatch = 1'000'000;
 
@@ -32,49 +31,6 @@ struct DiagnoseArguments {
   int batch = 0;  // images of a step in logs that do not say; 0: not given
   std::string format = "table";
 };
-
-// Appends the steps of a log to those of others. Logs that do not name their rank get the position that they have among
-// all, and those that do not count images get `batch` for each step.
-void append(StepLog log, int position, int batch, StepLog& all) {
-  for (LoggedStep& step : log.steps) {
-    if (!log.names_ranks) step.rank = position;
-    if (!log.counts_images) step.images = batch > 0 ? batch : 1;
-    all.steps.push_back(step);
-  }
-  all.least_waits = all.least_waits || log.least_waits;
-  for (std::string& note : log.notes) {
-    if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(std::move(note));
-  }
-}
-
-// Returns the steps of all logs. Without `batch`, logs that do not count images count steps.
-// @throws DataError if a log cannot be read, or if two logs have the same rank, whose steps would be mixed
-// @throws SpecError if some logs count images, and others need `batch`
-StepLog read_logs(const std::vector<std::string>& paths, int batch) {
-  StepLog all;
-  std::map<int, std::size_t> log_of_rank;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    StepLog log = verbs::read_step_log(paths[i]);
-    const bool counts = log.counts_images || batch > 0;
-    if (i > 0 && counts != all.counts_images) {
-      throw SpecError(
-          fmt::format("{} and {}: only one of them counts images; add --batch N, the images of a step and "
-                      "rank",
-                      paths[i - 1], paths[i]));
-    }
-    all.counts_images = counts;
-    const std::size_t first = all.steps.size();
-    append(std::move(log), static_cast<int>(i), batch, all);
-    for (std::size_t step = first; step < all.steps.size(); ++step) {
-      const int rank = all.steps[step].rank;
-      const std::size_t known = log_of_rank.try_emplace(rank, i).first->second;
-      if (known == i) continue;
-      throw DataError(fmt::format("{}: rank {} is in {}, too; give each rank its number in the column 'rank'", paths[i],
-                                  rank, paths[known]));
-    }
-  }
-  return all;
-}
 
 // Removes the steps of all ranks that are not in `ranks`. Keeps all steps if `ranks` is empty.
 // @throws SpecError if one of `ranks` is not in the log
@@ -90,7 +46,9 @@ void keep_ranks(std::vector<LoggedStep>& steps, const std::vector<int>& ranks) {
 }
 
 void run(const DiagnoseArguments& arguments) {
-  StepLog log = read_logs(arguments.logs, arguments.batch);
+  std::vector<verbs::NamedLog> logs;
+  for (const std::string& path : arguments.logs) logs.push_back({.name = path, .log = verbs::read_step_log(path)});
+  verbs::StepLog log = verbs::join_logs(std::move(logs), arguments.batch);
   keep_ranks(log.steps, arguments.ranks);
   if (!log.counts_images) log.notes.emplace_back("Add --batch N, the images of a step and rank, to see images/s.");
   const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/graph.hpp"
 #include "model/tensor_info.hpp"
 #include "spec/experiment.hpp"
 #include "spec/safetensors.hpp"
@@ -16,17 +17,21 @@ struct InitialWeights {
   std::vector<std::string> notes;  // Remarks for every report.
 };
 
+// Returns the file with the names of the network's parameters, whatever prefix or wrapper it has them under.
+// @throws DataError as spec::Safetensors::named_as()
+spec::Safetensors named_as(const spec::Safetensors& file, const model::Graph& network);
+
 // Returns under which name the file has a parameter of the network that validated: "ema.NAME" in a checkpoint of a
 // training with a moving average of the weights (training.ema_decay), else the parameter's own.
 std::string name_in(const spec::Safetensors& file, const std::string& parameter);
 
 // Returns the weights that `spec.weights` names: "random" (seeded by spec.seed), or the path of a safetensors file. If
-// the file lacks running statistics, they start as those of a new network. If the file's last layer has another number
-// of outputs than `outputs`, that layer starts from random weights, with a note that is also logged.
-// A note says which layer is trained if the base is frozen.
+// the file's last layer has another number of outputs than `outputs`, that layer starts from random weights; if the
+// file lacks running statistics, they start as those of a new network. A note, which is also logged, says either. A
+// note says which layer is trained if the base is frozen.
 // @throws SpecError if the network is unknown
-// @throws DataError if the file cannot be read; the returned source throws DataError if a tensor is missing or has
-// another shape or type (Safetensors::read())
+// @throws DataError if the file cannot be read, or lacks running statistics that frozen batch norms would use; the
+// returned source throws DataError if a tensor is missing or has another shape or type (Safetensors::read())
 InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs);
 
 }  // namespace chexbench::engine

@@ -29,7 +29,11 @@ class CheckingDecoder final : public Decoder {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (is_jpeg(bytes)) return decode_jpeg(bytes, name);
     if (is_dicom(bytes)) return decode_dicom(bytes, name);
-    if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG, JPEG or DICOM file");
+    if (!is_png(bytes)) {
+      return decode_other(bytes, name,
+                          is_dicom_name(name) ? "neither DICM at byte 128 nor the header of a DICOM file at byte 0"
+                                              : "byte 0: not a PNG, JPEG or DICOM file");
+    }
     parse_png(bytes, name, png_);
     give_back(png_.pixels());
     const DecodedImage image = decode_png(name);

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "core/half.hpp"
 #include "core/printable.hpp"
 #include "spec/document.hpp"
 
@@ -94,6 +95,36 @@ std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector
   return bytes;
 }
 
+// Returns what a file is that is none of this format, and how to mend that.
+std::string what_else(std::span<const std::byte> file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  constexpr const char* kConvert = "make a safetensors file of it: scripts/weights NETWORK FILE OUTPUT.safetensors";
+  if (text.starts_with("version https://") && text.substr(0, kMostReason).find("oid sha256:") != text.npos)
+    return "a pointer of Git LFS, not the file that it stands for; fetch that by git lfs pull";
+  if (text.starts_with("PK\x03\x04")) return fmt::format("a ZIP file, as PyTorch saves weights; {}", kConvert);
+  if (text.starts_with('\x80')) return fmt::format("a pickle, as PyTorch saves weights; {}", kConvert);
+  return fmt::format("it begins with '{}'", printable(text.substr(0, 20), 80));
+}
+
+template <typename Value>
+void widen_bytes(std::span<const std::byte> bytes, std::span<float> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Value value;
+    std::memcpy(&value, bytes.data() + i * sizeof(Value), sizeof(Value));
+    if constexpr (std::is_floating_point_v<Value>) {
+      values[i] = static_cast<float>(value);
+    } else {
+      values[i] = to_float(value);
+    }
+  }
+}
+
+const std::map<std::string, void (*)(std::span<const std::byte>, std::span<float>)> kReaders = {
+    {"F32", widen_bytes<float>},
+    {"F16", widen_bytes<Half>},
+    {"BF16", widen_bytes<BFloat16>},
+    {"F64", widen_bytes<double>}};
+
 }  // namespace
 
 Safetensors::Safetensors(const std::string& path, const std::string& subject)
@@ -115,8 +146,11 @@ void Safetensors::refuse_header(const std::string& tensor, const std::string& re
 void Safetensors::read_header(std::span<const std::byte> file) {
   std::uint64_t header_bytes = 0;
   if (file.size() >= kLengthBytes) std::memcpy(&header_bytes, file.data(), kLengthBytes);
-  if (file.size() < kLengthBytes || header_bytes > std::min(file.size() - kLengthBytes, kMostHeaderBytes)) {
-    throw DataError(fmt::format("{}: not a safetensors file, its header would be {} bytes long", where_, header_bytes));
+  const bool begins = file.size() > kLengthBytes && file[kLengthBytes] == std::byte{'{'};
+  if (!begins || header_bytes > std::min(file.size() - kLengthBytes, kMostHeaderBytes)) {
+    throw DataError(fmt::format("{}: not a safetensors file{}: {}", where_,
+                                begins ? fmt::format(", its header would be {} bytes long", header_bytes) : "",
+                                what_else(file)));
   }
   const auto data = file.subspan(kLengthBytes + header_bytes);
   std::string name;
@@ -194,11 +228,13 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
     throw DataError(fmt::format("{} has no tensor '{}'{}", where_, shown(name), known));
   }
   const Entry& entry = found->second;
-  if (entry.type != "F32" || entry.shape != shape || entry.bytes.size() != values.size_bytes()) {
-    throw DataError(fmt::format("{}: tensor '{}' is {} {}, the model needs F32 {}", where_, shown(name), entry.type,
-                                shown_shape(entry.shape), shown_shape(shape)));
+  const auto take = kReaders.find(entry.type);
+  if (take == kReaders.end() || entry.shape != shape ||
+      entry.bytes.size() != values.size() * kTypeBytes.at(entry.type)) {
+    throw DataError(fmt::format("{}: tensor '{}' is {} {}, the model needs F32 (or F16, BF16, F64) {}", where_,
+                                shown(name), entry.type, shown_shape(entry.shape), shown_shape(shape)));
   }
-  if (!values.empty()) std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
+  take->second(entry.bytes, values);
 }
 
 }  // namespace chexbench::spec

@@ -28,10 +28,16 @@ class Safetensors {
   bool contains(const std::string& name) const { return tensors_.contains(name); }
   // Returns the text of `key` in the header's "__metadata__", or std::nullopt if there is none.
   std::optional<std::string> metadata(const std::string& key) const;
+  // Returns the file with the names that a network has for its parameters, `parameters`: without what wrappers put into
+  // them ("module.", "_orig_mod."), and without the prefix under which most of the parameters are ("backbone.").
+  // If fewer than half of them are there under any prefix, names keep their prefix.
+  // @throws DataError if as many are there under two prefixes, neither of which is empty
+  Safetensors named_as(const std::vector<std::string>& parameters) const;
   // Returns the shape of a tensor. It is empty for a scalar and if there is no such tensor.
   std::vector<std::int64_t> shape(const std::string& name) const;
-  // Copies a tensor of F32 values, row-major, to `values`, which must have as many elements as `shape`.
-  // @throws DataError if there is no such tensor (with the nearest name), or if it is not F32 or has another shape
+  // Copies a tensor of F32, F16, BF16 or F64 values, row-major, to `values`, which must have as many elements as
+  // `shape`.
+  // @throws DataError if there is no such tensor (with the nearest name), or if it has another type or shape
   void read(const std::string& name, const std::vector<std::int64_t>& shape, std::span<float> values) const;
 
  private:

@@ -4,30 +4,35 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "core/errors.hpp"
+#include "model/networks.hpp"
+#include "model/parameters.hpp"
 
 namespace chexbench::engine {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A file that contains only the last layer of a ResNet50, with 3 outputs.
+// A file that contains only the last layer of a ResNet50, with 3 outputs, and its running statistics.
 class InitialWeightsTest : public testing::Test {
  protected:
-  InitialWeightsTest() {
-    const std::string header = R"({"fc.bias": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]},
-      "fc.weight": {"dtype": "F32", "shape": [3, 2048], "data_offsets": [12, 24588]}})";
-    std::ofstream file(spec_.weights, std::ios::binary);
-    const std::uint64_t length = header.size();
-    file.write(reinterpret_cast<const char*>(&length), 8);
-    file << header;
-    const std::vector<float> values(3 + 3 * 2048, 0.5f);
-    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * 4));
+  InitialWeightsTest() { write(model::buffers(model::resnet50(32))); }
+  void write(const std::vector<model::TensorInfo>& statistics) const {
+    std::vector<spec::TensorToWrite> tensors;
+    const auto add = [&](const model::TensorInfo& info) {
+      const auto fill = [](std::span<float> values) { std::ranges::fill(values, 0.5f); };
+      tensors.push_back({.name = info.name, .shape = info.shape, .fill = fill});
+    };
+    add({"fc.bias", {3}});
+    add({"fc.weight", {3, 2048}});
+    for (const model::TensorInfo& info : statistics) add(info);
+    spec::write_safetensors(spec_.weights, tensors, {});
   }
   ~InitialWeightsTest() override { std::filesystem::remove(spec_.weights); }
 
@@ -62,6 +67,36 @@ TEST_F(InitialWeightsTest, StillWantsEveryOtherTensorFromTheFile) {
   const InitialWeights weights = initial_weights(spec_, 2);
   std::vector<float> values(64);
   EXPECT_THROW(weights.source({.name = "conv1.bias", .shape = {64}}, values), DataError);
+}
+
+TEST_F(InitialWeightsTest, SaysThatRunningStatisticsAreMissingWhereTheyAreTrained) {
+  std::vector<model::TensorInfo> statistics = model::buffers(model::resnet50(32));
+  statistics.erase(statistics.begin() + 1);
+  write(statistics);
+  const InitialWeights weights = initial_weights(spec_, 3);
+  EXPECT_THAT(weights.notes, ElementsAre(HasSubstr("'bn1.running_var'")));
+  std::vector<float> values(64);
+  weights.source({.name = "bn1.running_mean", .shape = {64}}, values);
+  EXPECT_EQ(values[0], 0.5f);
+  weights.source({.name = "bn1.running_var", .shape = {64}}, values);
+  EXPECT_EQ(values[0], 1.0f);
+}
+
+TEST_F(InitialWeightsTest, RefusesFrozenNormsWithoutRunningStatistics) {
+  spec::ModelSpec frozen = spec_, base = spec_;
+  frozen.batch_norm = spec::BatchNormMode::frozen;
+  base.freeze = spec::Freeze::base;
+  EXPECT_NO_THROW(initial_weights(frozen, 3));
+  EXPECT_NO_THROW(initial_weights(base, 3));
+  write({});
+  for (const auto& [spec, key] : {std::pair(frozen, "model.batch_norm frozen"), {base, "model.freeze base"}}) {
+    try {
+      initial_weights(spec, 3);
+      FAIL() << "accepted";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("'bn1.running_mean'"), HasSubstr(key)));
+    }
+  }
 }
 
 }  // namespace

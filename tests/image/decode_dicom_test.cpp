@@ -126,6 +126,22 @@ TEST_F(Dicom, AppliesTheFirstWindowAsPydicomDoes) {
   EXPECT_EQ(decode({.center = "2048", .width = "1"}), grays([](int v) { return v >= 2048 ? 1 : 0; }));
 }
 
+TEST_F(Dicom, ReadsWordsInSmallLettersAndRefusesAFunctionThatNobodyKnows) {
+  const auto by = [](const char* function) {
+    return DicomRecipe{.center = "2000", .width = "1500", .function = function};
+  };
+  for (const char* const word : {"sigmoid", "Sigmoid", "SIGMOID "}) EXPECT_EQ(decode(by(word)), decode(by("SIGMOID")));
+  EXPECT_EQ(decode(by("Linear_Exact")), decode(by("LINEAR_EXACT")));
+  EXPECT_EQ(decode(by("linear")), decode(by("")));
+  EXPECT_EQ(decode({.photometric = "Monochrome1"}), decode({.photometric = "MONOCHROME1"}));
+  for (const char* const word : {"LINEAR EXACT", "PLANTED"})
+    EXPECT_THAT(refusal(by(word)), HasSubstr("VOI LUT function is another one than LINEAR, LINEAR_EXACT and SIGMOID"));
+  DicomRecipe unused = by("PLANTED");
+  unused.voi = {.values = {0, 65535}};
+  EXPECT_NO_THROW(decode(unused));
+  EXPECT_NO_THROW(decode({.function = "PLANTED"})) << "there is no window";
+}
+
 TEST_F(Dicom, RescalesBeforeTheWindow) {
   EXPECT_EQ(decode({.slope = "2.5", .intercept = "-1024", .center = "3000", .width = "4000"}),
             grays([](int v) { return linear(v * 2.5 - 1024, 3000, 4000); }));
@@ -155,6 +171,35 @@ TEST_F(Dicom, AVoiLutGoesBeforeAWindow) {
       decode(recipe), grays([](int v) {
         return std::vector<double>{0, 5000, 60000, 65535}[static_cast<std::size_t>(std::clamp(v - 1, 0, 3))] / 65535;
       }));
+}
+
+// pydicom and DCMTK read all of these to the same pixels.
+TEST_F(Dicom, ReadsAHeaderOfTheFileWhoseLengthOrPreambleIsWrong) {
+  constexpr std::size_t kHead = 132, kLengthElement = 12;
+  for (const char* const syntax : {test::kExplicit, test::kImplicit, test::kDeflated, test::kRle}) {
+    const std::string file = dicom_file({.syntax = syntax}, kPixels);
+    for (const int length : {0, 8, 4000, -1}) {
+      std::string wrong = file;
+      for (int i = 0; i < 4; ++i) wrong[kHead + 8 + static_cast<std::size_t>(i)] = static_cast<char>(length >> 8 * i);
+      EXPECT_EQ(decode_file(wrong), decode(DicomRecipe{})) << syntax << ", length " << length;
+    }
+    EXPECT_EQ(decode_file(file.substr(kHead)), decode(DicomRecipe{})) << syntax;
+    std::string without = file;
+    EXPECT_EQ(decode_file(without.erase(kHead, kLengthElement)), decode(DicomRecipe{})) << syntax;
+    EXPECT_EQ(decode_file(without.substr(kHead)), decode(DicomRecipe{})) << syntax;
+  }
+  EXPECT_THAT(refusal(dicom_file(DicomRecipe{}, kPixels).substr(0, 150)), HasSubstr("its header cannot be read"));
+  EXPECT_THAT(message_of<DataError>([&] { decode_file(std::string(200, 'D')); }), HasSubstr("DICM at byte 128"));
+}
+
+TEST_F(Dicom, ReadsADataSetThatIsCalledImplicitOrExplicitWrongly) {
+  const auto pretend = [](const char* syntax, const char* named) {
+    const std::string file = dicom_file({.syntax = syntax}, kPixels);
+    const std::size_t meta = dicom_file(syntax, "").size();
+    return dicom_file(named, file.substr(meta));
+  };
+  EXPECT_EQ(decode_file(pretend(test::kExplicit, test::kImplicit)), decode(DicomRecipe{}));
+  EXPECT_EQ(decode_file(pretend(test::kImplicit, test::kExplicit)), decode(DicomRecipe{}));
 }
 
 TEST_F(Dicom, SaysWhichTransferSyntaxItCannotRead) {
@@ -227,7 +272,9 @@ TEST_F(Dicom, SurvivesTruncationAndDamageAnywhere) {
 
 TEST_F(Dicom, AreFilesWithTheFourLettersAndNamesOfTheirKind) {
   EXPECT_TRUE(is_dicom(as_bytes(dicom_file(DicomRecipe{}, kPixels))));
+  EXPECT_TRUE(is_dicom(as_bytes(dicom_file(DicomRecipe{}, kPixels).substr(132))));
   EXPECT_FALSE(is_dicom(as_bytes(std::string(131, 'D'))));
+  EXPECT_FALSE(is_dicom(as_bytes(std::string("\2\0\1\0XX", 6) + std::string(200, '\0'))));
   for (const char* const name : {"a.dcm", "A.DCM", "b.dicom", "x/y.DiCoM"}) EXPECT_TRUE(is_dicom_name(name)) << name;
   for (const char* const name : {"dcm", "a.dcm.png", "dicom", ""}) EXPECT_FALSE(is_dicom_name(name)) << name;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 
@@ -148,6 +149,87 @@ TEST_F(SafetensorsTest, ReadsWhatWasWritten) {
   EXPECT_TRUE(file.contains("steps"));
   EXPECT_EQ(file.metadata("epoch"), "3");
   EXPECT_EQ(file.metadata("network"), std::nullopt);
+}
+
+TEST_F(SafetensorsTest, WidensHalfPrecisionAndNarrowsDoubles) {
+  const std::string header = R"({"h": {"dtype": "F16", "shape": [2], "data_offsets": [0, 4]},
+    "b": {"dtype": "BF16", "shape": [2], "data_offsets": [4, 8]},
+    "d": {"dtype": "F64", "shape": [1], "data_offsets": [8, 16]},
+    "i": {"dtype": "I32", "shape": [2], "data_offsets": [16, 24]}})";
+  const auto word = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
+  const auto half = std::bit_cast<std::uint64_t>(0.25);
+  const Safetensors file(write(header, {word(0xC0003800), word(0xC0003F00), word(static_cast<std::uint32_t>(half)),
+                                        word(static_cast<std::uint32_t>(half >> 32)), 1, 2}));
+  std::vector<float> two(2), one(1);
+  for (const char* name : {"h", "b"}) {
+    file.read(name, {2}, two);
+    EXPECT_EQ(two, (std::vector<float>{0.5f, -2})) << name;
+  }
+  file.read("d", {1}, one);
+  EXPECT_EQ(one, std::vector<float>{0.25f});
+  EXPECT_THROW(file.read("i", {2}, two), DataError);
+}
+
+// A file of tensors of no values.
+std::string header_of(const std::vector<std::string>& names) {
+  std::string header;
+  for (const std::string& name : names) {
+    header += header.empty() ? "{" : ", ";
+    header += '"' + name + R"(": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]})";
+  }
+  return header + "}";
+}
+
+TEST_F(SafetensorsTest, FindsANetworkUnderWrappersAndAPrefix) {
+  const std::vector<std::string> wanted = {"conv1.weight", "layer1.conv1.weight", "fc.weight"};
+  const auto has = [&](const std::vector<std::string>& names, const std::string& name) {
+    return Safetensors(write(header_of(names), {})).named_as(wanted).contains(name);
+  };
+  for (const std::string prefix : {"", "module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.", "model.",
+                                   "backbone.", "model.module.backbone."}) {
+    std::vector<std::string> names;
+    for (const std::string& name : wanted) names.push_back(prefix + name);
+    names.push_back(prefix + "bn1.running_mean");
+    EXPECT_TRUE(has(names, "conv1.weight") && has(names, "fc.weight") && has(names, "bn1.running_mean")) << prefix;
+  }
+  EXPECT_TRUE(has({"conv1.weight", "layer1._orig_mod.conv1.weight", "fc.module.weight"}, "layer1.conv1.weight"));
+  EXPECT_TRUE(has({"backbone.conv1.weight", "backbone.layer1.conv1.weight", "fc.weight"}, "conv1.weight"));
+  EXPECT_FALSE(has({"layer1.conv1.weight", "fc.weight"}, "conv1.weight"));
+  EXPECT_FALSE(has({"other.fc.weight", "x"}, "fc.weight"));
+}
+
+TEST_F(SafetensorsTest, PrefersANetworkWithoutPrefixAndRefusesTwoWithOne) {
+  const std::vector<std::string> wanted = {"a.weight", "b.weight"};
+  const auto with = [](std::vector<std::string> names, const std::string& prefix) {
+    for (const char* name : {"a.weight", "b.weight"}) names.push_back(prefix + name);
+    return names;
+  };
+  const Safetensors plain(write(header_of(with(with({}, ""), "ema.")), {}));
+  EXPECT_TRUE(plain.named_as(wanted).contains("ema.a.weight"));
+  const Safetensors twice(write(header_of(with(with({}, "student."), "teacher.")), {}));
+  try {
+    twice.named_as(wanted);
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'student.'"), testing::HasSubstr("'teacher.'")));
+  }
+}
+
+TEST_F(SafetensorsTest, NamesWhatAFileOfAnotherKindIs) {
+  const std::pair<std::string, std::string> kinds[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "git lfs pull"},
+      {std::string("PK\x03\x04\x00\x00\x08\x08\x00\x00", 10), "scripts/weights"},
+      {"\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", "scripts/weights"},
+      {"<!DOCTYPE html><html>", "<!DOCTYPE html>"}};
+  for (const auto& [bytes, word] : kinds) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    try {
+      Safetensors{path_};
+      FAIL() << "accepted";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(word));
+    }
+  }
 }
 
 }  // namespace

@@ -93,9 +93,18 @@ class Diagnose(SystemTest):
         self.fail_with(2, "diagnose", trace, "--batch", 0)
 
     def test_logs_that_do_not_name_their_rank_are_numbered(self):
-        logs = [FOREIGN / "kineto-steps.json", FOREIGN / "kineto-no-steps.json"]
+        logs = [FOREIGN / "kineto-steps.json", self.folder / "another.json"]  # at the same time
+        logs[1].write_bytes(logs[0].read_bytes())
         found = json.loads(self.succeed("diagnose", *logs, "--format", "json").stdout)
         self.assertEqual([rank["rank"] for rank in found["ranks"]], [0, 1])
+
+    def test_recordings_of_a_process_one_after_the_other_are_one_rank(self):
+        logs = [FOREIGN / "kineto-no-steps.json", FOREIGN / "kineto-steps.json"]
+        alone = [json.loads(self.succeed("diagnose", log, "--format", "json").stdout) for log in logs]
+        both = json.loads(self.succeed("diagnose", *logs, "--format", "json").stdout)
+        self.assertEqual(len(both["ranks"]), 1)
+        self.assertEqual(both["steps"], sum(one["steps"] for one in alone))
+        self.assertLess(both["images_per_s"], max(one["images_per_s"] for one in alone))
 
     def test_logs_of_other_programs_that_are_wrong(self):
         trace = (FOREIGN / "kineto-steps.json").read_text()

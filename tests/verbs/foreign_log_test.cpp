@@ -112,10 +112,28 @@ TEST(KinetoTrace, NamesTheRankOfADistributedTraining) {
   EXPECT_EQ(log.steps.at(0).rank, 3);
 }
 
+TEST(KinetoTrace, SaysWhichProcessWroteItAndWhen) {
+  const std::vector<std::string> events{event("ProfilerStep#2", 3e6, 1e6), event(kNext, 3e6, 30),
+                                        event("ProfilerStep#1", 2e6, 1e6)};
+  const StepLog log = read(trace(events, R"("baseTimeNanoseconds": 5000000000, )"));
+  EXPECT_EQ(log.process, "7");
+  ASSERT_TRUE(log.span);
+  EXPECT_EQ(log.span->begin_s, 7);
+  EXPECT_EQ(log.span->end_s, 9);
+}
+
 TEST(KinetoTrace, SaysWhatToRecordWhereItHasNoStepsOrFetches) {
   EXPECT_THAT(complaint(trace({event("aten::add", 0, 1)})), HasSubstr("a trace without steps"));
   EXPECT_THAT(complaint(trace({event("ProfilerStep#1", 0, 1)})), HasSubstr("no DataLoader __next__"));
   EXPECT_THAT(complaint(trace({event(kNext, 0, 1)})), HasSubstr("no whole step"));
+}
+
+TEST(KinetoTrace, LeavesOutALastStepOfNoTime) {
+  const std::vector<std::string> events{event("ProfilerStep#1", 0, 100), event(kNext, 10, 30),
+                                        event("ProfilerStep#2", 100, 0)};
+  EXPECT_THAT(read(trace(events)).steps, SizeIs(1));
+  EXPECT_THAT(complaint(trace({events[0], events[1], event("ProfilerStep#0", -5, 0)})), HasSubstr("takes no time"));
+  EXPECT_THAT(complaint(trace({events[0], events[1], events[2], events[2]})), HasSubstr("takes no time"));
 }
 
 TEST(KinetoTrace, NamesTheEventThatCannotBe) {
@@ -265,6 +283,23 @@ TEST(ForeignLog, IsTheCsvOfAHookToo) {
   EXPECT_THAT(log.notes, IsEmpty());
 }
 
+TEST(ForeignLog, AsAListMayLackItsEnd) {
+  const std::string list = "[" + event("ProfilerStep#1", 0, 100) + ",\n" + event(kNext, 10, 30);
+  for (const char* const end : {"", "]", ",", ",\n", ",\n]", " \n", ", ]\n"})
+    EXPECT_THAT(read(list + end).steps, SizeIs(1)) << testing::PrintToString(end);
+  EXPECT_THAT(complaint(list + R"(, {"ph": "X")"), HasSubstr("log: it ends within its JSON"));
+  EXPECT_THAT(complaint(list + R"(, {"ph": "X)"), HasSubstr("log: it ends within its JSON"));
+  EXPECT_THAT(complaint(list + ",,{}]"), HasSubstr("not valid JSON"));
+}
+
+TEST(ForeignLog, WithAValueThatIsNoNumberWhereOneIsNeededNamesIt) {
+  EXPECT_THAT(complaint(trace({R"({"ph": "X", "name": "ProfilerStep#1", "ts": 1, "dur": NaN})"})),
+              HasSubstr("traceEvents[0]: it has no number 'dur'"));
+  EXPECT_THAT(complaint(R"({"num_accelerators": 2, "metric": {"train_au_percentage": [NaN]}})"),
+              HasSubstr("metric.train_au_percentage[0]: it is 'NaN', and must be a number"));
+  EXPECT_THAT(complaint(R"({"a": nothing})"), HasSubstr("not valid JSON"));
+}
+
 TEST(ForeignLog, ThatIsCutSaysWhere) {
   const std::string whole = trace({event("ProfilerStep#1", 0, 100), event(kNext, 10, 30)});
   for (const std::size_t kept : {std::size_t{1}, whole.find("Profiler"), whole.size() - 2, whole.size() - 1}) {
@@ -280,6 +315,8 @@ TEST(ForeignLog, OfAnotherKindIsRefused) {
   EXPECT_THAT(complaint("{\"a\": 1e999}"), HasSubstr("a number too large"));
   EXPECT_THAT(complaint("{} {}"), HasSubstr("not valid JSON"));
   EXPECT_THAT(complaint("\x1f\x8b\x08"), HasSubstr("gunzip -c LOG | chexbench diagnose /dev/stdin"));
+  EXPECT_THAT(complaint("PK\x03\x04 and more"), HasSubstr("unzip -p LOG | chexbench diagnose /dev/stdin"));
+  EXPECT_THAT(complaint("\x28\xb5\x2f\xfd"), HasSubstr("zstd -dc LOG | chexbench diagnose /dev/stdin"));
   EXPECT_THAT(complaint(std::string(70, '[')), HasSubstr("nested more than 64 deep"));
 }
 

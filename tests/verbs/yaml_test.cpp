@@ -60,6 +60,8 @@ TEST(Yaml, ReadsWhatLooksLikeMoreThanItIs) {
   EXPECT_THAT(
       yaml_values("---\nurl: s3://bucket/a#b\nquoted: \"a # \\\"b\\\" \\\\\"  # c\ntext: a [b] {c} - d\n"),
       ElementsAre(Pair("url", "s3://bucket/a#b"), Pair("quoted", "a # \"b\" \\"), Pair("text", "a [b] {c} - d")));
+  EXPECT_THAT(yaml_values("--- # here\na: 1\n... # there\n\n# more\n...\n"), ElementsAre(Pair("a", "1")));
+  EXPECT_THAT(yaml_values("a:\n  b: 1\n...\n"), ElementsAre(Pair("a.b", "1")));
   EXPECT_THAT(yaml_values(""), IsEmpty());
   EXPECT_THAT(yaml_values("\xef\xbb\xbf# only this\n\n"), IsEmpty());
 }
@@ -93,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedYaml{"Dedent", "a:\n    b: 1\n  c: 2", "w.yaml:3: it is indented, but"},
                     RefusedYaml{"Less", "  a: 1\nb: 2", "w.yaml:2: it is indented less than the first key"},
                     RefusedYaml{"Documents", "a: 1\n---\nb: 1", "w.yaml:2: this begins another document"},
+                    RefusedYaml{"BehindTheEnd", "a: 1\n...\nb: 1", "w.yaml:3: this begins another document"},
+                    RefusedYaml{"AnotherBehindTheEnd", "a: 1\n...\n---\n", "w.yaml:3: this begins another document"},
                     RefusedYaml{"Directive", "%YAML 1.2\n", "w.yaml:1: this begins another document or directs"},
                     RefusedYaml{"Mixed", "a: 1\n- b", "w.yaml:2: keys and the items of a list"},
                     RefusedYaml{"ListInList", "a:\n  - - 1", "w.yaml:2: it begins a list in a list"},

@@ -14,7 +14,8 @@ namespace chexbench::image {
 // Whether this build reads DICOM files.
 bool reads_dicom();
 
-// Returns whether the bytes begin as a DICOM file: "DICM" after a preamble of 128 bytes.
+// Returns whether the bytes begin as a DICOM file: "DICM" after a preamble of 128 bytes, or the file's header without
+// either.
 bool is_dicom(std::span<const std::byte> bytes);
 
 // Returns whether the name ends in .dcm or .dicom, in either case.

@@ -4,7 +4,6 @@
 #include <dcmtk/dcmdata/dcdeftag.h>
 #include <dcmtk/dcmdata/dcfilefo.h>
 #include <dcmtk/dcmdata/dcistrmb.h>
-#include <dcmtk/dcmdata/dcmetinf.h>
 #include <dcmtk/dcmdata/dcpixel.h>
 #include <dcmtk/dcmdata/dcrledrg.h>
 #include <dcmtk/dcmdata/dcxfer.h>
@@ -17,8 +16,12 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "image/dicom/dicom_file_header.hpp"
 
 namespace chexbench::image {
 namespace {
@@ -60,7 +63,7 @@ struct Reader {
 };
 
 // Returns a text of the file only if it is one of the words of a list, or else "another one".
-std::string word_in(const OFString& text, std::initializer_list<const char*> words) {
+std::string word_in(const std::string& text, std::initializer_list<const char*> words) {
   const auto found = std::find_if(words.begin(), words.end(), [&](const char* word) { return text == word; });
   return found == words.end() ? "another one" : *found;
 }
@@ -76,10 +79,18 @@ double number(DcmItem& data, const DcmTagKey& tag, double otherwise) {
   return data.findAndGetFloat64(tag, value).good() ? value : otherwise;
 }
 
+// Returns a text of capitals; empty if there is none. Some writers use small letters.
+std::string code(DcmItem& data, const DcmTagKey& tag) {
+  OFString text;
+  data.findAndGetOFString(tag, text);
+  std::string capitals(text.c_str(), text.length());  // in some builds of DCMTK, OFString is a class of its own
+  std::ranges::transform(capitals, capitals.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; });
+  return capitals;
+}
+
 void read_geometry(DcmItem& data, DicomHeader& header) {
   if (!data.tagExists(DCM_PixelData)) fail("it has no pixels: it is no image, or one of floating-point numbers");
-  OFString photometric;
-  data.findAndGetOFString(DCM_PhotometricInterpretation, photometric);
+  const std::string photometric = code(data, DCM_PhotometricInterpretation);
   header.is_inverted = photometric == "MONOCHROME1";
   if (!header.is_inverted && photometric != "MONOCHROME2") {
     fail("its photometric interpretation is " +
@@ -139,6 +150,13 @@ DicomLut read_lut(DcmItem& data, const DcmTagKey& sequence, const std::string& w
   return lut;
 }
 
+// What the words of a VOI LUT function mean; none if it is another word.
+Window window_of(const std::string& function) {
+  if (function == "SIGMOID") return Window::sigmoid;
+  if (function == "LINEAR_EXACT") return Window::linear_exact;
+  return function.empty() || function == "LINEAR" ? Window::linear : Window::none;
+}
+
 void read_display(Reader& reader, DicomHeader& header) {
   DcmItem& data = *reader.data;
   header.modality =
@@ -153,11 +171,9 @@ void read_display(Reader& reader, DicomHeader& header) {
     return;
   header.center = center;
   header.window_width = width;
-  OFString function;
-  data.findAndGetOFString(DCM_VOILUTFunction, function);
-  header.window = function == "SIGMOID"        ? Window::sigmoid
-                  : function == "LINEAR_EXACT" ? Window::linear_exact
-                                               : Window::linear;
+  header.window = window_of(code(data, DCM_VOILUTFunction));
+  if (header.window == Window::none && header.voi.values == nullptr)
+    fail("its VOI LUT function is another one than LINEAR, LINEAR_EXACT and SIGMOID, so its window has no meaning");
 }
 
 // Whether pixels are stored in pieces of their own, compressed or not. DCMTK 3.6.8 renamed isEncapsulated().
@@ -170,37 +186,37 @@ bool is_encapsulated(const Xfer& xfer) {
   }
 }
 
-// Returns the transfer syntax of the header `meta`, if it can be read here.
-E_TransferSyntax syntax_of(DcmMetaInfo& meta) {
-  OFString uid;
-  if (meta.findAndGetOFString(DCM_TransferSyntaxUID, uid).bad() || uid.empty())
-    fail("its header names no transfer syntax");
-  if (uid.find_first_not_of("0123456789.") != OFString_npos || uid.size() > 64)
+// Returns the transfer syntax of this UID, if it can be read here.
+E_TransferSyntax syntax_of(const std::string& uid) {
+  if (uid.empty()) fail("its header names no transfer syntax");
+  if (uid.find_first_not_of("0123456789.") != std::string::npos || uid.size() > 64)
     fail("its header names a transfer syntax that is no UID");
   const DcmXfer xfer(uid.c_str());
-  const std::string named(uid.c_str(), uid.length());  // in some builds of DCMTK, OFString is a class of its own
-  if (xfer.getXfer() == EXS_Unknown) fail("its transfer syntax " + named + " is unknown");
+  if (xfer.getXfer() == EXS_Unknown) fail("its transfer syntax " + uid + " is unknown");
   const E_TransferSyntax syntax = xfer.getXfer();
   const bool is_raw = !is_encapsulated(xfer) || syntax == EXS_DeflatedLittleEndianExplicit;
   if (is_raw || DcmCodecList::canChangeCoding(syntax, EXS_LittleEndianExplicit)) return syntax;
-  fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + named +
+  fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + uid +
        "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
+}
+
+// Returns the syntax in which the data set `set` really is: some writers call one with explicit types implicit, or the
+// other way round.
+E_TransferSyntax syntax_found(E_TransferSyntax named, std::span<const std::uint8_t> set) {
+  const bool is_plain = named == EXS_LittleEndianImplicit || named == EXS_LittleEndianExplicit;
+  if (!is_plain || set.size() < kDicomHeadBytes) return named;
+  return has_explicit_type(set) ? EXS_LittleEndianExplicit : EXS_LittleEndianImplicit;
 }
 
 std::size_t begin_file(Reader& reader, const std::uint8_t* bytes, std::size_t size, bool* is_deflated) {
   reader.data.reset();
-  DcmInputBufferStream stream;
-  stream.setBuffer(bytes, static_cast<offile_off_t>(size));
-  stream.setEos();
-  DcmMetaInfo meta;
-  meta.transferInit();
-  const OFCondition condition = meta.read(stream, EXS_Unknown, EGL_noChange, DCM_MaxReadLength);
-  meta.transferEnd();
-  check(condition, "its header cannot be read");
-  const E_TransferSyntax syntax = syntax_of(meta);
+  const std::span<const std::uint8_t> file(bytes, size);
+  const std::optional<DicomFileHeader> header = read_file_header(file);
+  if (!header) fail("its header cannot be read: it is damaged or truncated");
+  const E_TransferSyntax syntax = syntax_of(header->syntax);
   *is_deflated = syntax == EXS_DeflatedLittleEndianExplicit;
-  reader.syntax = *is_deflated ? EXS_LittleEndianExplicit : syntax;
-  return static_cast<std::size_t>(stream.tell());
+  reader.syntax = *is_deflated ? EXS_LittleEndianExplicit : syntax_found(syntax, file.subspan(header->bytes));
+  return header->bytes;
 }
 
 void read_data(Reader& reader, const std::uint8_t* bytes, std::size_t size, DicomHeader* header) {

@@ -4,19 +4,26 @@
 
 #include "core/text.hpp"
 #include "image/dicom/dicom_decoder.hpp"
+#include "image/dicom/dicom_file_header.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::image {
 namespace {
 
-constexpr std::size_t kPreambleBytes = 128;  // which may hold anything
-constexpr std::string_view kLetters = "DICM";
+// How the file's own header begins where the preamble and the letters are missing.
+constexpr std::string_view kGroup("\2\0", 2);
+constexpr std::string_view kImplicitHeader("\2\0\0\0\4\0\0\0", 8);
 
 }  // namespace
 
 bool is_dicom(std::span<const std::byte> bytes) {
-  return bytes.size() >= kPreambleBytes + kLetters.size() &&
-         storage::as_text(bytes.subspan(kPreambleBytes, kLetters.size())) == kLetters;
+  constexpr std::size_t kTypeAt = 4;
+  const std::string_view text = storage::as_text(bytes);
+  if (bytes.size() < kDicomPreambleBytes + kDicomLetters.size()) return false;
+  if (text.substr(kDicomPreambleBytes, kDicomLetters.size()) == kDicomLetters || text.starts_with(kImplicitHeader))
+    return true;
+  const std::string_view type = text.substr(kTypeAt, 2);
+  return text.starts_with(kGroup) && (type == "UL" || type == "OB" || type == "UI");
 }
 
 bool is_dicom_name(std::string_view name) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,19 @@ struct LoggedStep {
   std::size_t steps = 1;  // more than 1: this is the mean of so many, as summaries of other programs have it
 };
 
+// When a log was recorded, in seconds since a moment that is the same for all logs of a training.
+struct LogSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+
 // A log, whatever wrote it.
 struct StepLog {
   std::vector<LoggedStep> steps;
   bool counts_images = true;       // false: `images` is not known, and 0
   bool names_ranks = true;         // false: all steps have rank 0, whatever rank they are of
+  std::optional<LogSpan> span;     // of its steps, where it is known
+  std::string process;             // which process wrote it, where it is known: a number or name on its machine
   bool least_waits = false;        // true: nobody measured the waits, which are at least what is said
   std::vector<std::string> notes;  // sentences on how it was read, for who reads the diagnosis
 };

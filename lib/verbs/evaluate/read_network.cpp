@@ -10,6 +10,7 @@
 #include "core/json_text.hpp"
 #include "core/printable.hpp"
 #include "engine/engine.hpp"
+#include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
@@ -122,22 +123,22 @@ std::string engine_of(const spec::Experiment& spec, const EvaluateOptions& optio
 
 // Returns the number of outputs that the weights give.
 // @throws DataError if they are of another network
-int outputs_of(const spec::Safetensors& weights, const spec::Experiment& spec, const std::string& path) {
-  const std::string classifier = model::make_network(spec.model.name, spec.model.image_size).layers.back().name;
+int outputs_of(const spec::Safetensors& weights, const model::Graph& network, const std::string& path) {
+  const std::string classifier = network.layers.back().name;
   const std::vector<std::int64_t> shape = weights.shape(classifier + ".weight");
   if (!shape.empty() && shape.front() > 0) return static_cast<int>(shape.front());
   throw DataError(
       fmt::format("{}: {}: it has no '{}.weight', the last layer of a {}: it is of another network; say which by --set "
                   "model.name",
-                  kSubject, path, classifier, spec.model.name));
+                  kSubject, path, classifier, network.name));
 }
 
 }  // namespace
 
 EvaluatedNetwork read_network(const EvaluateOptions& options) {
   check_options(options);
-  const spec::Safetensors weights(options.checkpoint, kSubject);
-  const bench::TrainedNetwork network = bench::trained_network(weights, options.checkpoint);
+  const spec::Safetensors file(options.checkpoint, kSubject);
+  const bench::TrainedNetwork network = bench::trained_network(file, options.checkpoint);
   check_stated(network, options);
   spec::Experiment spec = experiment_of(network, options);
   check_name(network, spec, options.checkpoint);
@@ -145,7 +146,9 @@ EvaluatedNetwork read_network(const EvaluateOptions& options) {
     throw SpecError("--set data.format=synthetic: ready-made batches show nothing that a network could find");
   }
   spec.engine = engine_of(spec, options);
-  const int outputs = outputs_of(weights, spec, options.checkpoint);
+  const model::Graph graph = model::make_network(spec.model.name, spec.model.image_size);
+  const spec::Safetensors weights = engine::named_as(file, graph);
+  const int outputs = outputs_of(weights, graph, options.checkpoint);
   if (!network.labels.empty() && static_cast<int>(network.labels.size()) != outputs) {
     throw DataError(fmt::format("{}: {}: damaged: it has {} outputs and {} labels", kSubject, options.checkpoint,
                                 outputs, network.labels.size()));

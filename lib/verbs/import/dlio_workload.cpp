@@ -14,6 +14,7 @@
 #include "core/numbers.hpp"
 #include "core/text.hpp"
 #include "spec/document.hpp"
+#include "verbs/import/interpolation.hpp"
 #include "verbs/import/yaml.hpp"
 
 namespace chexbench::verbs {
@@ -50,15 +51,18 @@ std::string_view reason_of(const std::string& path) {
 // The values of a file, and which of them were asked for.
 class Workload {
  public:
-  Workload(std::vector<YamlValue> values, const std::string& source) : values_(std::move(values)), source_(source) {}
+  Workload(std::vector<YamlValue> values, const std::string& source)
+      : values_(std::move(values)), found_(values_), interpolation_(values_, source), source_(source) {}
 
-  // Returns the value of the first of several names of a key that the file has, or null.
+  // Returns the value of the first of several names of a key that the file has, with what it refers to, or null.
   const YamlValue* find(std::initializer_list<std::string_view> paths) {
     for (const std::string_view path : paths) {
       const auto found = std::ranges::find(values_, path, &YamlValue::path);
       if (found == values_.end()) continue;
       used_.insert(found->path);
-      return &*found;
+      YamlValue& value = found_[static_cast<std::size_t>(found - values_.begin())];
+      value.text = interpolation_.text_of(*found);
+      return &value;
     }
     return nullptr;
   }
@@ -73,9 +77,7 @@ class Workload {
     if (value == nullptr) return standard;
     const std::optional<double> number = parse_number<double>(value->text);
     if (number && *number >= least && *number <= most) return *number;
-    fail(*value,
-         fmt::format("must be a number from {} to {}, not '{}'{}", least, most, spec::shown(value->text),
-                     value->text.find("${") == std::string::npos ? "" : ", which Hydra fills in: write it out"));
+    fail(*value, fmt::format("must be a number from {} to {}, not '{}'", least, most, spec::shown(value->text)));
   }
 
   int count(std::initializer_list<std::string_view> paths, int standard, int least, int most) {
@@ -116,6 +118,8 @@ class Workload {
 
  private:
   std::vector<YamlValue> values_;
+  std::vector<YamlValue> found_;  // the same, with what they refer to where they were asked for
+  Interpolation interpolation_;
   std::set<std::string> used_;
   const std::string& source_;
 };
@@ -160,8 +164,7 @@ void read_train(Workload& file, DlioWorkload& workload) {
 }
 
 void read_reader(Workload& file, DlioWorkload& workload) {
-  if (file.find({"reader.batch_size", "data_reader.batch_size"}) == nullptr)
-    file.lacks("reader.batch_size", "the samples of a step");
+  workload.batch_is_default = file.find({"reader.batch_size", "data_reader.batch_size"}) == nullptr;
   workload.loader = loader_of(file);
   workload.batch_size = file.count({"reader.batch_size", "data_reader.batch_size"}, 1, 1, 65536);
   if (workload.loader == DlioLoader::dali) return;  // its pipeline has no such settings

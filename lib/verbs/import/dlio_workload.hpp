@@ -20,7 +20,7 @@ struct LeftOut {
   std::string why;
 };
 
-// What chexbench takes from a workload. The defaults are DLIO's, but for those of what a file must have.
+// What chexbench takes from a workload. The defaults are DLIO's.
 struct DlioWorkload {
   std::string name;   // the file's, without folder and ending
   std::string model;  // the network's name there; may be empty
@@ -28,6 +28,7 @@ struct DlioWorkload {
   std::string data_folder;  // empty if the file names none
   DlioLoader loader = DlioLoader::tensorflow;
   int batch_size = 1;
+  bool batch_is_default = true;
   double computation_time_s = 0;
   double record_bytes = 0;
   double delivered_bytes = 0;  // to which DLIO resizes a record; 0 if it does not

@@ -58,7 +58,7 @@ class YamlReader {
     const std::string_view content = without_blanks_before(text);
     if (content.empty() || content.starts_with('#')) return;
     if (content.size() < text.size()) fail("a tab indents it; indent by blanks");
-    if (begins_document(indent, text)) return;
+    if (marks_document(indent, text)) return;
     read_entry(indent, without_blanks_behind(text));
   }
 
@@ -72,13 +72,20 @@ class YamlReader {
     throw SpecError(fmt::format("{}:{}: {}", source_, line_, complaint));
   }
 
-  // Returns whether the line is the mark at which a document begins.
-  bool begins_document(int indent, std::string_view text) {
-    if (indent > 0 || !(text.starts_with("---") || text.starts_with("...") || text.starts_with("%"))) return false;
+  // Returns whether the line is a mark at which the document begins or ends.
+  bool marks_document(int indent, std::string_view text) {
+    const std::string_view mark = without_blanks_behind(text.substr(0, text.find(" #")));
+    const auto is_like = [&](std::string_view word) {
+      return mark == word || mark.starts_with(std::string(word) + " ");
+    };
+    const bool is_mark = indent == 0 && (is_like("---") || is_like("...") || text.starts_with('%'));
     const bool is_first = values_.empty() && open_.size() == 1 && open_.back().indent < 0;
-    if (without_blanks_behind(text) != "---" || !is_first || std::exchange(has_mark_, true))
+    const bool begins = mark == "---" && is_first && !has_mark_, ends = mark == "...";
+    if ((is_mark && !begins && !ends) || (has_ended_ && !ends))
       fail("this begins another document or directs the reader; keep one document, without directives");
-    return true;
+    has_mark_ = has_mark_ || (is_mark && begins);
+    has_ended_ = has_ended_ || (is_mark && ends);
+    return is_mark;
   }
 
   void read_entry(int indent, std::string_view text) {
@@ -252,6 +259,7 @@ class YamlReader {
   const std::string& source_;
   int line_ = 0;
   bool has_mark_ = false;
+  bool has_ended_ = false;
   std::vector<Open> open_;
   std::vector<YamlValue> values_;
 };

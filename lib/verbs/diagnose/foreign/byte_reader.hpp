@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -57,34 +56,6 @@ class ByteReader {
   std::size_t marked_ = 0;
   std::size_t line_ = 1;
   std::size_t line_start_ = 0;
-};
-
-// Iterates over the bytes of a reader, as nlohmann's parser wants them. A default iterator is the end.
-class ByteIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = char;
-
-  ByteIterator() = default;
-  explicit ByteIterator(ByteReader& reader) : reader_(&reader) {}
-  char operator*() const { return reader_->peek(); }
-  ByteIterator& operator++() {
-    reader_->skip();
-    return *this;
-  }
-  ByteIterator operator++(int) {
-    const ByteIterator before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const ByteIterator& other) const { return ended() == other.ended(); }
-
- private:
-  bool ended() const { return reader_ == nullptr || reader_->at_end(); }
-  ByteReader* reader_ = nullptr;
 };
 
 }  // namespace chexbench::verbs::foreign

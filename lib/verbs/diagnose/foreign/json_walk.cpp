@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
 #include "core/printable.hpp"
+#include "verbs/diagnose/foreign/mended_json.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {
@@ -135,7 +136,8 @@ class Walker : public nlohmann::json_sax<json> {
 
 void walk_json(ByteReader& reader, Visitor& visitor) {
   Walker walker(reader, visitor);
-  json::sax_parse(ByteIterator(reader), ByteIterator(), &walker);
+  MendedJson mended(reader);
+  json::sax_parse(MendedIterator(mended), MendedIterator(), &walker);
 }
 
 }  // namespace chexbench::verbs::foreign

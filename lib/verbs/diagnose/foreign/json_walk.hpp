@@ -55,7 +55,7 @@ class Visitor {
   virtual void closed(const Place& /*place*/) {}  // an object or list at this place has ended
 };
 
-// Walks from the next byte of `reader` to its end.
+// Walks from the next byte of `reader` to its end, in JSON that mended_json.hpp mends.
 // @throws DataError, with line and column, if it is not JSON, ends within it, or is nested too deep
 void walk_json(ByteReader& reader, Visitor& visitor);
 

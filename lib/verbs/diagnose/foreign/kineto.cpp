@@ -41,8 +41,12 @@ void KinetoSteps::take(const Place& place, const TraceEvent& event) {
   const Interval span{.begin = begin_us(place, event), .end = end_us(place, event)};
   Thread& thread = threads_[{event.process, event.thread}];
   if (threads_.size() > kMostParts) place.fail(fmt::format("more than {} threads with steps", kMostParts));
-  if (step && span.end <= span.begin) place.fail(event.name + " takes no time, and a step does");
-  if (step) thread.steps.push_back(span);
+  if (step && span.end <= span.begin) {
+    if (thread.unfinished) place.fail(event.name + " takes no time, and a step does");
+    thread.unfinished = span;
+  } else if (step) {
+    thread.steps.push_back(span);
+  }
   if (fetch) thread.fetches.push_back(span);
   if (optimizer) thread.optimizer_ends.push_back(span.end);
 }
@@ -75,7 +79,15 @@ void KinetoSteps::append(Thread& thread, const std::vector<Interval>& steps, int
     const double wait_us = std::min(waits.covered(step.begin, step.end), step_us);
     log.steps.push_back(
         {.rank = rank, .wait_s = wait_us / kMicrosecondsPerSecond, .step_s = step_us / kMicrosecondsPerSecond});
+    add_span(step, log);
   }
+}
+
+void KinetoSteps::add_span(const Interval& step, StepLog& log) const {
+  const LogSpan span{.begin_s = (base_us_ + step.begin) / kMicrosecondsPerSecond,
+                     .end_s = (base_us_ + step.end) / kMicrosecondsPerSecond};
+  const LogSpan before = log.span.value_or(span);
+  log.span = {.begin_s = std::min(before.begin_s, span.begin_s), .end_s = std::max(before.end_s, span.end_s)};
 }
 
 StepLog KinetoSteps::finish(const std::string& name) {
@@ -86,13 +98,16 @@ StepLog KinetoSteps::finish(const std::string& name) {
   int rank = ranks == 1 ? rank_.value_or(0) : 0;  // a trace that was merged from several ranks has a thread for each
   if (ranks > 1) log.names_ranks = true;
   for (auto& [id, thread] : threads_) {
+    std::ranges::sort(thread.steps, {}, &Interval::begin);
+    if (thread.unfinished && (thread.steps.empty() || thread.steps.back().begin > thread.unfinished->begin))
+      throw DataError(name + ": a ProfilerStep# takes no time, and a step does, unless it is the last one");
     if (!has_steps(thread)) continue;
     if (thread.fetches.empty()) {
       throw DataError(name +
                       ": it has ProfilerStep# and on their thread no DataLoader __next__, so nothing says how long "
                       "the training waited for its batches; log its steps with a hook of scripts/hooks");
     }
-    if (profiled) std::ranges::sort(thread.steps, {}, &Interval::begin);
+    log.process = std::visit([](const auto& one) { return fmt::format("{}", one); }, id.first);
     append(thread, profiled ? thread.steps : steps_by_fetch(thread), rank++, log);
   }
   if (log.steps.empty()) {

@@ -18,7 +18,21 @@ using foreign::ByteReader;
 using foreign::Place;
 using foreign::Scalar;
 
-constexpr std::size_t kHead = 4096;  // bytes in which a file has to begin with something but blanks
+constexpr double kMostNanoseconds = 1e20;  // since 1970, and some millennia
+constexpr std::size_t kHead = 4096;        // bytes in which a file has to begin with something but blanks
+
+struct Packed {
+  std::string_view magic;
+  const char* what;
+  const char* command;
+};
+constexpr Packed kPacked[] = {{"\x1f\x8b", "compressed, and no file", "gunzip -c LOG"},
+                              {"PK\x03\x04", "a ZIP file", "unzip -p LOG"},
+                              {"\xfd"
+                               "7zXZ",
+                               "compressed by xz", "xz -dc LOG"},
+                              {"\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -dc LOG"},
+                              {"BZh", "compressed by bzip2", "bzip2 -dc LOG"}};
 
 // Shows each value to all formats: which of them it is, only the whole file says.
 class AllFormats : public foreign::Visitor {
@@ -28,6 +42,7 @@ class AllFormats : public foreign::Visitor {
     traceml_.value(place, value);
     dlio_.value(place, value);
     if (place.is({"distributedInfo", "rank"})) kineto_.set_rank(place.whole_number(value, foreign::kMostRank));
+    if (place.is({"baseTimeNanoseconds"})) kineto_.set_base(place.number(value, kMostNanoseconds) / 1e3);
   }
   void closed(const Place& place) override {
     events_.closed(place);
@@ -68,10 +83,10 @@ bool is_json(const std::string& head) {
 
 StepLog read_step_log(ByteReader& reader) {
   const std::string head = reader.head(kHead);
-  if (head.starts_with("\x1f\x8b")) {
-    throw DataError(
-        fmt::format("{}: it is compressed, and no file; unpack it first: gunzip -c LOG | chexbench diagnose /dev/stdin",
-                    reader.name()));
+  for (const Packed& packed : kPacked) {
+    if (!head.starts_with(packed.magic)) continue;
+    throw DataError(fmt::format("{}: it is {}; unpack it first: {} | chexbench diagnose /dev/stdin", reader.name(),
+                                packed.what, packed.command));
   }
   if (!is_json(head)) return {.steps = step_log_from_csv(reader.rest(), reader.name())};
   AllFormats formats;

@@ -1,0 +1,29 @@
+// The file meta information of a DICOM file: what comes before its data set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace chexbench::image {
+
+inline constexpr std::size_t kDicomPreambleBytes = 128;  // which may hold anything
+inline constexpr std::string_view kDicomLetters = "DICM";
+inline constexpr std::size_t kDicomHeadBytes = 8;  // of an element: its tag, and its type and length
+
+struct DicomFileHeader {
+  std::string syntax;     // the transfer syntax's UID; empty if none is named
+  std::size_t bytes = 0;  // where the data set begins
+};
+
+// Returns whether the element that begins here names its type, as those of explicit syntaxes do.
+bool has_explicit_type(std::span<const std::uint8_t> element);
+
+// Reads all elements of group 2, whatever length the group says it has, with or without the preamble and "DICM" before
+// them. Returns std::nullopt if there are none, or if one is cut off.
+std::optional<DicomFileHeader> read_file_header(std::span<const std::uint8_t> file);
+
+}  // namespace chexbench::image

@@ -1,0 +1,40 @@
+// Fills in what the values of a file of Hydra refer to, as OmegaConf does.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verbs/import/yaml.hpp"
+
+namespace chexbench::verbs {
+
+// Understands ${a.b} from the top of the file, or from Hydra's group (${workload.a.b}), ${.b} and ${..a.b} from where
+// the value stands, ${oc.env:NAME} and ${oc.env:NAME,default}, any of them in one another, and \${ for the characters.
+class Interpolation {
+ public:
+  // `values` must outlive the object.
+  Interpolation(const std::vector<YamlValue>& values, const std::string& source);
+
+  // Returns the text of a value with everything filled in.
+  // @throws SpecError with source, line and path if it refers to what the file or the environment does not have, to a
+  // mapping, to itself or to what only Hydra knows (other resolvers), or if it is to be given on the command line (???)
+  std::string text_of(const YamlValue& value);
+
+ private:
+  std::string filled(const YamlValue& value, std::string_view text);
+  std::string referred(const YamlValue& value, std::string_view reference);
+  std::string node(const YamlValue& value, const std::string& reference);
+  std::string environment_of(const YamlValue& value, std::string_view arguments);
+  [[noreturn]] void fail(const std::string& complaint) const;
+
+  const std::string& source_;
+  std::map<std::string, const YamlValue*> values_;  // by their paths with points alone: "columns.0.name"
+  const YamlValue* asked_ = nullptr;                // whose text is asked for
+  std::size_t references_ = 0;                      // that were followed for it
+  std::size_t depth_ = 0;
+};
+
+}  // namespace chexbench::verbs
