@@ -14,6 +14,7 @@
 #include "compare_command.hpp"
 #include "completion_command.hpp"
 #include "core/errors.hpp"
+#include "core/home_path.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
@@ -135,6 +136,13 @@ bool names_data_set(const CLI::App& app, const std::string& word) {
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
 }
 
+// Returns a word with the home folder in place of a "~" that a shell left: in quotes, or behind '=' of an option.
+std::string with_home_in(const std::string& word) {
+  const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+  if (equals == std::string::npos) return with_home(word, "a path");
+  return word.substr(0, equals + 1) + with_home(word.substr(equals + 1), printable(word.substr(0, equals)));
+}
+
 // A folder may have the name of a command, as `data` often has.
 void tell_of_folder(const CLI::App& app, const std::string& word) {
   std::error_code error;
@@ -183,6 +191,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
 void parse(CLI::App& app, const std::vector<std::string>& command_line) {
   std::vector<std::string> words(command_line.begin() + std::min<std::ptrdiff_t>(1, std::ssize(command_line)),
                                  command_line.end());
+  std::ranges::transform(words, words.begin(), with_home_in);
   const bool asks_for_help = !words.empty() && words.front() == "help";
   if (asks_for_help) {
     words.erase(words.begin());

@@ -40,9 +40,10 @@ KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, s
 
 void add_set_keys(std::vector<KeyRule>& rules) {
   constexpr auto data = &Experiment::data;
-  rules.push_back(input_only(key("data.root", data, &DataSpec::root,
-                                 "Folder of the data set, relative to the working directory, or where a server has it: "
-                                 "http(s)://, s3://, nfs://.")));
+  rules.push_back(
+      input_only(path_key(key("data.root", data, &DataSpec::root,
+                              "Folder of the data set, relative to the working directory, or where a server has it: "
+                              "http(s)://, s3://, nfs://."))));
   rules.push_back(
       key("data.format", data, &DataSpec::format,
           "Files to read: PNGs and JPEGs; TFRecords, WebDataset's tar files or cached pixels (see data convert); or "

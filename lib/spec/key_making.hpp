@@ -88,6 +88,12 @@ KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::s
       std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
 }
 
+// The key is a path, in which "~" stands for the home folder.
+inline KeyRule path_key(KeyRule rule) {
+  rule.values.path = true;
+  return rule;
+}
+
 inline KeyRule at_least(double minimum, KeyRule rule) {
   rule.values.minimum = minimum;
   return rule;

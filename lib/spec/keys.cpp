@@ -110,8 +110,8 @@ void add_epoch_keys(std::vector<KeyRule>& rules) {
                                                "Of the split's patients, who validate and do not train; 0: the images "
                                                "that train validate, which shows what a network can memorize.")))));
   rules.push_back(
-      epochs_only(key("training.checkpoint", training, &TrainingSpec::checkpoint,
-                      "Path of a checkpoint to go on from, on any number of ranks; empty: a new training.")));
+      epochs_only(path_key(key("training.checkpoint", training, &TrainingSpec::checkpoint,
+                               "Path of a checkpoint to go on from, on any number of ranks; empty: a new training."))));
   rules.push_back(epochs_only(at_most(1, above(0.5, key("training.target_auroc", training, &TrainingSpec::target_auroc,
                                                         "Mean AUROC whose time is reported; null: none.")))));
 }
@@ -122,8 +122,8 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(model_name_key());
   rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
                                                  "Height and width of the network's input, in pixels."))));
-  rules.push_back(trained_only(key("model.weights", model, &ModelSpec::weights,
-                                   "random, or the path of a safetensors file with torchvision's names.")));
+  rules.push_back(trained_only(path_key(key("model.weights", model, &ModelSpec::weights,
+                                            "random, or the path of a safetensors file with torchvision's names."))));
   rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
                                    "Batch statistics (train), or fixed running statistics (frozen).")));
   rules.push_back(trained_only(key("model.freeze", model, &ModelSpec::freeze,
@@ -255,8 +255,9 @@ void add_second_job_keys(std::vector<KeyRule>& rules) {
                       "drops them), storage."));
   rules.push_back(second_job_cores_key());
   rules.push_back(second_job_engine_key());
-  rules.push_back(second_reader_only(key("second_job.root", &Experiment::second_job, &SecondJobSpec::root,
-                                         "Folder of the images that the second job reads; empty: data.root.")));
+  rules.push_back(
+      second_reader_only(path_key(key("second_job.root", &Experiment::second_job, &SecondJobSpec::root,
+                                      "Folder of the images that the second job reads; empty: data.root."))));
 }
 
 void add_measure_keys(std::vector<KeyRule>& rules) {

@@ -25,6 +25,7 @@ struct ValueRule {
   bool above_minimum = false;                              // the minimum itself is not allowed
   bool optional = false;                                   // null is allowed
   bool names = false;    // of type text: names, which JSON has as a list or joined by commas; the value has them joined
+  bool path = false;     // of type text: a path, in which "~" stands for the home folder
   bool numbers = false;  // with names: JSON may have numbers in their place
 };
 

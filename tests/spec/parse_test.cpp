@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -115,6 +116,16 @@ TEST(Parse, GivesSpecErrorsTheirExitCode) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::spec);
   }
+}
+
+TEST(Paths, MayBeginWithTheHomeFolder) {
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr) GTEST_SKIP() << "there is no HOME";
+  const SweepSpec spec = parse_spec(R"({"data": {"root": "~/set"}, "model": {"weights": "~/w.safetensors"},
+                                        "engine": "onednn"})",
+                                    "spec.json", {});
+  EXPECT_EQ(spec.base.data.root, std::string(home) + "/set");
+  EXPECT_EQ(spec.base.model.weights, std::string(home) + "/w.safetensors");
 }
 
 }  // namespace

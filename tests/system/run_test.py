@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import time
@@ -17,6 +18,15 @@ FIRST_COLUMNS = [
 
 
 class Outputs(SystemTest):
+    def test_a_tilde_that_the_shell_left_is_the_home_folder(self):
+        home = os.environ | {"HOME": str(self.folder)}
+        spec = self.spec()
+        self.succeed("--config=~/" + spec.name, "--output=~/out", cwd=self.folder, env=home)
+        self.assertTrue((self.folder / "out/report.json").is_file())
+        self.assertFalse((self.folder / "~").exists())
+        self.fail_with(2, "--config", spec, "--set", "data.root=~nobody/x", cwd=self.folder, env=home,
+                       says=["data.root", "~nobody/x"])
+
     def test_a_sweep_writes_one_row_for_each_trial(self):
         root = self.real_images(converted=True)
         out = self.folder / "out"
