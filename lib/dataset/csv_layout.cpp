@@ -58,9 +58,9 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   if (field.empty()) return;  // in no split
   bool IndexRow::*const split = split_called(field);
   if (split == nullptr) {
-    throw DataError(
-        fmt::format("{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where,
-                    printable(field)));
+    throw DataError(fmt::format(
+        "{}: '{}' is not a split: expected train, val, test (or another usual name of these), or an empty field", where,
+        printable(field)));
   }
   index.rows.back().*split = true;
   note_split(split, index);

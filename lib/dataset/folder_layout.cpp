@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/shards_hint.hpp"
@@ -61,6 +62,29 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
     log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
 }
 
+// Warns of folders that look like splits and are not read as such: a split is a folder in the root.
+void warn_of_other_splits(const storage::DataRoot& root, const Index& index) {
+  std::set<std::string_view> like_splits;
+  std::string_view before;
+  for (const ImageFile& file : index.files) {
+    const std::string_view folder = file.name.substr(0, std::min(file.name.rfind('/'), file.name.size()));
+    if (folder == before || folder == file.name) continue;
+    before = folder;
+    for (std::size_t begin = 0, end = 0; end < folder.size(); begin = end + 1) {
+      end = std::min(folder.find('/', begin), folder.size());
+      const std::string_view part = folder.substr(begin, end - begin);
+      const bool is_used = begin == 0 && split_called(part) != nullptr;
+      if (!is_used && suggests_split(part)) like_splits.insert(folder.substr(0, end));
+    }
+  }
+  if (like_splits.empty()) return;
+  log::warning(
+      "{}: {} looks like a split and is not read as one{}: name the folders of splits train, val and test, directly "
+      "in the root",
+      root.path, printable(*like_splits.begin()),
+      like_splits.size() == 1 ? "" : fmt::format(", and so do {} more", like_splits.size() - 1));
+}
+
 void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, Index& index) {
   for (auto& [name, number] : classes) {
     number = index.label_names.size();
@@ -78,6 +102,7 @@ Index read_folder_layout(const storage::DataRoot& root) {
   const bool has_splits = std::ranges::any_of(
       index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
   keep_classes(root, index, has_splits);
+  warn_of_other_splits(root, index);
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(class_of(file, has_splits), 0);
   number_classes(classes, index);

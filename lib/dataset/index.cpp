@@ -252,18 +252,6 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
                               dicom_hint(root), shards_hint(root)));
 }
 
-bool IndexRow::*split_called(std::string_view name) {
-  if (name == "train") return &IndexRow::in_train;
-  if (name == "val" || name == "valid" || name == "validation") return &IndexRow::in_val;
-  return name == "test" ? &IndexRow::in_test : nullptr;
-}
-
-void note_split(bool IndexRow::*split, Index& index) {
-  index.has_train_list |= split == &IndexRow::in_train;
-  index.has_val_list |= split == &IndexRow::in_val;
-  index.has_test_list |= split == &IndexRow::in_test;
-}
-
 LabelBits parse_labels(std::string_view field, std::string_view where) {
   LabelBits labels;
   while (!field.empty()) {

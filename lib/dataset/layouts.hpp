@@ -33,10 +33,10 @@ Index read_nih_layout(const storage::DataRoot& root);
 // @throws SpecError as find_columns()
 Index read_csv_layout(const storage::DataRoot& root);
 
-// Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT is called train, val (valid,
-// validation) or test. label_names are the folders that hold an image in any split, sorted. Each image has one label
-// and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out; if none is in one,
-// all are one class, `images`. Thread-safe.
+// Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT has the name of a split.
+// label_names are the folders that hold an image in any split, sorted. Each image has one label and is a patient of its
+// own. Logs a warning if images are in no such folder, and leaves them out; if none is in one, all are one class,
+// `images`. Warns of folders that look like splits but are read as classes, or lie inside of them. Thread-safe.
 // @throws DataError if there is no image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
 
@@ -76,9 +76,11 @@ Index read_imagenet_layout(const storage::DataRoot& root);
 // @throws DataError if a name could mean two files, or two rows mean one file
 std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files);
 
-// Returns the member that marks the split which a folder or a field of that name means (train; val, valid or
-// validation; test), or null for any other name.
+// Returns the member that marks the split which a folder or a field of that name means, in any case (train, training;
+// val, valid, validate, validation, dev; test, testing, eval, evaluation), or null for any other name.
 bool IndexRow::*split_called(std::string_view name);
+// Returns whether a word of the name is the name of a split, as in "train_images" or "Test set 2".
+bool suggests_split(std::string_view name);
 // Notes in `index` that the root says which images are in the split.
 void note_split(bool IndexRow::*split, Index& index);
 

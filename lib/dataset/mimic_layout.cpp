@@ -73,7 +73,6 @@ StudyLabels read_labels(const TableText& table, const spec::LabelsSpec& spec, In
 }
 
 bool IndexRow::*split_of(std::string_view name, std::string_view where) {
-  if (name == "validate") return &IndexRow::in_val;
   if (bool IndexRow::*const split = split_called(name); split != nullptr) return split;
   throw DataError(fmt::format("{}: '{}' is not a split: expected train, validate or test", where, printable(name)));
 }
