@@ -11,12 +11,11 @@
 #include "dataset/observations.hpp"
 #include "dataset/table_rows.hpp"
 #include "dataset/table_text.hpp"
-#include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
 namespace {
 
-constexpr std::string_view kHeader = "Path,Sex,Age,Frontal/Lateral,";
+constexpr std::string_view kColumns[] = {"Path", "Sex", "Age", "Frontal/Lateral"};
 constexpr std::string_view kPatient = "patient";
 constexpr int kChexpertPathParts =
     3;  // patient00001/study1/view1_frontal.jpg: the folders above differ between editions
@@ -46,7 +45,7 @@ std::uint32_t patient_of(std::string_view name, std::string_view where) {
 
 void read_table(const TableText& table, const Table& which, const spec::LabelsSpec& spec, Index& index) {
   TableRows rows(table.text(), table.path());
-  const LabelColumns columns = find_columns(rows.header(), spec, table.path());
+  const LabelColumns columns = find_columns(rows, spec, table.path());
   LabelReader labels(columns, spec);
   while (rows.next()) {
     const std::string_view path = rows.fields()[columns.image];
@@ -66,9 +65,11 @@ void read_table(const TableText& table, const Table& which, const spec::LabelsSp
 }  // namespace
 
 bool is_chexpert_table(const storage::Store& store, const std::string& path) {
-  const auto stream = store.stream(path, {});
-  const storage::SharedBytes head = stream->take(std::min<std::uint64_t>(stream->size(), kHeader.size()));
-  return storage::as_text(head.bytes) == kHeader;
+  const std::string head = table_head(store, path);
+  if (head.empty()) return false;
+  const TableRows rows(head, path);
+  return std::ranges::all_of(
+      kColumns, [&](std::string_view name) { return std::ranges::find(rows.names(), name) != rows.names().end(); });
 }
 
 Index read_chexpert_layout(const storage::DataRoot& root) {

@@ -11,7 +11,7 @@
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
 #include "dataset/table_rows.hpp"
-#include "storage/file_bytes.hpp"
+#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -98,9 +98,9 @@ Index read_csv_layout(const storage::DataRoot& root) {
   index.root = root.path;
   index.layout = spec::DataLayout::csv;
   index.table = find_own_table(root);
-  storage::ByteBuffer buffer;
-  TableRows table(storage::as_text(root.store->read(index.table, buffer)), index.table);
-  const LabelColumns columns = find_columns(table.header(), root.labels, index.table);
+  const TableText text(*root.store, index.table);
+  TableRows table(text.text(), index.table);
+  const LabelColumns columns = find_columns(table, root.labels, index.table);
   index.has_patients = columns.patient.has_value();
   index.likely_patient_column = columns.likely_patient;
   LabelReader labels(columns, root.labels);

@@ -16,7 +16,8 @@
 #include "dataset/name_order.hpp"
 #include "dataset/nih_labels.hpp"
 #include "dataset/shards_hint.hpp"
-#include "storage/file_bytes.hpp"
+#include "dataset/table_rows.hpp"
+#include "dataset/table_text.hpp"
 #include "storage/listed_names.hpp"
 
 namespace chexbench::dataset {
@@ -40,7 +41,7 @@ struct Columns {
 
 // Each bracket in the header holds one comma and covers two columns of data, so a plain split at commas gives the same
 // columns as in the data rows.
-Columns read_header(const std::vector<std::string_view>& names, const std::string& table) {
+Columns read_header(const std::vector<std::string>& names, const std::string& table) {
   Columns columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "Image Index") columns.image = i;
@@ -86,21 +87,12 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   return row;
 }
 
-std::vector<IndexRow> read_table(const std::string& table, std::string_view text, NameArena& names) {
+std::vector<IndexRow> read_table(const TableText& table, NameArena& names) {
   std::vector<IndexRow> rows;
-  rows.reserve(text.size() / 64);
-  LineReader lines(text);
-  CsvFields fields;
-  std::string_view line;
-  if (!lines.next(line)) throw DataError(fmt::format("{}: the file is empty", table));
-  const Columns columns = read_header(fields.split(line), table);
-  fmt::memory_buffer where;
-  while (lines.next(line)) {
-    if (trimmed(line).empty()) continue;
-    where.clear();
-    fmt::format_to(fmt::appender(where), "{}:{}", table, lines.number());
-    rows.push_back(read_row(fields.split(line), columns, {where.data(), where.size()}, names));
-  }
+  rows.reserve(table.text().size() / 64);
+  TableRows fields(table.text(), table.path(), RowWidth::any);
+  const Columns columns = read_header(fields.names(), table.path());
+  while (fields.next()) rows.push_back(read_row(fields.fields(), columns, fields.where(), names));
   return rows;
 }
 
@@ -108,8 +100,8 @@ std::vector<IndexRow> read_table(const std::string& table, std::string_view text
 bool read_list(const storage::Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
   if (!store.size(path)) return false;
-  storage::ByteBuffer buffer;
-  LineReader lines(storage::as_text(store.read(path, buffer)));
+  const TableText list(store, path);
+  LineReader lines(list.text());
   auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
@@ -332,8 +324,7 @@ Index read_nih_layout(const storage::DataRoot& root) {
   index.root = root.path;
   index.table = find_nih_table(root);
   index.label_names = finding_names();
-  storage::ByteBuffer buffer;
-  index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)), index.names);
+  index.rows = read_table(TableText(*root.store, index.table), index.names);
   sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
   index.has_patients = true;

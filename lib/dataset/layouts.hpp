@@ -23,7 +23,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root);
 // name comes twice
 Index read_nih_layout(const storage::DataRoot& root);
 
-// Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas, but no line breaks.
+// Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas and line breaks.
 // label_names are the columns of 0 and 1 in the order in which root.labels.columns names them (those of one pattern in
 // the order of the table) or, if root.labels.separator is set, all names in the one column, sorted. Patients are
 // numbered from 0 in the order of their names; without a column for them, each image is a patient of its own.
@@ -46,7 +46,7 @@ Index read_folder_layout(const storage::DataRoot& root);
 // @throws DataError if there is no table, a row is wrong (the message has file and line), or a name comes twice
 // @throws SpecError as find_columns()
 Index read_chexpert_layout(const storage::DataRoot& root);
-// Returns whether the file begins as CheXpert's tables do. @throws DataError if it cannot be read
+// Returns whether the file has the columns by which CheXpert's tables are known. @throws DataError if it cannot be read
 bool is_chexpert_table(const storage::Store& store, const std::string& path);
 std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names);
 

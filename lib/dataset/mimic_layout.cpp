@@ -59,7 +59,7 @@ std::uint32_t number_in(const TableRows& rows, std::size_t column) {
 
 StudyLabels read_labels(const TableText& table, const spec::LabelsSpec& spec, Index& index) {
   TableRows rows(table.text(), table.path());
-  const LabelColumns columns = find_columns(rows.header(), spec, table.path());
+  const LabelColumns columns = find_columns(rows, spec, table.path());
   LabelReader labels(columns, spec);
   StudyLabels of_study;
   while (rows.next()) {
