@@ -151,7 +151,7 @@ IndexReport report_index(const storage::DataRoot& root) {
   report.listed_without_row = index.listed_without_row;
   count_rows(index, report);
   count_patients(index, report);
-  match_files(root, index, report);
+  if (index.layout != spec::DataLayout::imagenet) match_files(root, index, report);
   find_conversions(root, report);
   add_own_shards(index, report);
   if (report.files == 0 && report.shards.empty() && report.cached_files.empty()) {

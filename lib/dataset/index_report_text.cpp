@@ -44,7 +44,7 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
   std::string command = "chexbench --config configs/experiments/peers-input.json --set ";
   command += shell_word("data.root=" + report.root);
   for (const std::string& override : overrides) command += " --set " + shell_word(override);
-  if (report.missing.size() < report.rows) return command;
+  if (report.has_images()) return command;
   const auto usable = std::ranges::find_if(report.shards, [](const ShardCount& s) { return s.problem.empty(); });
   if (!report.dicom_file.empty()) {
     return fmt::format("{} is a DICOM file, {}", printable(report.dicom_file), dicom_advice());
