@@ -6,6 +6,8 @@
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/observations.hpp"
@@ -64,12 +66,9 @@ void read_table(const TableText& table, const Table& which, const spec::LabelsSp
 
 }  // namespace
 
-bool is_chexpert_table(const storage::Store& store, const std::string& path) {
-  const std::string head = table_head(store, path);
-  if (head.empty()) return false;
-  const TableRows rows(head, path);
-  return std::ranges::all_of(
-      kColumns, [&](std::string_view name) { return std::ranges::find(rows.names(), name) != rows.names().end(); });
+bool is_chexpert_header(const std::vector<std::string>& names) {
+  return std::ranges::all_of(kColumns,
+                             [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); });
 }
 
 Index read_chexpert_layout(const storage::DataRoot& root) {
@@ -78,9 +77,12 @@ Index read_chexpert_layout(const storage::DataRoot& root) {
   index.layout = spec::DataLayout::chexpert;
   index.has_patients = index.has_unclear_labels = true;
   const spec::LabelsSpec spec = observation_labels(root.labels, "Path");
+  const std::vector<FoundTable> tables = find_tables(*root.store, root.path, root.store->list(root.path));
   for (const Table& table : kTables) {
-    const std::string path = fmt::format("{}/{}", root.path, table.name);
-    if (!root.store->size(path)) continue;
+    const auto found =
+        std::ranges::find_if(tables, [&](const FoundTable& t) { return lower_case(t.name) == table.name; });
+    if (found == tables.end()) continue;
+    const std::string path = fmt::format("{}/{}", root.path, found->name);
     read_table(TableText(*root.store, path), table, spec, index);
     if (index.table.empty()) {
       index.table = path;

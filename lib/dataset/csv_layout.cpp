@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <string_view>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
@@ -15,22 +15,6 @@
 
 namespace chexbench::dataset {
 namespace {
-
-std::string find_own_table(const storage::DataRoot& root) {
-  if (!root.labels.csv.empty()) {
-    std::string path = root.path + "/" + root.labels.csv;
-    if (root.store->size(path)) return path;
-    throw DataError(fmt::format("no label table {}, which data.labels.csv names", path));
-  }
-  std::set<std::string> tables;
-  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
-    if (entry.kind == storage::StoreEntry::Kind::file && entry.name.ends_with(".csv")) tables.insert(entry.name);
-  }
-  if (tables.size() == 1) return root.path + "/" + *tables.begin();
-  if (tables.empty()) throw DataError(fmt::format("no label table in '{}': expected a *.csv there", root.path));
-  throw DataError(fmt::format("'{}' holds several tables: set data.labels.csv to the one with the labels{}", root.path,
-                              suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
-}
 
 // Returns whether the path leads from its folder to a file below it and has no part that normalizing would change, as
 // nearly all have.

@@ -11,6 +11,7 @@
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
 #include "dataset/dicom.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
@@ -146,34 +147,63 @@ void check_folder(const std::string& root) {
   }
 }
 
-bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
+bool is_split_folder(const storage::StoreEntry& entry) {
+  return entry.kind == storage::StoreEntry::Kind::folder && split_called(entry.name) != nullptr;
+}
+bool is_image_file(const storage::StoreEntry& entry) {
+  return entry.kind == storage::StoreEntry::Kind::file && !entry.name.starts_with('.') && is_image_name(entry.name);
+}
+
+// What a folder in the root holds that decides whether it is a data set itself.
+struct InnerFolder {
+  std::string name;
+  bool has_split = false;   // the folder of one
+  bool has_known = false;   // the table of a published data set
+  bool has_own = false;     // any other table
+  bool has_images = false;  // directly
+};
+
+InnerFolder look_into(const storage::DataRoot& root, const std::string& name) {
+  const std::string path = root.path + "/" + name;
+  const std::vector<storage::StoreEntry> entries = root.store->list(path);
+  InnerFolder folder{.name = name};
+  if (is_results_folder(entries)) return folder;
+  const std::vector<FoundTable> tables = find_tables(*root.store, path, entries);
+  folder.has_split = std::ranges::any_of(entries, is_split_folder);
+  folder.has_own = has_kind(tables, TableKind::own);
+  folder.has_known =
+      has_kind(tables, TableKind::nih) || has_kind(tables, TableKind::mimic) || has_kind(tables, TableKind::chexpert);
+  folder.has_images = std::ranges::any_of(entries, is_image_file);
+  return folder;
+}
 
 // Returns the name of the one folder in the root that is a data set itself, because it holds a table or the folder of a
-// split, or "" if none or several are. A root with many folders holds classes, and is not looked into.
+// split, or "" if none or several are. A table of one's own may also lie in the folder of a class, beside its images. A
+// root with many folders holds classes, and is not looked into.
 std::string only_set_inside(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
-  constexpr std::size_t kMostFolders = 16;
-  const auto is_folder = [](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; };
-  const auto is_split = [&](const storage::StoreEntry& e) { return is_folder(e) && split_called(e.name) != nullptr; };
-  const auto is_table = [&](const storage::StoreEntry& e) { return !is_folder(e) && e.name.ends_with(".csv"); };
-  const auto folders = static_cast<std::size_t>(std::ranges::count_if(entries, is_folder));
-  if (folders > kMostFolders || std::ranges::any_of(entries, is_split)) return "";
-  std::string found;
+  constexpr std::ptrdiff_t kMostFolders = 16;
+  if (std::ranges::count(entries, storage::StoreEntry::Kind::folder, &storage::StoreEntry::kind) > kMostFolders ||
+      std::ranges::any_of(entries, is_split_folder))
+    return "";
+  std::vector<InnerFolder> folders;
   for (const storage::StoreEntry& entry : entries) {
-    if (!is_folder(entry) || entry.name.starts_with('.')) continue;
-    const std::vector<storage::StoreEntry> inside = root.store->list(root.path + "/" + entry.name);
-    if (std::ranges::none_of(inside, is_table) && std::ranges::none_of(inside, is_split)) continue;
-    if (!found.empty()) return "";
-    found = entry.name;
+    if (entry.kind == storage::StoreEntry::Kind::folder && !entry.name.starts_with('.'))
+      folders.push_back(look_into(root, entry.name));
   }
-  return found;
+  const bool are_classes = std::ranges::count(folders, true, &InnerFolder::has_images) > 1;
+  const auto is_set = [&](const InnerFolder& folder) {
+    return folder.has_split || folder.has_known || (folder.has_own && !(are_classes && folder.has_images));
+  };
+  if (std::ranges::count_if(folders, is_set) != 1) return "";
+  return std::ranges::find_if(folders, is_set)->name;
 }
 
 // Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
 std::string find_nih_table(const storage::DataRoot& root) {
   std::string newest;
-  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
+  for (const FoundTable& table : find_tables(*root.store, root.path, root.store->list(root.path))) {
     // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
-    if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
+    if (table.kind == TableKind::nih) newest = std::max(newest, table.name);
   }
   if (newest.empty()) {
     throw DataError(
@@ -218,15 +248,11 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
                                 root.path, kLayouts));
   }
   if (root.layout != spec::DataLayout::automatic) return root.layout;
-  const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
-  if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
-  if (any([](const storage::StoreEntry& e) { return is_mimic_table(e.name); })) return spec::DataLayout::mimic;
-  const auto is_chexpert = [&](const storage::StoreEntry& e) {
-    const bool has_name = e.name == "train.csv" || e.name == "valid.csv";
-    return has_name && is_chexpert_table(*root.store, root.path + "/" + e.name);
-  };
-  if (any(is_chexpert)) return spec::DataLayout::chexpert;
-  if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  const std::vector<FoundTable> tables = find_tables(*root.store, root.path, entries);
+  if (has_kind(tables, TableKind::nih)) return spec::DataLayout::nih;
+  if (has_kind(tables, TableKind::mimic)) return spec::DataLayout::mimic;
+  if (has_kind(tables, TableKind::chexpert)) return spec::DataLayout::chexpert;
+  if (has_kind(tables, TableKind::own)) return spec::DataLayout::csv;
   refuse_folder_of_format(root, entries);
   if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
@@ -238,7 +264,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   const auto may_hold_images = [](const storage::StoreEntry& e) {
     return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
   };
-  if (any(may_hold_images)) return spec::DataLayout::folders;
+  if (std::ranges::any_of(entries, may_hold_images)) return spec::DataLayout::folders;
   if (entries.empty()) throw DataError(fmt::format("'{}' is empty: expected {}", root.path, kLayouts));
   throw DataError(fmt::format("no images and no label table in '{}': expected {}{}{}", root.path, kLayouts,
                               dicom_hint(root), shards_hint(root)));

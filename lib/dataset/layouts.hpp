@@ -11,8 +11,9 @@ namespace chexbench::dataset {
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
 // these that fits the root's own entries: a Data_Entry*.csv (nih), a mimic-cxr-*-chexpert.csv (mimic), a train.csv or
-// valid.csv that begins as CheXpert's (chexpert), any other *.csv (csv), a folder or an image (folders). Folders in the
-// root are listed only to tell classes from a data set that is one folder further down. Thread-safe.
+// valid.csv with CheXpert's columns (chexpert), any other *.csv that is no result of chexbench (csv), a folder or an
+// image (folders). Folders in the root are listed only to tell classes from a data set that is one folder further down.
+// Thread-safe.
 // @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
 // one of its folders (at most 16) is a data set
 spec::DataLayout find_layout(const storage::DataRoot& root);
@@ -46,8 +47,8 @@ Index read_folder_layout(const storage::DataRoot& root);
 // @throws DataError if there is no table, a row is wrong (the message has file and line), or a name comes twice
 // @throws SpecError as find_columns()
 Index read_chexpert_layout(const storage::DataRoot& root);
-// Returns whether the file has the columns by which CheXpert's tables are known. @throws DataError if it cannot be read
-bool is_chexpert_table(const storage::Store& store, const std::string& path);
+// Returns whether a table with these columns is one of CheXpert's.
+bool is_chexpert_header(const std::vector<std::string>& names);
 std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names);
 
 // Reads MIMIC-CXR-JPG: mimic-cxr-*-chexpert.csv, joined by study with mimic-cxr-*-split.csv; either may be a .gz. A row

@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/observations.hpp"
@@ -27,8 +28,9 @@ constexpr std::string_view kSplit = "-split.csv";
 constexpr std::string_view kPacked = ".gz";
 
 bool is_table(std::string_view name, std::string_view ending) {
-  if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
-  return name.starts_with(kPrefix) && name.ends_with(ending);
+  std::string lower = lower_case(name);
+  if (lower.ends_with(kPacked)) lower.resize(lower.size() - kPacked.size());
+  return lower.starts_with(kPrefix) && lower.ends_with(ending);
 }
 
 // Returns the path of the table whose name ends so, plain or compressed, or "" if there is none. The latest version is
