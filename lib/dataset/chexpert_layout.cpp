@@ -98,8 +98,8 @@ Index read_chexpert_layout(const storage::DataRoot& root) {
   return index;
 }
 
-std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kChexpertPathParts, names);
+std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed) {
+  return find_study_files(root, kChexpertPathParts, names, passed);
 }
 
 }  // namespace chexbench::dataset

@@ -19,6 +19,7 @@
 #include "dataset/shards_hint.hpp"
 #include "dataset/table_rows.hpp"
 #include "dataset/table_text.hpp"
+#include "spec/folder_file.hpp"
 #include "storage/listed_names.hpp"
 
 namespace chexbench::dataset {
@@ -101,6 +102,7 @@ std::vector<IndexRow> read_table(const TableText& table, NameArena& names) {
 bool read_list(const storage::Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
   if (!store.size(path)) return false;
+  index.other_tables.push_back(path);
   const TableText list(store, path);
   LineReader lines(list.text());
   auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
@@ -210,6 +212,14 @@ std::string find_nih_table(const storage::DataRoot& root) {
         fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition)", root.path));
   }
   return fs::path(root.path) / newest;
+}
+
+// Returns the paths of the files that are no images, but that the index came from.
+std::vector<const std::string*> used_files(const Index& index) {
+  std::vector<const std::string*> used{&index.table};
+  for (const std::string& table : index.other_tables) used.push_back(&table);
+  for (const IndexShard& shard : index.shards) used.push_back(&shard.path);
+  return used;
 }
 
 }  // namespace
@@ -328,20 +338,30 @@ Index read_index(const storage::DataRoot& root) {
   }
 }
 
-std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names) {
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names,
+                                  PassedOver* passed) {
+  if (passed != nullptr) {
+    passed->use(spec::kFolderFileName);
+    for (const std::string* const used : used_files(index))
+      passed->use(std::string_view(*used).substr(std::min(root.path.size() + 1, used->size())));
+  }
   switch (index.layout) {
     case spec::DataLayout::csv:
-      return match_files(index, list_images(*root.store, root.path, names));
+      return match_files(index, list_images(*root.store, root.path, names, passed));
     case spec::DataLayout::folders:
+      if (passed != nullptr) *passed = index.passed;
       return index.files;
     case spec::DataLayout::chexpert:
-      return find_chexpert_files(root, names);
+      return find_chexpert_files(root, names, passed);
     case spec::DataLayout::mimic:
-      return find_mimic_files(root, names);
+      return find_mimic_files(root, names, passed);
     case spec::DataLayout::imagenet:
+      if (passed == nullptr) return {};
+      for (const ImageFile& file : list_images(*root.store, root.path, names, passed))
+        passed->add(PassedKind::not_in_a_class, file.name);
       return {};
     default:
-      return find_image_files(root, names);
+      return find_nih_files(root, index, names, passed);
   }
 }
 

@@ -49,7 +49,7 @@ Index read_folder_layout(const storage::DataRoot& root);
 Index read_chexpert_layout(const storage::DataRoot& root);
 // Returns whether a table with these columns is one of CheXpert's.
 bool is_chexpert_header(const std::vector<std::string>& names);
-std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names);
+std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed);
 
 // Reads MIMIC-CXR-JPG: mimic-cxr-*-chexpert.csv, joined by study with mimic-cxr-*-split.csv; either may be a .gz. A row
 // is called by its path below files/ (p10/p10000032/s50414267/ID.jpg). Images of studies without labels are left out
@@ -58,7 +58,7 @@ std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameAr
 Index read_mimic_layout(const storage::DataRoot& root);
 // Returns whether a table of that name holds MIMIC-CXR-JPG's labels.
 bool is_mimic_table(std::string_view name);
-std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names);
+std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed);
 
 // Returns whether the folder holds TensorFlow's shards of ImageNet: train-00000-of-01024, validation-00000-of-00128.
 // They lie in it, or in folders train and validation in it.
@@ -73,7 +73,8 @@ Index read_imagenet_layout(const storage::DataRoot& root);
 
 // Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
 // of names. A row's name is a path in the root, with or without its ending, or else the file's own name in any folder,
-// with or without its ending. Files that no row means keep their paths as names. Thread-safe.
+// with or without its ending. A row with another ending of images than its file has means it if no other row does.
+// Files that no row means keep their names. Thread-safe.
 // @throws DataError if a name could mean two files, or two rows mean one file
 std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files);
 

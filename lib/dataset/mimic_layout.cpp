@@ -133,8 +133,8 @@ Index read_mimic_layout(const storage::DataRoot& root) {
   return index;
 }
 
-std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kMimicPathParts, names);
+std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed) {
+  return find_study_files(root, kMimicPathParts, names, passed);
 }
 
 }  // namespace chexbench::dataset
