@@ -70,7 +70,8 @@ void count_patients(const Index& index, IndexReport& report) {
 // Rows and files are both in the order of names.
 void match_files(const storage::DataRoot& root, const Index& index, IndexReport& report) {
   NameArena names;
-  const std::vector<ImageFile> files = find_files(root, index, names);
+  const std::vector<ImageFile> files = find_files(root, index, names, &report.passed);
+  if (index.layout == spec::DataLayout::imagenet) return;  // the shards hold the images
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
@@ -151,7 +152,7 @@ IndexReport report_index(const storage::DataRoot& root) {
   report.listed_without_row = index.listed_without_row;
   count_rows(index, report);
   count_patients(index, report);
-  if (index.layout != spec::DataLayout::imagenet) match_files(root, index, report);
+  match_files(root, index, report);
   find_conversions(root, report);
   add_own_shards(index, report);
   if (report.files == 0 && report.shards.empty() && report.cached_files.empty()) {

@@ -49,6 +49,7 @@ struct IndexReport {
   std::vector<std::string> missing;             // rows without a file; none where shards are the index
   std::vector<std::string> orphans;             // files without a row
   std::vector<std::string> listed_without_row;  // in a split list, but not in the table
+  PassedOver passed;                            // files that are neither images with a row nor read for the index
   std::optional<std::vector<std::string>> patients_in_both_splits;  // as the function below
   std::vector<ShardCount> shards;                                   // by format, then by split
   std::vector<std::string> cached_files;                            // names of the files of cached pixels

@@ -57,6 +57,16 @@ bool ends_in_one_of(std::string_view lower, std::span<const std::string_view> en
   return std::ranges::any_of(endings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
+// Returns the first names in brackets, after a blank, or "" if none shall be shown.
+std::string names_text(const PassedOver::Files& files, std::size_t shown) {
+  if (shown == 0) return "";
+  std::vector<std::string> names;
+  for (auto name = files.names.begin(); name != files.names.end() && names.size() < shown; ++name)
+    names.push_back(printable(*name));
+  if (files.count > names.size()) names.emplace_back("...");
+  return fmt::format(" ({})", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::string_view to_string(PassedKind kind) { return words_of(kind).word; }
@@ -77,17 +87,17 @@ std::size_t PassedOver::count() const {
   return all;
 }
 
+std::string files_text(const PassedOver::Files& files, std::size_t shown) {
+  return fmt::format("{}{}", files.count, names_text(files, shown));
+}
+
 std::string passed_images_text(const PassedOver& passed, std::size_t shown) {
   std::vector<std::string> clauses;
   for (const auto& [kind, files] : passed.kinds()) {
     const KindWords& words = words_of(kind);
     if (words.one.empty()) continue;
-    std::vector<std::string> names;
-    for (auto name = files.names.begin(); name != files.names.end() && names.size() < shown; ++name)
-      names.push_back(printable(*name));
-    if (files.count > names.size()) names.emplace_back("...");
     clauses.push_back(
-        fmt::format("{} {} ({})", files.count, files.count == 1 ? words.one : words.more, fmt::join(names, ", ")));
+        fmt::format("{} {}{}", files.count, files.count == 1 ? words.one : words.more, names_text(files, shown)));
   }
   return fmt::to_string(fmt::join(clauses, "; "));
 }

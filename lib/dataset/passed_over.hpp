@@ -54,6 +54,9 @@ class PassedOver {
   std::set<std::string, std::less<>> image_folders_, used_;
 };
 
+// Returns the count, and the first names in brackets: "4 (a.bmp, b.bmp, ...)".
+std::string files_text(const PassedOver::Files& files, std::size_t shown);
+
 // Returns a clause about what people mean as images, with the first names of each kind, or "" if nothing of it was
 // passed over: "3 images in formats that are not read (a.bmp, ...) and 1 link that leads nowhere (b.png)".
 std::string passed_images_text(const PassedOver& passed, std::size_t shown = 3);
