@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text.hpp"
+
 namespace chexbench {
 namespace {
 
@@ -18,33 +20,95 @@ std::size_t closing_quote(std::string_view line) {
   return quote;
 }
 
+// Returns the place of a quote that begins a field of the line and is not closed in it, or npos. `begin` is that of the
+// first field that may have one.
+std::size_t open_quote(std::string_view line, std::size_t begin, char separator) {
+  while (begin < line.size()) {
+    std::size_t end = begin;
+    if (line[begin] == '"') {
+      const std::size_t close = closing_quote(line.substr(begin));
+      if (close == std::string_view::npos) return begin;
+      end += close;
+    }
+    end = line.find(separator, end);
+    if (end == std::string_view::npos) break;
+    begin = end + 1;
+  }
+  return std::string_view::npos;
+}
+
+// The fields of the first records of a table, if they are separated in one way.
+struct FieldCount {
+  bool are_equal = false;
+  std::size_t least = 0;
+  auto operator<=>(const FieldCount&) const = default;
+};
+
+FieldCount count_fields(std::string_view table, char separator) {
+  constexpr int kRecords = 20;
+  LineReader lines(table);
+  std::vector<std::string_view> fields;
+  std::size_t least = std::string_view::npos, most = 0;
+  std::string_view record;
+  for (int i = 0; i < kRecords && lines.next_record(record, separator); ++i) {
+    if (trimmed(record).empty()) continue;
+    split_csv_line(record, fields, separator);
+    least = std::min(least, fields.size());
+    most = std::max(most, fields.size());
+  }
+  return {.are_equal = least == most && least > 1, .least = std::min(least, most)};
+}
+
 }  // namespace
 
 LineReader::LineReader(std::string_view text) : rest_(text) {
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+  const std::size_t first = rest_.find_first_of("\r\n");
+  const bool ends_alone = first != std::string_view::npos && rest_.substr(first, 2) != "\r\n" && rest_[first] == '\r';
+  if (ends_alone && std::ranges::count(rest_, '\r') > std::ranges::count(rest_, '\n')) end_ = '\r';
 }
 
 bool LineReader::next(std::string_view& line) {
   if (rest_.empty()) return false;
-  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  const std::size_t end = std::min(rest_.find(end_), rest_.size());
   line = rest_.substr(0, end);
   if (line.ends_with('\r')) line.remove_suffix(1);
   rest_.remove_prefix(std::min(end + 1, rest_.size()));
-  ++number_;
+  number_ = ++lines_;
   return true;
+}
+
+bool LineReader::next_record(std::string_view& record, char separator) {
+  if (!next(record)) return false;
+  const std::size_t first = number_;
+  const std::string_view text(record.data(), static_cast<std::size_t>(rest_.data() + rest_.size() - record.data()));
+  std::size_t open = 0;
+  while ((open = open_quote(record, open, separator)) != std::string_view::npos) {
+    const std::size_t close = closing_quote(text.substr(open));
+    if (close == std::string_view::npos) break;
+    std::string_view line;
+    while (record.size() <= open + close && next(line))
+      record = text.substr(0, static_cast<std::size_t>(line.data() + line.size() - text.data()));
+  }
+  number_ = first;
+  return true;
+}
+
+char csv_separator(std::string_view table) {
+  constexpr std::string_view kSeparators = ",;\t";
+  return *std::ranges::max_element(kSeparators, {}, [&](char separator) { return count_fields(table, separator); });
+}
+
+std::optional<char> stated_separator(std::string_view line) {
+  if (line.size() == 7 && line.front() == '"' && line.back() == '"') line = line.substr(1, 5);
+  const bool states_it = line.size() == 5 && lower_case(line.substr(0, 4)) == "sep=";
+  return states_it ? std::optional(line[4]) : std::nullopt;
 }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return text.substr(0, 0);
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-char csv_separator(std::string_view header) {
-  for (const char separator : {',', ';', '\t'}) {
-    if (header.find(separator) != std::string_view::npos) return separator;
-  }
-  return ',';
 }
 
 void split_csv_line(std::string_view line, std::vector<std::string_view>& fields, char separator) {

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace chexbench {
 
-// Iterates over the lines of a text. A line ends with "\n" or "\r\n", which is removed; a last line without a newline
-// counts; a UTF-8 byte order mark at the beginning is skipped. Not thread-safe. Example:
+// Iterates over the lines of a text. A line ends with "\n" or "\r\n", which is removed, or with "\r" if the text ends
+// its first line so and has more of them than of "\n"; a last line without an end counts; a UTF-8 byte order mark at
+// the beginning is skipped. Not thread-safe. Example:
 //   LineReader lines(text);
 //   for (std::string_view line; lines.next(line);) ...
 class LineReader {
@@ -18,17 +20,25 @@ class LineReader {
   explicit LineReader(std::string_view text);
   // Sets `line` to the next line and returns true, or returns false at the end of the text.
   bool next(std::string_view& line);
-  // The number, counted from 1, of the line that next() returned last; 0 before the first.
+  // The same for a record of a table: the line, and those after it into which a field in quotes goes on. A quote that
+  // nothing closes is text.
+  bool next_record(std::string_view& record, char separator);
+  // The number, counted from 1, of the line that next() returned last, or with which the record of next_record()
+  // begins; 0 before the first.
   std::size_t number() const { return number_; }
 
  private:
   std::string_view rest_;
+  char end_ = '\n';
   std::size_t number_ = 0;
+  std::size_t lines_ = 0;  // read so far
 };
 
-// Returns what separates the columns of a table that begins with this line: a comma or, if it has none, the semicolon
-// that spreadsheets write where a comma is the decimal point, or a tab.
-char csv_separator(std::string_view header);
+// Returns what separates the columns of a table: of a comma, a semicolon (which spreadsheets write where a comma is the
+// decimal point) and a tab, the one that gives its first records equally many fields, and more than the others do.
+char csv_separator(std::string_view table);
+// Returns the separator that a line such as "sep=;" states, which spreadsheets take for no part of the table.
+std::optional<char> stated_separator(std::string_view line);
 
 // Replaces `fields` with the fields of `line`; reusing `fields` saves allocations. A field whose first character is a
 // double quote may hold separators; the quotes around it are removed, as are blanks around a field. A doubled quote in

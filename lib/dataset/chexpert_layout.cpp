@@ -6,17 +6,18 @@
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/observations.hpp"
 #include "dataset/table_rows.hpp"
 #include "dataset/table_text.hpp"
-#include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
 namespace {
 
-constexpr std::string_view kHeader = "Path,Sex,Age,Frontal/Lateral,";
+constexpr std::string_view kColumns[] = {"Path", "Sex", "Age", "Frontal/Lateral"};
 constexpr std::string_view kPatient = "patient";
 constexpr int kChexpertPathParts =
     3;  // patient00001/study1/view1_frontal.jpg: the folders above differ between editions
@@ -46,7 +47,7 @@ std::uint32_t patient_of(std::string_view name, std::string_view where) {
 
 void read_table(const TableText& table, const Table& which, const spec::LabelsSpec& spec, Index& index) {
   TableRows rows(table.text(), table.path());
-  const LabelColumns columns = find_columns(rows.header(), spec, table.path());
+  const LabelColumns columns = find_columns(rows, spec, table.path());
   LabelReader labels(columns, spec);
   while (rows.next()) {
     const std::string_view path = rows.fields()[columns.image];
@@ -65,10 +66,9 @@ void read_table(const TableText& table, const Table& which, const spec::LabelsSp
 
 }  // namespace
 
-bool is_chexpert_table(const storage::Store& store, const std::string& path) {
-  const auto stream = store.stream(path, {});
-  const storage::SharedBytes head = stream->take(std::min<std::uint64_t>(stream->size(), kHeader.size()));
-  return storage::as_text(head.bytes) == kHeader;
+bool is_chexpert_header(const std::vector<std::string>& names) {
+  return std::ranges::all_of(kColumns,
+                             [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); });
 }
 
 Index read_chexpert_layout(const storage::DataRoot& root) {
@@ -77,9 +77,12 @@ Index read_chexpert_layout(const storage::DataRoot& root) {
   index.layout = spec::DataLayout::chexpert;
   index.has_patients = index.has_unclear_labels = true;
   const spec::LabelsSpec spec = observation_labels(root.labels, "Path");
+  const std::vector<FoundTable> tables = find_tables(*root.store, root.path, root.store->list(root.path));
   for (const Table& table : kTables) {
-    const std::string path = fmt::format("{}/{}", root.path, table.name);
-    if (!root.store->size(path)) continue;
+    const auto found =
+        std::ranges::find_if(tables, [&](const FoundTable& t) { return lower_case(t.name) == table.name; });
+    if (found == tables.end()) continue;
+    const std::string path = fmt::format("{}/{}", root.path, found->name);
     read_table(TableText(*root.store, path), table, spec, index);
     if (index.table.empty()) {
       index.table = path;
@@ -95,8 +98,8 @@ Index read_chexpert_layout(const storage::DataRoot& root) {
   return index;
 }
 
-std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kChexpertPathParts, names);
+std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed) {
+  return find_study_files(root, kChexpertPathParts, names, passed);
 }
 
 }  // namespace chexbench::dataset

@@ -2,35 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <string_view>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
 #include "dataset/table_rows.hpp"
-#include "storage/file_bytes.hpp"
+#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {
-
-std::string find_own_table(const storage::DataRoot& root) {
-  if (!root.labels.csv.empty()) {
-    std::string path = root.path + "/" + root.labels.csv;
-    if (root.store->size(path)) return path;
-    throw DataError(fmt::format("no label table {}, which data.labels.csv names", path));
-  }
-  std::set<std::string> tables;
-  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
-    if (entry.kind == storage::StoreEntry::Kind::file && entry.name.ends_with(".csv")) tables.insert(entry.name);
-  }
-  if (tables.size() == 1) return root.path + "/" + *tables.begin();
-  if (tables.empty()) throw DataError(fmt::format("no label table in '{}': expected a *.csv there", root.path));
-  throw DataError(fmt::format("'{}' holds several tables: set data.labels.csv to the one with the labels{}", root.path,
-                              suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
-}
 
 // Returns whether the path leads from its folder to a file below it and has no part that normalizing would change, as
 // nearly all have.
@@ -58,9 +42,9 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   if (field.empty()) return;  // in no split
   bool IndexRow::*const split = split_called(field);
   if (split == nullptr) {
-    throw DataError(
-        fmt::format("{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where,
-                    printable(field)));
+    throw DataError(fmt::format(
+        "{}: '{}' is not a split: expected train, val, test (or another usual name of these), or an empty field", where,
+        printable(field)));
   }
   index.rows.back().*split = true;
   note_split(split, index);
@@ -98,9 +82,9 @@ Index read_csv_layout(const storage::DataRoot& root) {
   index.root = root.path;
   index.layout = spec::DataLayout::csv;
   index.table = find_own_table(root);
-  storage::ByteBuffer buffer;
-  TableRows table(storage::as_text(root.store->read(index.table, buffer)), index.table);
-  const LabelColumns columns = find_columns(table.header(), root.labels, index.table);
+  const TableText text(*root.store, index.table);
+  TableRows table(text.text(), index.table);
+  const LabelColumns columns = find_columns(table, root.labels, index.table);
   index.has_patients = columns.patient.has_value();
   index.likely_patient_column = columns.likely_patient;
   LabelReader labels(columns, root.labels);

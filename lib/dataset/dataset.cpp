@@ -96,7 +96,10 @@ std::uint64_t estimated_bytes(const storage::Store& store, const std::vector<std
 void add_png_files(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
                    const Index& index, Dataset& dataset) {
   NameArena names;
-  const std::vector<ImageFile> files = find_files(root, index, names);
+  PassedOver passed;
+  const std::vector<ImageFile> files = find_files(root, index, names, &passed);
+  if (const std::string text = passed_images_text(passed); !text.empty())
+    log::warning("{}: passed over: {}; `chexbench data index` counts them", spec.root, text);
   std::vector<std::string> of_unknown_size;
   dataset.images.reserve(std::min(rows.size(), files.size()));
   auto file = files.begin();
@@ -111,10 +114,9 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
     throw DataError(
-        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}{}",
-                    spec::to_string(spec.split), spec.root, rows.size(),
-                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below it",
-                    dicom_hint(root)));
+        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in the root or a "
+                    "folder below it{}",
+                    spec::to_string(spec.split), spec.root, rows.size(), dicom_hint(root)));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,

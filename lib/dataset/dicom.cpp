@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 132;  // by which a DICOM file is known
 
-bool has_dicom_letters(const storage::Store& store, const std::string& path) {
-  try {
-    const auto stream = store.stream(path, {});
-    if (stream->size() == storage::kUnknownBytes || stream->size() < kHeadBytes) return false;
-    return image::is_dicom(stream->take(kHeadBytes).bytes);
-  } catch (const DataError&) {
-    return false;  // a file that cannot be read is none that a message can tell of
-  }
-}
-
 // `deeper` is how many more levels of folders may be opened.
 std::string find_below(const storage::Store& store, const std::string& folder, int deeper) {
   constexpr std::size_t kMostEntries = 8;  // of each kind, in each folder
@@ -45,6 +35,16 @@ std::string find_below(const storage::Store& store, const std::string& folder, i
 
 }  // namespace
 
+bool has_dicom_letters(const storage::Store& store, const std::string& path) {
+  try {
+    const auto stream = store.stream(path, {});
+    if (stream->size() == storage::kUnknownBytes || stream->size() < kHeadBytes) return false;
+    return image::is_dicom(stream->take(kHeadBytes).bytes);
+  } catch (const DataError&) {
+    return false;  // a file that cannot be read is none that a message can tell of
+  }
+}
+
 std::string find_dicom_file(const storage::DataRoot& root) { return find_below(*root.store, root.path, 3); }
 
 std::string dicom_advice() {
@@ -52,9 +52,7 @@ std::string dicom_advice() {
     return "which this chexbench was built without DCMTK to read: install libdcmtk-dev and build it again, or export "
            "the images to PNG or JPEG first";
   }
-  return "which is read where its name ends in .dcm or .dicom and the layout is not ChestX-ray14's: rename the files, "
-         "or "
-         "export the images to PNG first";
+  return "which is read where its name ends in .dcm or .dicom: rename the files, or export the images to PNG first";
 }
 
 std::string dicom_hint(const storage::DataRoot& root) {

@@ -13,6 +13,9 @@ namespace chexbench::dataset {
 // @throws DataError if the root cannot be listed
 std::string find_dicom_file(const storage::DataRoot& root);
 
+// Returns whether the file has "DICM" at byte 128. Thread-safe.
+bool has_dicom_letters(const storage::Store& store, const std::string& path);
+
 // Returns what to do about a DICOM file that is not read, to follow "is a DICOM file, ".
 std::string dicom_advice();
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -7,9 +8,11 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/shards_hint.hpp"
+#include "spec/folder_file.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -57,8 +60,47 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
   }
   const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
   if (std::ranges::all_of(index.files, is_outside)) return;
+  for (const ImageFile& file : index.files) {
+    if (is_outside(file)) index.passed.add(PassedKind::not_in_a_class, file.name);
+  }
   if (const auto outside = std::erase_if(index.files, is_outside); outside > 0)
     log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
+}
+
+// Warns of folders that look like splits and are not read as such: a split is a folder in the root.
+void warn_of_other_splits(const storage::DataRoot& root, const Index& index) {
+  std::set<std::string_view> like_splits;
+  std::string_view before;
+  for (const ImageFile& file : index.files) {
+    const std::string_view folder = file.name.substr(0, std::min(file.name.rfind('/'), file.name.size()));
+    if (folder == before || folder == file.name) continue;
+    before = folder;
+    for (std::size_t begin = 0, end = 0; end < folder.size(); begin = end + 1) {
+      end = std::min(folder.find('/', begin), folder.size());
+      const std::string_view part = folder.substr(begin, end - begin);
+      const bool is_used = begin == 0 && split_called(part) != nullptr;
+      if (!is_used && suggests_split(part)) like_splits.insert(folder.substr(0, end));
+    }
+  }
+  if (like_splits.empty()) return;
+  log::warning(
+      "{}: {} looks like a split and is not read as one{}: name the folders of splits train, val and test, directly "
+      "in the root",
+      root.path, printable(*like_splits.begin()),
+      like_splits.size() == 1 ? "" : fmt::format(", and so do {} more", like_splits.size() - 1));
+}
+
+// Warns of folders of classes that have files, but none that can be read.
+void warn_of_lost_classes(const storage::DataRoot& root, const Index& index, bool has_splits) {
+  std::set<std::string, std::less<>> lost;
+  for (const std::string& folder : index.passed.image_folders()) {
+    const std::string path = folder + "/";
+    const std::string_view name = place_of(path, has_splits).name;
+    if (!name.empty() && std::ranges::find(index.label_names, name) == index.label_names.end()) lost.emplace(name);
+  }
+  if (lost.empty()) return;
+  log::warning("{}: no image of class {} can be read, so {} no label", root.path,
+               printable(fmt::to_string(fmt::join(lost, ", "))), lost.size() == 1 ? "it is" : "they are");
 }
 
 void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, Index& index) {
@@ -74,13 +116,16 @@ Index read_folder_layout(const storage::DataRoot& root) {
   Index index;
   index.root = index.table = root.path;
   index.layout = spec::DataLayout::folders;
-  index.files = list_images(*root.store, root.path, index.names);
+  index.passed.use(spec::kFolderFileName);
+  index.files = list_images(*root.store, root.path, index.names, &index.passed);
   const bool has_splits = std::ranges::any_of(
       index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
   keep_classes(root, index, has_splits);
+  warn_of_other_splits(root, index);
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(class_of(file, has_splits), 0);
   number_classes(classes, index);
+  warn_of_lost_classes(root, index, has_splits);
   index.rows.reserve(index.files.size());
   for (const ImageFile& file : index.files) {
     const Place place = place_of(file.name, has_splits);

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "dataset/find_tables.hpp"
+#include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
 #include "image/dicom/dicom_decoder.hpp"
+#include "storage/listed_names.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -55,23 +59,76 @@ bool is_converted(std::string_view folder) {
   return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
 }
 
-// `outside_bytes` is the length of the paths' beginning that is no part of names.
-void add_images_below(const storage::Store& store, const std::string& folder, std::size_t outside_bytes, int depth,
-                      NameArena& names, std::vector<ImageFile>& files) {
-  constexpr int kDeepest = 32;
-  if (depth > kDeepest) {
-    throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?",
-                                printable(folder, 1000), kDeepest));
+// Lists the images below a folder.
+class Walk {
+ public:
+  Walk(const storage::Store& store, const std::string& root, NameArena& names, PassedOver* passed)
+      : store_(store), root_bytes_(root.size() + 1), names_(names), passed_(passed) {}
+
+  void into(const std::string& folder, int depth) {
+    constexpr int kDeepest = 32;
+    if (depth > kDeepest) {
+      throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?",
+                                  printable(folder, 1000), kDeepest));
+    }
+    const std::vector<storage::StoreEntry> entries = store_.list(folder);
+    const std::string name = depth == 0 ? "" : folder.substr(root_bytes_) + "/";
+    if (depth > 0 && is_results_folder(entries)) return pass(PassedKind::results, name);
+    std::vector<std::string> nameless;
+    for (const storage::StoreEntry& entry : entries) {
+      const bool is_hidden = entry.name.starts_with('.');
+      if (entry.kind == storage::StoreEntry::Kind::folder && !is_hidden) {
+        const std::string inner = folder + "/" + entry.name;
+        if (depth > 0 || !is_converted(entry.name)) {
+          into(inner, depth + 1);
+        } else if (passed_ != nullptr) {
+          pass_images_in(inner, entry.name);
+        }
+      } else if (entry.kind == storage::StoreEntry::Kind::file && !is_hidden && is_image_name(entry.name)) {
+        const std::string_view path = names_.keep({folder, "/", entry.name});
+        files.push_back({path.substr(root_bytes_), path, entry.bytes});
+      } else if (passed_ != nullptr) {
+        pass_entry(entry, name, nameless);
+      }
+    }
+    if (passed_ != nullptr) add_nameless(store_, folder, name, nameless, *passed_);
   }
-  for (const storage::StoreEntry& entry : store.list(folder)) {
-    if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;
-    if (entry.kind == storage::StoreEntry::Kind::folder) {
-      add_images_below(store, folder + "/" + entry.name, outside_bytes, depth + 1, names, files);
-    } else if (entry.kind == storage::StoreEntry::Kind::file && is_image_name(entry.name)) {
-      const std::string_view path = names.keep({folder, "/", entry.name});
-      files.push_back({path.substr(outside_bytes), path, entry.bytes});
+
+  std::vector<ImageFile> files;
+
+ private:
+  void pass(PassedKind kind, const std::string& name) {
+    if (passed_ != nullptr) passed_->add(kind, name);
+  }
+
+  void pass_entry(const storage::StoreEntry& entry, const std::string& folder, std::vector<std::string>& nameless) {
+    if (entry.kind == storage::StoreEntry::Kind::other && !storage::is_one_name(entry.name))
+      return pass(PassedKind::empty_parts, folder + entry.name + "/");
+    const PassedKind kind = passed_kind(entry);
+    const bool is_file = entry.kind == storage::StoreEntry::Kind::file;
+    if (kind == PassedKind::others && is_file && may_be_nameless_dicom(entry.name)) {
+      nameless.push_back(entry.name);
+    } else {
+      pass(kind, folder + entry.name + (entry.kind == storage::StoreEntry::Kind::folder ? "/" : ""));
     }
   }
+
+  void pass_images_in(const std::string& folder, const std::string& name) {
+    for (const storage::StoreEntry& entry : store_.list(folder)) {
+      if (entry.kind == storage::StoreEntry::Kind::file && is_image_name(entry.name))
+        pass(PassedKind::not_in_a_class, name + "/" + entry.name);
+    }
+  }
+
+  const storage::Store& store_;
+  const std::size_t root_bytes_;  // of the paths' beginning that is no part of names
+  NameArena& names_;
+  PassedOver* const passed_;
+};
+
+// Returns whether the file lies where ChestX-ray14 was published: below images/ or images_NNN/.
+bool is_published_place(const ImageFile& file) {
+  return file.name.starts_with("images/") || file.name.starts_with("images_");
 }
 
 }  // namespace
@@ -84,11 +141,27 @@ bool is_image_name(std::string_view name) {
          (image::reads_dicom() && image::is_dicom_name(name));
 }
 
-std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names) {
-  std::vector<ImageFile> files;
-  add_images_below(store, folder, folder.size() + 1, 0, names, files);
+std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names,
+                                   PassedOver* passed) {
+  Walk walk(store, folder, names, passed);
+  walk.into(folder, 0);
+  sort_by_name(walk.files);
+  return std::move(walk.files);
+}
+
+std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index& index, NameArena& names,
+                                      PassedOver* passed) {
+  std::vector<ImageFile> files = list_images(*root.store, root.path, names, passed);
+  std::ranges::stable_partition(files, is_published_place);
+  for (ImageFile& file : files) file.name.remove_prefix(file.name.rfind('/') + 1);
   sort_by_name(files);
-  return files;
+  const auto is_copy = [&, before = std::string_view()](const ImageFile& file) mutable {
+    if (std::exchange(before, file.name) != file.name) return false;
+    if (passed != nullptr) passed->add(PassedKind::second_copies, file.path.substr(root.path.size() + 1));
+    return true;
+  };
+  std::erase_if(files, is_copy);
+  return match_files(index, std::move(files));
 }
 
 std::vector<ImageFile> find_image_files(const storage::DataRoot& root, NameArena& names) {

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "dataset/name_arena.hpp"
+#include "dataset/passed_over.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
+
+struct Index;
 
 // One image file that exists. The functions below say which arena holds its name and its path.
 struct ImageFile {
@@ -27,11 +30,20 @@ bool is_png_name(std::string_view name);
 bool is_image_name(std::string_view name);
 
 // Returns every image file below a folder, at most 32 folders deep, in the order of names. The ending decides, as in
-// is_image_name(). Hidden files and folders are left out, and so are the folders tfrecord,
-// webdataset and cached directly in `folder`. A name is the path from `folder`, such as "a/b.png"; names and paths are
-// kept in `names`. Thread-safe.
+// is_image_name(). Hidden files and folders are left out, and so are the folders tfrecord, webdataset and cached
+// directly in `folder`, and folders of results below it. A name is the path from `folder`, such as "a/b.png"; names and
+// paths are kept in `names`. What is left out is added to `passed`, if there is one; of the three folders it is the
+// images in them. Thread-safe.
 // @throws DataError if a folder cannot be read, or folders are nested deeper
-std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names);
+std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names,
+                                   PassedOver* passed = nullptr);
+
+// Returns the images of ChestX-ray14, in whichever folders of the root they lie, under the names of their rows where
+// these mean them (match_files()), else under their own without a folder. Of files with one name that is used which
+// comes first by its path, those of images/ and images_NNN/ before others; the others are added to `passed`, as in
+// list_images(). Names and paths are kept in `names`. Thread-safe. @throws DataError as list_images() and match_files()
+std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index& index, NameArena& names,
+                                      PassedOver* passed);
 
 // Returns all *.png files of ROOT/images, ROOT/images_NNN and their folders named images, in the order of names. A name
 // is the file's own, without a folder. A file that is in two folders is listed once, from the folder that comes first

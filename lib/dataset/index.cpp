@@ -11,12 +11,15 @@
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
 #include "dataset/dicom.hpp"
+#include "dataset/find_tables.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/name_order.hpp"
 #include "dataset/nih_labels.hpp"
 #include "dataset/shards_hint.hpp"
-#include "storage/file_bytes.hpp"
+#include "dataset/table_rows.hpp"
+#include "dataset/table_text.hpp"
+#include "spec/folder_file.hpp"
 #include "storage/listed_names.hpp"
 
 namespace chexbench::dataset {
@@ -40,7 +43,7 @@ struct Columns {
 
 // Each bracket in the header holds one comma and covers two columns of data, so a plain split at commas gives the same
 // columns as in the data rows.
-Columns read_header(const std::vector<std::string_view>& names, const std::string& table) {
+Columns read_header(const std::vector<std::string>& names, const std::string& table) {
   Columns columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "Image Index") columns.image = i;
@@ -86,21 +89,12 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   return row;
 }
 
-std::vector<IndexRow> read_table(const std::string& table, std::string_view text, NameArena& names) {
+std::vector<IndexRow> read_table(const TableText& table, NameArena& names) {
   std::vector<IndexRow> rows;
-  rows.reserve(text.size() / 64);
-  LineReader lines(text);
-  CsvFields fields;
-  std::string_view line;
-  if (!lines.next(line)) throw DataError(fmt::format("{}: the file is empty", table));
-  const Columns columns = read_header(fields.split(line), table);
-  fmt::memory_buffer where;
-  while (lines.next(line)) {
-    if (trimmed(line).empty()) continue;
-    where.clear();
-    fmt::format_to(fmt::appender(where), "{}:{}", table, lines.number());
-    rows.push_back(read_row(fields.split(line), columns, {where.data(), where.size()}, names));
-  }
+  rows.reserve(table.text().size() / 64);
+  TableRows fields(table.text(), table.path(), RowWidth::any);
+  const Columns columns = read_header(fields.names(), table.path());
+  while (fields.next()) rows.push_back(read_row(fields.fields(), columns, fields.where(), names));
   return rows;
 }
 
@@ -108,8 +102,9 @@ std::vector<IndexRow> read_table(const std::string& table, std::string_view text
 bool read_list(const storage::Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
   if (!store.size(path)) return false;
-  storage::ByteBuffer buffer;
-  LineReader lines(storage::as_text(store.read(path, buffer)));
+  index.other_tables.push_back(path);
+  const TableText list(store, path);
+  LineReader lines(list.text());
   auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
@@ -154,40 +149,77 @@ void check_folder(const std::string& root) {
   }
 }
 
-bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
+bool is_split_folder(const storage::StoreEntry& entry) {
+  return entry.kind == storage::StoreEntry::Kind::folder && split_called(entry.name) != nullptr;
+}
+bool is_image_file(const storage::StoreEntry& entry) {
+  return entry.kind == storage::StoreEntry::Kind::file && !entry.name.starts_with('.') && is_image_name(entry.name);
+}
+
+// What a folder in the root holds that decides whether it is a data set itself.
+struct InnerFolder {
+  std::string name;
+  bool has_split = false;   // the folder of one
+  bool has_known = false;   // the table of a published data set
+  bool has_own = false;     // any other table
+  bool has_images = false;  // directly
+};
+
+InnerFolder look_into(const storage::DataRoot& root, const std::string& name) {
+  const std::string path = root.path + "/" + name;
+  const std::vector<storage::StoreEntry> entries = root.store->list(path);
+  InnerFolder folder{.name = name};
+  if (is_results_folder(entries)) return folder;
+  const std::vector<FoundTable> tables = find_tables(*root.store, path, entries);
+  folder.has_split = std::ranges::any_of(entries, is_split_folder);
+  folder.has_own = has_kind(tables, TableKind::own);
+  folder.has_known =
+      has_kind(tables, TableKind::nih) || has_kind(tables, TableKind::mimic) || has_kind(tables, TableKind::chexpert);
+  folder.has_images = std::ranges::any_of(entries, is_image_file);
+  return folder;
+}
 
 // Returns the name of the one folder in the root that is a data set itself, because it holds a table or the folder of a
-// split, or "" if none or several are. A root with many folders holds classes, and is not looked into.
+// split, or "" if none or several are. A table of one's own may also lie in the folder of a class, beside its images. A
+// root with many folders holds classes, and is not looked into.
 std::string only_set_inside(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
-  constexpr std::size_t kMostFolders = 16;
-  const auto is_folder = [](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; };
-  const auto is_split = [&](const storage::StoreEntry& e) { return is_folder(e) && split_called(e.name) != nullptr; };
-  const auto is_table = [&](const storage::StoreEntry& e) { return !is_folder(e) && e.name.ends_with(".csv"); };
-  const auto folders = static_cast<std::size_t>(std::ranges::count_if(entries, is_folder));
-  if (folders > kMostFolders || std::ranges::any_of(entries, is_split)) return "";
-  std::string found;
+  constexpr std::ptrdiff_t kMostFolders = 16;
+  if (std::ranges::count(entries, storage::StoreEntry::Kind::folder, &storage::StoreEntry::kind) > kMostFolders ||
+      std::ranges::any_of(entries, is_split_folder))
+    return "";
+  std::vector<InnerFolder> folders;
   for (const storage::StoreEntry& entry : entries) {
-    if (!is_folder(entry) || entry.name.starts_with('.')) continue;
-    const std::vector<storage::StoreEntry> inside = root.store->list(root.path + "/" + entry.name);
-    if (std::ranges::none_of(inside, is_table) && std::ranges::none_of(inside, is_split)) continue;
-    if (!found.empty()) return "";
-    found = entry.name;
+    if (entry.kind == storage::StoreEntry::Kind::folder && !entry.name.starts_with('.'))
+      folders.push_back(look_into(root, entry.name));
   }
-  return found;
+  const bool are_classes = std::ranges::count(folders, true, &InnerFolder::has_images) > 1;
+  const auto is_set = [&](const InnerFolder& folder) {
+    return folder.has_split || folder.has_known || (folder.has_own && !(are_classes && folder.has_images));
+  };
+  if (std::ranges::count_if(folders, is_set) != 1) return "";
+  return std::ranges::find_if(folders, is_set)->name;
 }
 
 // Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
 std::string find_nih_table(const storage::DataRoot& root) {
   std::string newest;
-  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
+  for (const FoundTable& table : find_tables(*root.store, root.path, root.store->list(root.path))) {
     // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
-    if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
+    if (table.kind == TableKind::nih) newest = std::max(newest, table.name);
   }
   if (newest.empty()) {
     throw DataError(
         fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition)", root.path));
   }
   return fs::path(root.path) / newest;
+}
+
+// Returns the paths of the files that are no images, but that the index came from.
+std::vector<const std::string*> used_files(const Index& index) {
+  std::vector<const std::string*> used{&index.table};
+  for (const std::string& table : index.other_tables) used.push_back(&table);
+  for (const IndexShard& shard : index.shards) used.push_back(&shard.path);
+  return used;
 }
 
 }  // namespace
@@ -226,15 +258,11 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
                                 root.path, kLayouts));
   }
   if (root.layout != spec::DataLayout::automatic) return root.layout;
-  const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
-  if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
-  if (any([](const storage::StoreEntry& e) { return is_mimic_table(e.name); })) return spec::DataLayout::mimic;
-  const auto is_chexpert = [&](const storage::StoreEntry& e) {
-    const bool has_name = e.name == "train.csv" || e.name == "valid.csv";
-    return has_name && is_chexpert_table(*root.store, root.path + "/" + e.name);
-  };
-  if (any(is_chexpert)) return spec::DataLayout::chexpert;
-  if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  const std::vector<FoundTable> tables = find_tables(*root.store, root.path, entries);
+  if (has_kind(tables, TableKind::nih)) return spec::DataLayout::nih;
+  if (has_kind(tables, TableKind::mimic)) return spec::DataLayout::mimic;
+  if (has_kind(tables, TableKind::chexpert)) return spec::DataLayout::chexpert;
+  if (has_kind(tables, TableKind::own)) return spec::DataLayout::csv;
   refuse_folder_of_format(root, entries);
   if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
@@ -246,22 +274,10 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   const auto may_hold_images = [](const storage::StoreEntry& e) {
     return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
   };
-  if (any(may_hold_images)) return spec::DataLayout::folders;
+  if (std::ranges::any_of(entries, may_hold_images)) return spec::DataLayout::folders;
   if (entries.empty()) throw DataError(fmt::format("'{}' is empty: expected {}", root.path, kLayouts));
   throw DataError(fmt::format("no images and no label table in '{}': expected {}{}{}", root.path, kLayouts,
                               dicom_hint(root), shards_hint(root)));
-}
-
-bool IndexRow::*split_called(std::string_view name) {
-  if (name == "train") return &IndexRow::in_train;
-  if (name == "val" || name == "valid" || name == "validation") return &IndexRow::in_val;
-  return name == "test" ? &IndexRow::in_test : nullptr;
-}
-
-void note_split(bool IndexRow::*split, Index& index) {
-  index.has_train_list |= split == &IndexRow::in_train;
-  index.has_val_list |= split == &IndexRow::in_val;
-  index.has_test_list |= split == &IndexRow::in_test;
 }
 
 LabelBits parse_labels(std::string_view field, std::string_view where) {
@@ -322,20 +338,30 @@ Index read_index(const storage::DataRoot& root) {
   }
 }
 
-std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names) {
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names,
+                                  PassedOver* passed) {
+  if (passed != nullptr) {
+    passed->use(spec::kFolderFileName);
+    for (const std::string* const used : used_files(index))
+      passed->use(std::string_view(*used).substr(std::min(root.path.size() + 1, used->size())));
+  }
   switch (index.layout) {
     case spec::DataLayout::csv:
-      return match_files(index, list_images(*root.store, root.path, names));
+      return match_files(index, list_images(*root.store, root.path, names, passed));
     case spec::DataLayout::folders:
+      if (passed != nullptr) *passed = index.passed;
       return index.files;
     case spec::DataLayout::chexpert:
-      return find_chexpert_files(root, names);
+      return find_chexpert_files(root, names, passed);
     case spec::DataLayout::mimic:
-      return find_mimic_files(root, names);
+      return find_mimic_files(root, names, passed);
     case spec::DataLayout::imagenet:
+      if (passed == nullptr) return {};
+      for (const ImageFile& file : list_images(*root.store, root.path, names, passed))
+        passed->add(PassedKind::not_in_a_class, file.name);
       return {};
     default:
-      return find_image_files(root, names);
+      return find_nih_files(root, index, names, passed);
   }
 }
 
@@ -344,8 +370,7 @@ Index read_nih_layout(const storage::DataRoot& root) {
   index.root = root.path;
   index.table = find_nih_table(root);
   index.label_names = finding_names();
-  storage::ByteBuffer buffer;
-  index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)), index.names);
+  index.rows = read_table(TableText(*root.store, index.table), index.names);
   sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
   index.has_patients = true;

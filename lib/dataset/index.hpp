@@ -61,6 +61,7 @@ struct Index {
   bool has_unclear_labels = false;
   std::vector<std::string> listed_without_row;  // names in a split list that the table lacks
   std::vector<ImageFile> files;                 // only for layout folders, whose image files are the index
+  PassedOver passed;                            // likewise: what is left out of them
   std::vector<IndexShard> shards;               // only for layout imagenet, whose shards are the index
 };
 
@@ -71,9 +72,11 @@ struct Index {
 Index read_index(const storage::DataRoot& root);
 
 // Returns the image files that exist, in the order of names: each under the name of its row if it has one, else under
-// its own. Names and paths are kept in `names` or in the index. Thread-safe.
+// its own. Names and paths are kept in `names` or in the index. `passed`, if there is one, becomes what is neither an
+// image file nor used for the index. Thread-safe.
 // @throws DataError if a folder cannot be read, a row's name could mean two files, or two rows mean one file
-std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names);
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index, NameArena& names,
+                                  PassedOver* passed = nullptr);
 
 // Sorts rows by name. @throws DataError naming `table` if a name comes twice
 void sort_rows(std::vector<IndexRow>& rows, const std::string& table);

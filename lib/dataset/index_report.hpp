@@ -46,9 +46,10 @@ struct IndexReport {
   std::size_t dicom_files = 0;  // likewise; all others are JPEGs
   std::size_t files_of_known_size = 0;
   std::uint64_t file_bytes = 0;                 // files whose size the store does not report count as 0
-  std::vector<std::string> missing;             // rows without a file
+  std::vector<std::string> missing;             // rows without a file; none where shards are the index
   std::vector<std::string> orphans;             // files without a row
   std::vector<std::string> listed_without_row;  // in a split list, but not in the table
+  PassedOver passed;                            // files that are neither images with a row nor read for the index
   std::optional<std::vector<std::string>> patients_in_both_splits;  // as the function below
   std::vector<ShardCount> shards;                                   // by format, then by split
   std::vector<std::string> cached_files;                            // names of the files of cached pixels
@@ -56,6 +57,8 @@ struct IndexReport {
   std::string layout_file;  // the folder's own file that says how to read it, or empty: set by who reads it
   std::string next;         // what to do next; report_index() leaves it empty
 
+  // Returns whether a row has an image file.
+  bool has_images() const { return files > 0 && missing.size() < rows; }
   // Returns the mean size of the files whose size is known, or std::nullopt if there are none.
   std::optional<double> mean_file_bytes() const {
     if (files_of_known_size == 0) return std::nullopt;

@@ -32,6 +32,13 @@ OrderedJson shards_of(const IndexReport& report) {
   return all;
 }
 
+OrderedJson passed_of(const PassedOver& passed) {
+  OrderedJson all = OrderedJson::array();
+  for (const auto& [kind, files] : passed.kinds())
+    all.push_back({{"kind", to_string(kind)}, {"files", files.count}, {"names", files.names}});
+  return all;
+}
+
 }  // namespace
 
 std::string index_report_json(const IndexReport& report) {
@@ -68,6 +75,7 @@ std::string index_report_json(const IndexReport& report) {
   object["mean_file_bytes"] = or_null(report.mean_file_bytes());
   object["missing_files"] = report.missing;
   object["orphan_files"] = report.orphans;
+  object["passed_over"] = passed_of(report.passed);
   object["shards"] = shards_of(report);
   object["cached_files"] = report.cached_files;
   object["next"] = report.next;

@@ -44,7 +44,7 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
   std::string command = "chexbench --config configs/experiments/peers-input.json --set ";
   command += shell_word("data.root=" + report.root);
   for (const std::string& override : overrides) command += " --set " + shell_word(override);
-  if (report.missing.size() < report.rows) return command;
+  if (report.has_images()) return command;
   const auto usable = std::ranges::find_if(report.shards, [](const ShardCount& s) { return s.problem.empty(); });
   if (!report.dicom_file.empty()) {
     return fmt::format("{} is a DICOM file, {}", printable(report.dicom_file), dicom_advice());
@@ -98,6 +98,9 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   line("mean_file_bytes", report.mean_file_bytes() ? fmt::format("{:.0f}", *report.mean_file_bytes()) : "unknown");
   line("missing_files", counted(report.missing, shown));
   line("orphan_files", counted(report.orphans, shown));
+  line("passed_over", report.passed.count());
+  for (const auto& [kind, files] : report.passed.kinds())
+    line(fmt::format("passed_over.{}", to_string(kind)), files_text(files, shown));
   for (const ShardCount& shards : report.shards) {
     line(fmt::format("shards.{}.{}", spec::to_string(shards.format), spec::to_string(shards.split)),
          shards.problem.empty() ? fmt::to_string(shards.count)

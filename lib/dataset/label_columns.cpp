@@ -20,25 +20,62 @@ constexpr std::size_t kMostLabels = 32768;  // ImageNet-21k has 21841
 using spec::UnclearLabel;
 using Names = std::vector<std::string>;
 
-Names header_names(std::string_view header, const std::string& table) {
-  CsvFields split(csv_separator(header));
-  const std::vector<std::string_view>& fields = split.split(header);
-  Names names(fields.begin(), fields.end());
+// Returns whether the column has no name. pandas calls such columns "Unnamed: 0" and so on.
+bool is_unnamed(std::string_view name) { return name.empty() || name.starts_with("Unnamed: "); }
+
+// @throws DataError if a name comes twice
+void check_names(const Names& names, const std::string& table) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
-    if (!seen.insert(name).second) {
+    if (!is_unnamed(name) && !seen.insert(name).second) {
       throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, printable(name)));
     }
   }
+}
+
+Names named(Names names) {
+  std::erase_if(names, is_unnamed);
   return names;
+}
+
+// Returns the column of the images where the spec does not name it. A table that pandas wrote with its index has a
+// nameless first column, which holds numbers or, if the images are the index, their names.
+std::size_t usual_image_column(const TableRows& rows) {
+  const Names first_row = rows.following();
+  const auto first_named = std::ranges::find_if_not(rows.names(), is_unnamed);
+  if (first_named == rows.names().end() || (!first_row.empty() && is_image_name(first_row.front()))) return 0;
+  return static_cast<std::size_t>(first_named - rows.names().begin());
+}
+
+// What a value means.
+enum class Truth { no, yes, uncertain, unclear };
+
+// Reads numbers, as "1", "1.0" or a spreadsheet's "1,0", and truth values as pandas, R and people write them.
+Truth truth_of(std::string_view value) {
+  constexpr std::size_t kLongestWord = 5;
+  const bool is_negative = value.starts_with('-');
+  std::string_view digits = value.substr(is_negative ? 1 : 0);
+  if (!digits.empty() && (digits.front() == '0' || digits.front() == '1')) {
+    const bool is_one = digits.front() == '1';
+    digits.remove_prefix(1);
+    const bool is_whole = digits.empty() || ((digits.front() == '.' || digits.front() == ',') &&
+                                             digits.find_first_not_of('0', 1) == std::string_view::npos);
+    if (!is_whole) return Truth::unclear;
+    return !is_one ? Truth::no : is_negative ? Truth::uncertain : Truth::yes;
+  }
+  if (value.size() > kLongestWord) return Truth::unclear;
+  const std::string word = lower_case(value);
+  if (word == "true" || word == "t" || word == "yes" || word == "y") return Truth::yes;
+  return word == "false" || word == "f" || word == "no" || word == "n" ? Truth::no : Truth::unclear;
 }
 
 std::size_t find_column(const Names& names, std::string_view key, const std::string& wanted, const std::string& table) {
   const auto found = std::ranges::find(names, wanted);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const std::string columns = nearest_name(wanted, names).empty() ? "" : suggestion("", names);  // else named already
-  throw SpecError(
-      fmt::format("{}: {} has no column '{}'{}{}", key, table, printable(wanted), suggestion(wanted, names), columns));
+  const std::string columns =
+      nearest_name(wanted, names).empty() ? "" : suggestion("", named(names));  // else named already
+  throw SpecError(fmt::format("{}: {} has no column '{}'{}{}", key, table, printable(wanted),
+                              suggestion(wanted, named(names)), columns));
 }
 
 std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {
@@ -69,8 +106,8 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
                        LabelColumns& columns) {
   bool any = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool named = names[i] == pattern;
-    if (!named && (!fits(pattern, names[i]) || !is_label(columns, i))) continue;
+    const bool is_it = names[i] == pattern;
+    if (!is_it && (is_unnamed(names[i]) || !fits(pattern, names[i]) || !is_label(columns, i))) continue;
     any = true;
     if (std::ranges::find(columns.labels, i) != columns.labels.end()) continue;
     columns.labels.push_back(i);
@@ -78,7 +115,7 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
   }
   if (any) return;
   throw SpecError(fmt::format("data.labels.columns: {} has no column '{}'{}", table, printable(pattern),
-                              suggestion(pattern, names)));
+                              suggestion(pattern, named(names))));
 }
 
 // Returns how the column is read as one of names, if its value begins as a name does.
@@ -106,14 +143,16 @@ bool fits(std::string_view pattern, std::string_view name) {
   }
 }
 
-LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec, const std::string& table) {
-  const Names names = header_names(header, table);
+LabelColumns find_columns(const TableRows& rows, const spec::LabelsSpec& spec, const std::string& table) {
+  const Names& names = rows.names();
+  check_names(names, table);
   const auto optional = [&](std::string_view key, const std::string& wanted) -> std::optional<std::size_t> {
     if (wanted.empty()) return std::nullopt;
     return find_column(names, key, wanted, table);
   };
   LabelColumns columns{.count = names.size()};
-  columns.image = optional("data.labels.image_column", spec.image_column).value_or(0);
+  const auto image = optional("data.labels.image_column", spec.image_column);
+  columns.image = image ? *image : usual_image_column(rows);
   columns.split = optional("data.labels.split_column", spec.split_column);
   columns.patient = optional("data.labels.patient_column", spec.patient_column);
   if (!columns.patient) columns.likely_patient = likely_patient_column(names);
@@ -125,7 +164,7 @@ LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec,
     if (columns.labels.size() != 1) {
       throw SpecError(
           fmt::format("data.labels.columns must be one column if data.labels.separator is set, not the {} of '{}'{}",
-                      columns.labels.size(), printable(spec.columns), suggestion("", names)));
+                      columns.labels.size(), printable(spec.columns), suggestion("", named(names))));
     }
     columns.joined = columns.labels.front();
   }
@@ -147,18 +186,16 @@ LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::st
   LabelBits labels;
   for (std::size_t f = 0; f < columns_.labels.size(); ++f) {
     const std::string_view value = fields[columns_.labels[f]];
-    if (value == "1" || value == "1.0") {
-      labels.set(f);
-    } else if (value != "0" && value != "0.0") {
-      set_unclear(f, value, where, labels);
-    }
+    const Truth truth = truth_of(value);
+    if (truth == Truth::yes) labels.set(f);
+    if (truth == Truth::uncertain || truth == Truth::unclear) set_unclear(f, value, where, labels);
   }
   return labels;
 }
 
 void LabelReader::set_unclear(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels) {
   const std::string name = printable(columns_.label_names[label]);
-  const bool is_uncertain = value == "-1" || value == "-1.0";
+  const bool is_uncertain = truth_of(value) == Truth::uncertain;
   const UnclearLabel meaning = is_uncertain ? spec_.uncertain : value.empty() ? spec_.blank : UnclearLabel::automatic;
   if (meaning == UnclearLabel::zeros) return;
   if (meaning == UnclearLabel::ones) return labels.set(label);
@@ -200,6 +237,15 @@ std::vector<std::string> LabelReader::finish(const std::string& table, std::vect
   if (spec_.separator.empty()) return columns_.label_names;
   if (names_.empty()) {
     throw DataError(fmt::format("{}: column '{}' names no label", table, printable(columns_.label_names.front())));
+  }
+  const auto is_truth = [](const auto& name) {
+    return name.first.size() > 3 && truth_of(name.first) != Truth::unclear;
+  };
+  if (std::ranges::all_of(names_, is_truth)) {
+    throw DataError(
+        fmt::format("{}: column '{}' holds nothing but true and false, which are no names of labels: leave "
+                    "data.labels.separator out, and the column is one label",
+                    table, printable(columns_.label_names.front())));
   }
   std::vector<std::string> sorted;
   std::vector<std::size_t> number_of(names_.size());  // final numbers, indexed by the order of appearance

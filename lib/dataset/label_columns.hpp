@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/index.hpp"
+#include "dataset/table_rows.hpp"
 
 namespace chexbench::dataset {
 
@@ -23,11 +24,13 @@ struct LabelColumns {
   std::string likely_patient;  // if `patient` is empty: the name of a column that may be it, or empty
 };
 
-// Finds the columns that data.labels (`spec`) names. `header` is the first line of the table. Thread-safe.
+// Finds the columns that data.labels (`spec`) names in a table with such a header. A column without a name, as pandas
+// and spreadsheets leave them, is no label. If the spec names no column of images, it is the first that has a name, or
+// the first of all if the first row has an image's name there. Thread-safe.
 // @throws SpecError naming the key, the table and the nearest column (or all columns) if a name or pattern fits no
 // column, if data.labels.columns is empty, or if it is more than one column and a separator is given
 // @throws DataError if the header names a column twice
-LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec, const std::string& table);
+LabelColumns find_columns(const TableRows& rows, const spec::LabelsSpec& spec, const std::string& table);
 
 // Reads the labels of the rows, one row after the other. If data.labels.separator is set, all names are known only
 // after the last row, so read() numbers them as they come and finish() renumbers them. Keeps references to its
@@ -38,12 +41,13 @@ class LabelReader {
 
   // Returns the labels of one row. `fields` are all of its fields; `where` (file and line) begins the message of an
   // error.
+  // A value may be written as a number or as a truth value, in any spelling that programs have for them.
   // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, nor one that
   // data.labels.uncertain or data.labels.blank gives a meaning, or if there are too many different names
   LabelBits read(const std::vector<std::string_view>& fields, std::string_view where);
 
   // Returns the names of the labels. If a separator is set, they are sorted, and the labels of `rows` are renumbered in
-  // that order. @throws DataError if a separator is set and no row has a label
+  // that order. @throws DataError if a separator is set and no row has a label, or all are truth values
   std::vector<std::string> finish(const std::string& table, std::vector<IndexRow>& rows);
 
  private:

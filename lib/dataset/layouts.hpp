@@ -11,8 +11,9 @@ namespace chexbench::dataset {
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
 // these that fits the root's own entries: a Data_Entry*.csv (nih), a mimic-cxr-*-chexpert.csv (mimic), a train.csv or
-// valid.csv that begins as CheXpert's (chexpert), any other *.csv (csv), a folder or an image (folders). Folders in the
-// root are listed only to tell classes from a data set that is one folder further down. Thread-safe.
+// valid.csv with CheXpert's columns (chexpert), any other *.csv that is no result of chexbench (csv), a folder or an
+// image (folders). Folders in the root are listed only to tell classes from a data set that is one folder further down.
+// Thread-safe.
 // @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
 // one of its folders (at most 16) is a data set
 spec::DataLayout find_layout(const storage::DataRoot& root);
@@ -23,7 +24,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root);
 // name comes twice
 Index read_nih_layout(const storage::DataRoot& root);
 
-// Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas, but no line breaks.
+// Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas and line breaks.
 // label_names are the columns of 0 and 1 in the order in which root.labels.columns names them (those of one pattern in
 // the order of the table) or, if root.labels.separator is set, all names in the one column, sorted. Patients are
 // numbered from 0 in the order of their names; without a column for them, each image is a patient of its own.
@@ -33,10 +34,10 @@ Index read_nih_layout(const storage::DataRoot& root);
 // @throws SpecError as find_columns()
 Index read_csv_layout(const storage::DataRoot& root);
 
-// Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT is called train, val (valid,
-// validation) or test. label_names are the folders that hold an image in any split, sorted. Each image has one label
-// and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out; if none is in one,
-// all are one class, `images`. Thread-safe.
+// Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT has the name of a split.
+// label_names are the folders that hold an image in any split, sorted. Each image has one label and is a patient of its
+// own. Logs a warning if images are in no such folder, and leaves them out; if none is in one, all are one class,
+// `images`. Warns of folders that look like splits but are read as classes, or lie inside of them. Thread-safe.
 // @throws DataError if there is no image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
 
@@ -46,9 +47,9 @@ Index read_folder_layout(const storage::DataRoot& root);
 // @throws DataError if there is no table, a row is wrong (the message has file and line), or a name comes twice
 // @throws SpecError as find_columns()
 Index read_chexpert_layout(const storage::DataRoot& root);
-// Returns whether the file begins as CheXpert's tables do. @throws DataError if it cannot be read
-bool is_chexpert_table(const storage::Store& store, const std::string& path);
-std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names);
+// Returns whether a table with these columns is one of CheXpert's.
+bool is_chexpert_header(const std::vector<std::string>& names);
+std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed);
 
 // Reads MIMIC-CXR-JPG: mimic-cxr-*-chexpert.csv, joined by study with mimic-cxr-*-split.csv; either may be a .gz. A row
 // is called by its path below files/ (p10/p10000032/s50414267/ID.jpg). Images of studies without labels are left out
@@ -57,7 +58,7 @@ std::vector<ImageFile> find_chexpert_files(const storage::DataRoot& root, NameAr
 Index read_mimic_layout(const storage::DataRoot& root);
 // Returns whether a table of that name holds MIMIC-CXR-JPG's labels.
 bool is_mimic_table(std::string_view name);
-std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names);
+std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed);
 
 // Returns whether the folder holds TensorFlow's shards of ImageNet: train-00000-of-01024, validation-00000-of-00128.
 // They lie in it, or in folders train and validation in it.
@@ -72,13 +73,16 @@ Index read_imagenet_layout(const storage::DataRoot& root);
 
 // Returns `files`, which are in the order of names, each under the name of the row that means it and again in the order
 // of names. A row's name is a path in the root, with or without its ending, or else the file's own name in any folder,
-// with or without its ending. Files that no row means keep their paths as names. Thread-safe.
+// with or without its ending. A row with another ending of images than its file has means it if no other row does.
+// Files that no row means keep their names. Thread-safe.
 // @throws DataError if a name could mean two files, or two rows mean one file
 std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files);
 
-// Returns the member that marks the split which a folder or a field of that name means (train; val, valid or
-// validation; test), or null for any other name.
+// Returns the member that marks the split which a folder or a field of that name means, in any case (train, training;
+// val, valid, validate, validation, dev; test, testing, eval, evaluation), or null for any other name.
 bool IndexRow::*split_called(std::string_view name);
+// Returns whether a word of the name is the name of a split, as in "train_images" or "Test set 2".
+bool suggests_split(std::string_view name);
 // Notes in `index` that the root says which images are in the split.
 void note_split(bool IndexRow::*split, Index& index);
 

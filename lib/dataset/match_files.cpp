@@ -45,6 +45,14 @@ class NameTable {
     return order_[next_];
   }
 
+  // The same for a name in any order.
+  std::optional<std::size_t> search(std::string_view name) const {
+    const auto found =
+        std::ranges::lower_bound(order_, name, {}, [&](std::uint32_t i) { return form_(files_[i].name); });
+    const bool is_there = found != order_.end() && form_(files_[*found].name) == name;
+    return is_there ? std::optional<std::size_t>(*found) : std::nullopt;
+  }
+
  private:
   std::string_view name_at(std::size_t place) const {
     return place < order_.size() ? form_(files_[order_[place]].name) : std::string_view();
@@ -64,15 +72,27 @@ class Finder {
   Finder(const std::vector<ImageFile>& files, const std::string& table) : files_(files), table_(table) {}
 
   std::optional<std::size_t> find(std::string_view name) {
-    constexpr std::array kForms = {whole, without_ending, without_folder, bare};
     for (std::size_t i = 0; i < kForms.size(); ++i) {
-      if (!tables_[i]) tables_[i].emplace(files_, kForms[i]);
-      if (const auto file = tables_[i]->find(name, table_)) return file;
+      if (const auto file = table(i).find(name, table_)) return file;
     }
     return std::nullopt;
   }
 
+  // Finds a file that has another ending than the name: by its path or, if the name is no path, in any folder.
+  std::optional<std::size_t> find_other_ending(std::string_view name) {
+    if (!is_image_name(name)) return std::nullopt;
+    const auto file = table(1).search(without_ending(name));
+    return file || name.find('/') != std::string_view::npos ? file : table(3).search(bare(name));
+  }
+
  private:
+  static constexpr std::array kForms = {whole, without_ending, without_folder, bare};
+
+  NameTable& table(std::size_t form) {
+    if (!tables_[form]) tables_[form].emplace(files_, kForms.at(form));
+    return *tables_[form];
+  }
+
   const std::vector<ImageFile>& files_;
   const std::string& table_;
   std::array<std::optional<NameTable>, 4> tables_;
@@ -82,15 +102,20 @@ class Finder {
 
 std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> files) {
   Finder finder(files, index.table);
-  std::vector<const IndexRow*> meant_by(files.size());
+  std::vector<const IndexRow*> meant_by(files.size()), without_file;
   for (const IndexRow& row : index.rows) {
     const auto file = finder.find(row.name);
+    if (!file) without_file.push_back(&row);
     if (!file) continue;
     if (meant_by[*file] != nullptr) {
       throw DataError(fmt::format("{}: two rows mean the image {}, the second of them as '{}': keep one of the rows",
                                   index.table, files[*file].path, printable(row.name)));
     }
     meant_by[*file] = &row;
+  }
+  for (const IndexRow* const row : without_file) {
+    const auto file = finder.find_other_ending(row->name);
+    if (file && meant_by[*file] == nullptr) meant_by[*file] = row;
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (meant_by[i] != nullptr) files[i].name = meant_by[i]->name;

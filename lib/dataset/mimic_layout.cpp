@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/observations.hpp"
@@ -27,8 +28,9 @@ constexpr std::string_view kSplit = "-split.csv";
 constexpr std::string_view kPacked = ".gz";
 
 bool is_table(std::string_view name, std::string_view ending) {
-  if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
-  return name.starts_with(kPrefix) && name.ends_with(ending);
+  std::string lower = lower_case(name);
+  if (lower.ends_with(kPacked)) lower.resize(lower.size() - kPacked.size());
+  return lower.starts_with(kPrefix) && lower.ends_with(ending);
 }
 
 // Returns the path of the table whose name ends so, plain or compressed, or "" if there is none. The latest version is
@@ -59,7 +61,7 @@ std::uint32_t number_in(const TableRows& rows, std::size_t column) {
 
 StudyLabels read_labels(const TableText& table, const spec::LabelsSpec& spec, Index& index) {
   TableRows rows(table.text(), table.path());
-  const LabelColumns columns = find_columns(rows.header(), spec, table.path());
+  const LabelColumns columns = find_columns(rows, spec, table.path());
   LabelReader labels(columns, spec);
   StudyLabels of_study;
   while (rows.next()) {
@@ -73,7 +75,6 @@ StudyLabels read_labels(const TableText& table, const spec::LabelsSpec& spec, In
 }
 
 bool IndexRow::*split_of(std::string_view name, std::string_view where) {
-  if (name == "validate") return &IndexRow::in_val;
   if (bool IndexRow::*const split = split_called(name); split != nullptr) return split;
   throw DataError(fmt::format("{}: '{}' is not a split: expected train, validate or test", where, printable(name)));
 }
@@ -132,8 +133,8 @@ Index read_mimic_layout(const storage::DataRoot& root) {
   return index;
 }
 
-std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names) {
-  return find_study_files(root, kMimicPathParts, names);
+std::vector<ImageFile> find_mimic_files(const storage::DataRoot& root, NameArena& names, PassedOver* passed) {
+  return find_study_files(root, kMimicPathParts, names, passed);
 }
 
 }  // namespace chexbench::dataset

@@ -40,8 +40,9 @@ std::string_view last_parts(std::string_view path, int parts) {
   return path.substr(begin + 1);
 }
 
-std::vector<ImageFile> find_study_files(const storage::DataRoot& root, int parts, NameArena& names) {
-  std::vector<ImageFile> files = list_images(*root.store, root.path, names);
+std::vector<ImageFile> find_study_files(const storage::DataRoot& root, int parts, NameArena& names,
+                                        PassedOver* passed) {
+  std::vector<ImageFile> files = list_images(*root.store, root.path, names, passed);
   for (ImageFile& file : files) {
     file.name = last_parts(file.name, parts);
     if (!file.name.ends_with(".jpg")) file.name = names.keep({file.name.substr(0, file.name.rfind('.')), ".jpg"});

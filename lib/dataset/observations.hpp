@@ -19,8 +19,8 @@ spec::LabelsSpec observation_labels(const spec::LabelsSpec& labels, std::string_
 std::string_view last_parts(std::string_view path, int parts);
 
 // Returns the image files of the root under the last `parts` parts of their paths, with the ending .jpg that the tables
-// give them, in the order of names. Names and paths are kept in `names`.
+// give them, in the order of names. Names and paths are kept in `names`; `passed` is as in list_images().
 // @throws DataError if two files have one name, or a folder cannot be read
-std::vector<ImageFile> find_study_files(const storage::DataRoot& root, int parts, NameArena& names);
+std::vector<ImageFile> find_study_files(const storage::DataRoot& root, int parts, NameArena& names, PassedOver* passed);
 
 }  // namespace chexbench::dataset

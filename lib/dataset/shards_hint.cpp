@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "formats/shards.hpp"
 
 namespace chexbench::dataset {
@@ -21,7 +22,7 @@ constexpr std::string_view kManifest = "-manifest.json";
 
 bool looks_like_shard(const StoreEntry& entry) {
   constexpr std::array<std::string_view, 4> kEndings{".tfrecord", ".tfrecords", ".tfrec", ".tar"};
-  const std::string_view name = entry.name;
+  const std::string name = lower_case(entry.name);
   return entry.kind == StoreEntry::Kind::file &&
          (formats::shard_name_in(name) ||
           std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); }));
@@ -51,22 +52,26 @@ void refuse_folder_of_format(const storage::DataRoot& root, const std::vector<St
 }
 
 std::string shards_hint(const storage::DataRoot& root) {
+  constexpr std::size_t kMostFolders = 16;
   const std::vector<StoreEntry> entries = root.store->list(root.path);
-  if (const std::string shard = shard_among(entries); !shard.empty()) {
+  std::string shard = shard_among(entries), with_table;
+  std::size_t listed = 0;
+  for (const StoreEntry& entry : entries) {
+    if (entry.kind != StoreEntry::Kind::folder || !shard.empty() || listed++ == kMostFolders) continue;
+    const std::string found = shard_among(root.store->list(root.path + "/" + entry.name));
+    const auto is_format = [&](spec::DataFormat format) { return entry.name == spec::to_string(format); };
+    if (found.empty()) continue;
+    (std::ranges::any_of(kFormats, is_format) ? with_table : shard) = entry.name + "/" + found;
+  }
+  if (!shard.empty()) {
     return fmt::format(
         "; {} looks like a shard: chexbench reads those of `chexbench data convert`, beside the table or the folders "
         "that they were made from, and those of ImageNet, with image/encoded, image/filename and image/class/label",
         printable(shard));
   }
-  for (const spec::DataFormat format : kFormats) {
-    const auto is_folder = [&](const StoreEntry& entry) { return entry.name == spec::to_string(format); };
-    if (std::ranges::none_of(entries, is_folder)) continue;
-    const std::string folder = formats::format_folder(root.path, format);
-    if (shard_among(root.store->list(folder)).empty()) continue;
-    return fmt::format("; {} holds shards, and beside them must be the table that they were made from: copy it, too",
-                       folder);
-  }
-  return "";
+  if (with_table.empty()) return "";
+  return fmt::format("; {}/{} holds shards, and beside them must be the table that they were made from: copy it, too",
+                     root.path, with_table.substr(0, with_table.find('/')));
 }
 
 }  // namespace chexbench::dataset

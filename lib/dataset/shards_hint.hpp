@@ -13,7 +13,7 @@ namespace chexbench::dataset {
 // @throws DataError with the path of that folder
 void refuse_folder_of_format(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries);
 
-// Returns a sentence for the end of a message, after "; ", if the root or the folder of a format in it holds shards
+// Returns a sentence for the end of a message, after "; ", if the root or a folder in it holds shards
 // that cannot be read there: what they lack. Returns "" if none are found. Thread-safe.
 // @throws DataError if the root cannot be listed
 std::string shards_hint(const storage::DataRoot& root);

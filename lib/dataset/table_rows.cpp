@@ -7,31 +7,56 @@
 
 namespace chexbench::dataset {
 
-TableRows::TableRows(std::string_view text, std::string table) : table_(std::move(table)), lines_(text) {
-  if (!lines_.next(header_)) throw DataError(fmt::format("{}: the file is empty", table_));
-  split_ = CsvFields(csv_separator(header_));
-  columns_ = split_.split(header_).size();
+namespace {
+
+bool next_not_blank(LineReader& lines, std::string_view& record, char separator) {
+  do {
+    if (!lines.next_record(record, separator)) return false;
+  } while (trimmed(record).empty());
+  return true;
+}
+
+std::vector<std::string> copied(const std::vector<std::string_view>& fields) { return {fields.begin(), fields.end()}; }
+
+}  // namespace
+
+TableRows::TableRows(std::string_view text, std::string table, RowWidth width)
+    : table_(std::move(table)), width_(width), lines_(text), separator_(csv_separator(text)) {
+  std::string_view header;
+  LineReader before = lines_;
+  if (std::string_view line; before.next(line)) {
+    if (const std::optional<char> stated = stated_separator(line)) {
+      separator_ = *stated;
+      lines_ = before;
+    }
+  }
+  if (!lines_.next_record(header, separator_)) throw DataError(fmt::format("{}: the file is empty", table_));
+  split_ = CsvFields(separator_);
+  names_ = copied(split_.split(header));
+}
+
+std::vector<std::string> TableRows::following() const {
+  LineReader lines = lines_;
+  std::string_view record;
+  if (!next_not_blank(lines, record, separator_)) return {};
+  return copied(CsvFields(separator_).split(record));
 }
 
 bool TableRows::next() {
-  std::string_view line;
-  do {
-    if (!lines_.next(line)) return false;
-  } while (trimmed(line).empty());
+  std::string_view record;
+  if (!next_not_blank(lines_, record, separator_)) return false;
   where_.clear();
   fmt::format_to(fmt::appender(where_), "{}:{}", table_, lines_.number());
-  fields_ = &split_.split(line);
-  if (fields_->size() == columns_) return true;
-  throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where(), fields_->size(), columns_));
+  fields_ = &split_.split(record);
+  if (fields_->size() == names_.size() || width_ == RowWidth::any) return true;
+  throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where(), fields_->size(), names_.size()));
 }
 
 std::size_t TableRows::column(std::string_view name) const {
-  CsvFields split(csv_separator(header_));
-  const std::vector<std::string_view>& names = split.split(header_);
-  const auto found = std::ranges::find(names, name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw DataError(fmt::format("{}:1: the header has no column '{}'{}", table_, name,
-                              suggestion(std::string(name), std::vector<std::string>(names.begin(), names.end()))));
+  const auto found = std::ranges::find(names_, name);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  throw DataError(
+      fmt::format("{}:1: the header has no column '{}'{}", table_, name, suggestion(std::string(name), names_)));
 }
 
 }  // namespace chexbench::dataset

@@ -11,17 +11,24 @@
 
 namespace chexbench::dataset {
 
-// The rows of one table, one after the other. `text` must outlive it. Not thread-safe. Example:
+// How many fields a row may have.
+enum class RowWidth { of_header, any };
+
+// The rows of one table, one after the other. What separates its columns is found by csv_separator() or stated in a
+// line before the header; a field in quotes may go on in further lines. `text` must outlive it. Not thread-safe.
+// Example:
 //   for (TableRows rows(text, path); rows.next();) use(rows.fields(), rows.where());
 class TableRows {
  public:
   // `table` is the path that messages name. @throws DataError if the text has no line
-  TableRows(std::string_view text, std::string table);
+  TableRows(std::string_view text, std::string table, RowWidth width = RowWidth::of_header);
 
-  // The first line.
-  std::string_view header() const { return header_; }
+  // The names in the header.
+  const std::vector<std::string>& names() const { return names_; }
+  // Returns the fields of the row that comes next, or none if there is none.
+  std::vector<std::string> following() const;
   // Goes to the next row that is not blank and returns true, or returns false at the end.
-  // @throws DataError naming the row if it has more or fewer fields than the header
+  // @throws DataError naming the row if it has more or fewer fields than the header, unless it may
   bool next();
   // The fields of the row, valid until the next call of next().
   const std::vector<std::string_view>& fields() const { return *fields_; }
@@ -33,9 +40,10 @@ class TableRows {
 
  private:
   const std::string table_;
+  const RowWidth width_;
   LineReader lines_;
-  std::string_view header_;
-  std::size_t columns_ = 0;
+  char separator_;
+  std::vector<std::string> names_;
   CsvFields split_;
   const std::vector<std::string_view>* fields_ = nullptr;
   fmt::memory_buffer where_;

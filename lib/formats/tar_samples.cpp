@@ -17,6 +17,7 @@
 namespace chexbench::formats {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kMostReasonBytes = 600;  // of a message, because names and labels in it may have any length
 
 struct MemberName {
@@ -100,13 +101,12 @@ class Sample {
   RecordView view() const {
     if (!image_) fail("has no image (.png, .jpg or .jpeg)");
     RecordView view{.encoded = image_->contents, .filename = image_->name};
-    if (json_) {
-      read_json(json_->contents, view);
-    } else if (cls_) {
-      view.labels = bit_of(cls_->contents);
-    } else {
-      fail("has no labels (.json or .cls)");
-    }
+    bool has_labels = false;
+    if (json_) has_labels = read_json(json_->contents, view);
+    if (!has_labels && !cls_)
+      fail(json_ ? "has a .json without a list \"label\" (or a number or name), and no .cls"
+                 : "has no labels (.json or .cls)");
+    if (!has_labels) view.labels = class_in(cls_->contents);
     return view;
   }
 
@@ -134,33 +134,53 @@ class Sample {
     *part = {member.name.substr(member.name.rfind('/') + 1), contents.bytes.first(member.size)};
   }
 
-  // Reads text such as "3" or " 3\n".
-  LabelBits bit_of(std::span<const std::byte> contents) const {
-    std::string_view text = storage::as_text(contents);
-    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-    std::string_view rest = text;
-    const auto label = take_number<std::size_t>(rest);
-    if (!label || rest.find_first_not_of(" \r\n") != std::string_view::npos || *label >= label_names_.size()) {
-      fail(fmt::format("has the class {}, expected a number from 0 to {}", spec::shown(text), label_names_.size() - 1));
+  // Reads text such as "3", " 3\n" or the name of a label.
+  LabelBits class_in(std::span<const std::byte> contents) const {
+    const std::string_view text = storage::as_text(contents);
+    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+    return class_called(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
+  }
+
+  // A number is an index, also where labels have numbers for names.
+  LabelBits class_called(std::string_view text) const {
+    std::optional<std::size_t> label = parse_number<std::size_t>(text);
+    const auto named = std::ranges::find(label_names_, text);
+    if (!label && named != label_names_.end()) label = static_cast<std::size_t>(named - label_names_.begin());
+    if (!label || *label >= label_names_.size()) {
+      fail(fmt::format("has the class {}, expected a number from 0 to {} or the name of a label", spec::shown(text),
+                       label_names_.size() - 1));
     }
     LabelBits labels;
     labels.set(*label);
     return labels;
   }
 
-  void read_json(std::span<const std::byte> contents, RecordView& view) const {
+  // Returns whether the .json says which labels there are. A list goes before a .cls, which goes before anything else:
+  // a list is what chexbench writes, and others have metadata in the .json.
+  bool read_json(std::span<const std::byte> contents, RecordView& view) const {
     const spec::Node document = parse(std::string(storage::as_text(contents)));
     const spec::Object* const object = document.object();
+    if (object == nullptr && cls_) return false;
     if (object == nullptr) fail("has a .json that is not an object");
     const spec::Node* const label = spec::find_member(*object, "label");
-    if (label == nullptr || label->list() == nullptr) fail("has a .json without a list \"label\"");
-    view.labels = labels(*label->list());
+    const bool has_list = label != nullptr && label->list() != nullptr;
+    const bool has_labels = has_list || (label != nullptr && !cls_);
+    if (has_labels) view.labels = has_list ? labels(*label->list()) : one_label(*label);
     if (const spec::Node* const name = spec::find_member(*object, "filename"); name != nullptr && name->text()) {
       view.filename = *name->text();
     }
     if (const spec::Node* const patient = spec::find_member(*object, "patient")) {
       if (const auto* number = std::get_if<std::int64_t>(&patient->value)) view.patient = *number;
     }
+    return has_labels;
+  }
+
+  LabelBits one_label(const spec::Node& label) const {
+    if (label.text() != nullptr) return class_called(*label.text());
+    const auto* const number = std::get_if<std::int64_t>(&label.value);
+    if (number == nullptr)
+      fail(fmt::format("has {} as \"label\", expected a list, a number or a name", spec::describe(label)));
+    return class_called(fmt::to_string(*number));
   }
 
   spec::Node parse(const std::string& text) const {

@@ -3,8 +3,9 @@
 // upper or lower case, says what the member holds:
 // - png, jpg, jpeg: the image.
 // - json: {"label": [0 or 1 for each label of the data set, in their order] or [names of labels], "filename": ...,
-//   "patient": ...}. Without a "filename" the name is that of the image member.
-// - cls: the index of one label; it is only read if there is no json.
+//   "patient": ...}. Without a "filename" the name is that of the image member. Of one label, "label" may also be its
+//   index or name.
+// - cls: the index or name of one label; it is only read if no json has a list "label".
 // Other members are ignored.
 #pragma once
 

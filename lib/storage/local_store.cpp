@@ -61,7 +61,7 @@ class CopiedStream final : public ByteStream {
 void look_up(int folder, StoreEntry& entry) {
   struct stat status {};
   const bool is_there = ::fstatat(folder, entry.name.c_str(), &status, 0) == 0;
-  entry.kind = StoreEntry::Kind::other;
+  entry.kind = is_there ? StoreEntry::Kind::other : StoreEntry::Kind::broken;
   if (is_there && S_ISDIR(status.st_mode)) entry.kind = StoreEntry::Kind::folder;
   if (!is_there || !S_ISREG(status.st_mode)) return;
   entry.kind = StoreEntry::Kind::file;

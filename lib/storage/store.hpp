@@ -17,8 +17,9 @@ namespace chexbench::storage {
 
 // One entry of a folder of a store.
 struct StoreEntry {
-  enum class Kind { file, folder, other };
-  std::string name;
+  // `broken` is a link that leads nowhere; `other` is a device, say, or a key of an object store with an empty part.
+  enum class Kind { file, folder, broken, other };
+  std::string name;  // of `other` it may be no name of a file, such as ""
   Kind kind = Kind::file;
   std::optional<std::uint64_t> bytes;  // of a file, if the listing of the store reports them
 };

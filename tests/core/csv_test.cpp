@@ -27,6 +27,24 @@ TEST(LineReader, EndsLinesAsUnixAndWindowsDo) {
   EXPECT_THAT(lines_of(""), ElementsAre());
 }
 
+TEST(LineReader, EndsLinesAsOldMacsDidWhereMostAreEndedSo) {
+  EXPECT_THAT(lines_of("a\rb\r\rc"), ElementsAre("a", "b", "", "c"));
+  EXPECT_THAT(lines_of("a\rb\n"), ElementsAre("a\rb"));
+  EXPECT_THAT(lines_of("a\r"), ElementsAre("a"));
+}
+
+TEST(LineReader, GoesOnInAFieldInQuotes) {
+  LineReader reader("\"a\nb\",\"c\"\"\n\",\"d\"\nx\"\ny\n\"open\nz\n");
+  std::vector<std::string_view> records;
+  std::vector<std::size_t> numbers;
+  for (std::string_view record; reader.next_record(record, ',');) {
+    records.push_back(record);
+    numbers.push_back(reader.number());
+  }
+  EXPECT_THAT(records, ElementsAre("\"a\nb\",\"c\"\"\n\",\"d\"", "x\"", "y", "\"open", "z"));
+  EXPECT_THAT(numbers, ElementsAre(1u, 4u, 5u, 6u, 7u));
+}
+
 TEST(LineReader, SkipsAByteOrderMark) {
   EXPECT_THAT(lines_of("\xef\xbb\xbf"
                        "a\nb"),
@@ -52,6 +70,13 @@ TEST(SplitCsvLine, SplitsAtWhatSeparatesTheHeader) {
   EXPECT_EQ(csv_separator("a;b"), ';');
   EXPECT_EQ(csv_separator("a\tb"), '\t');
   EXPECT_EQ(csv_separator("a"), ',');
+  EXPECT_EQ(csv_separator(""), ',');
+  EXPECT_EQ(csv_separator("a;b, c;d\n1;2;3\n"), ';') << "rows with as many fields as the header";
+  EXPECT_EQ(csv_separator("\"a;\nb\",c\n1,2\n"), ',') << "not within quotes";
+  EXPECT_EQ(csv_separator("a,b,\n1,2,3,4\n"), ',') << "the most fields where no separator makes them equal";
+  EXPECT_EQ(stated_separator("sep=|"), '|');
+  EXPECT_EQ(stated_separator("\"Sep=\t\""), '\t');
+  for (const char* line : {"", "sep=", "sep=;;", "step=;", "\"sep=;"}) EXPECT_FALSE(stated_separator(line)) << line;
   CsvFields fields(';');
   EXPECT_THAT(fields.split("a,5;\"b;c\";"), ElementsAre("a,5", "b;c", ""));
 }

@@ -93,6 +93,8 @@ TEST_F(ImagenetLayout, IsReportedWithItsShards) {
   EXPECT_EQ(report.shards[0].count, 2u);
   EXPECT_EQ(report.shards[1].split, spec::Split::val);
   EXPECT_EQ(report.train.rows, 3u);
+  EXPECT_THAT(report.missing, testing::IsEmpty()) << "the shards hold every image";
+  EXPECT_EQ(report.files, 0u);
   EXPECT_THAT(next_step(report, {}), HasSubstr("--set data.format=tfrecord --set data.split=train"));
   EXPECT_THAT(index_report_text(report, 0), HasSubstr("patients: unknown (shards of ImageNet"));
 }

@@ -341,6 +341,14 @@ TEST_F(LayoutTest, SaysWhatShardsLackThatCannotBeRead) {
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("xrays.tfrecord looks like a shard"), HasSubstr("image/encoded")));
 }
 
+TEST_F(LayoutTest, SaysWhatShardsInFoldersOfSplitsLack) {
+  for (const char* shard : {"train/0.tar", "Test/x.TFREC", "data/00000.tar"}) {
+    images({shard, "classnames.txt"});
+    EXPECT_THAT(failure<DataError>(), HasSubstr(std::string(shard) + " looks like a shard"));
+    std::filesystem::remove(root_ / shard);
+  }
+}
+
 TEST_F(LayoutTest, SaysThatShardsLackTheirTable) {
   images({"webdataset/all-000000.tar"});
   EXPECT_THAT(failure<DataError>(), HasSubstr("/webdataset holds shards, and beside them must be the table"));

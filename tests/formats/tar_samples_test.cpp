@@ -167,6 +167,26 @@ TEST_F(TarSamples, WithLabelsThatCannotBeReadAreNamed) {
               HasSubstr("has both 'a.jpg' and 'a.png'"));
 }
 
+TEST_F(TarSamples, OfOtherProgramsHaveOneLabelAsNumberOrName) {
+  const std::vector<std::string> names{"Mass", "1", "Edema"};
+  const auto labels_of = [&](const std::string& json, const std::string& cls) {
+    TarSampleReader reader = open(member("a.jpg", "x") + (json.empty() ? "" : member("a.json", json)) +
+                                  (cls.empty() ? "" : member("a.cls", cls)) + kEnd);
+    return parse_sample(reader.next()->data, {}, names).labels;
+  };
+  for (const char* json : {R"({"label": 7, "filename": "b.jpg"})", R"({"width": 5})", "[1, 2]", R"({"label": null})"})
+    EXPECT_EQ(labels_of(json, "2\n"), LabelBits(0b100)) << json;
+  EXPECT_EQ(labels_of(R"({"label": ["Mass"]})", "2"), LabelBits(0b001)) << "a list is the whole truth";
+  EXPECT_EQ(labels_of(R"({"label": 2})", ""), LabelBits(0b100));
+  EXPECT_EQ(labels_of(R"({"label": "Edema"})", ""), LabelBits(0b100));
+  EXPECT_EQ(labels_of("", " Mass\r\n"), LabelBits(0b001));
+  EXPECT_EQ(labels_of("", "1"), LabelBits(0b010)) << "an index";
+  for (const char* json : {R"({"label": 3})", R"({"label": -1})", R"({"label": "Hernia"})", R"({"label": 1.5})",
+                           R"({"label": {}})", R"({"label": null})", "[]", "{}"})
+    EXPECT_THROW(labels_of(json, ""), DataError) << json;
+  EXPECT_THROW(labels_of(R"({"label": )", "2"), DataError) << "a damaged .json";
+}
+
 TEST_F(TarSamples, HaveTheLabelsOfTheirDataSet) {
   std::vector<std::string> names;
   for (int f = 0; f < 100; ++f) names.push_back("class " + std::to_string(f));

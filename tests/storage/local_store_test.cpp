@@ -25,6 +25,7 @@ std::map<std::string, StoreEntry> entries_of(const std::string& folder) {
     one.name = entry.path().filename();
     one.kind = fs::is_regular_file(status) ? StoreEntry::Kind::file
                : fs::is_directory(status)  ? StoreEntry::Kind::folder
+               : !fs::exists(status)       ? StoreEntry::Kind::broken
                                            : StoreEntry::Kind::other;
     if (one.kind == StoreEntry::Kind::file) one.bytes = entry.file_size();
   }

@@ -50,29 +50,47 @@ std::vector<std::string> names_of(const std::vector<StoreEntry>& entries) {
   return names;
 }
 
+std::vector<StoreEntry> page_entries(std::string_view html) { return parse_index_page(html, "http://host:80/nih"); }
+
 TEST(IndexPage, OfNginxIsRead) {
-  EXPECT_THAT(names_of(parse_index_page("<html><h1>Index of /nih/</h1><hr><pre><a href=\"../\">../</a>\n"
-                                        "<a href=\"images/\">images/</a>  22-Nov-2026 01:00  -\n"
-                                        "<a href=\"a%20b.png\">a b.png</a>  22-Nov-2026 01:00  12\n</pre>")),
+  EXPECT_THAT(names_of(page_entries("<html><h1>Index of /nih/</h1><hr><pre><a href=\"../\">../</a>\n"
+                                    "<a href=\"images/\">images/</a>  22-Nov-2026 01:00  -\n"
+                                    "<a href=\"a%20b.png\">a b.png</a>  22-Nov-2026 01:00  12\n</pre>")),
               ElementsAre("images/", "a b.png"));
 }
 
 TEST(IndexPage, OfApacheAndPythonIsRead) {
-  EXPECT_THAT(names_of(parse_index_page("<a href=\"?C=N;O=D\">Name</a> <a href=\"/parent/\">Parent</a>"
-                                        "<a href=\"http://else.where/x\">x</a><a href=\"./x&amp;y.csv\">x&amp;y</a>"
-                                        "<a href=\"tfrecord/\">tfrecord/</a>")),
+  EXPECT_THAT(names_of(page_entries("<a href=\"?C=N;O=D\">Name</a> <a href=\"/parent/\">Parent</a>"
+                                    "<a href=\"http://else.where/x\">x</a><a href=\"./x&amp;y.csv\">x&amp;y</a>"
+                                    "<a href=\"tfrecord/\">tfrecord/</a>")),
               ElementsAre("x&y.csv", "tfrecord/"));
 }
 
+TEST(IndexPage, OfWholePathsIsRead) {
+  EXPECT_THAT(names_of(page_entries("<A HREF=\"/nih/images/\">images</A><a class=x href = '/nih/a%20b.png'>a b</a>"
+                                    "<a href=c.png>c</a><a data-href=\"no.png\" HREF='//HOST:80/nih/d.png'>d</a>"
+                                    "<a href=\"http://host:80/nih/e:f.png\">e</a><a href='./g&amp;h.png'>g</a>"
+                                    "<a href=\"c.png\"><img></a><a href=\"/n%69h/i.png\">i</a>")),
+              ElementsAre("images/", "a b.png", "c.png", "d.png", "e:f.png", "g&h.png", "i.png"));
+  EXPECT_THAT(
+      page_entries("<a href='/'>up</a><a href='/nih/'>here</a><a href='/nih'>x</a><a href='/other/a.png'>x</a>"
+                   "<a href='//else/nih/a.png'>x</a><a href='http://else/nih/a.png'>x</a><a href='/nih/a/b'>x</a>"
+                   "<a href='mailto:me'>x</a><a href='/nih/..'>x</a><a href='/nih/?C=N'>x</a><a href="),
+      IsEmpty());
+  EXPECT_THAT(names_of(parse_index_page("<a href='/a.png'>a</a><a href='http://h/b/'>b</a>", "http://h")),
+              ElementsAre("a.png", "b/"))
+      << "the root of a server";
+}
+
 TEST(IndexPage, NeverLeadsOutOfItsFolder) {
-  EXPECT_THAT(parse_index_page("<a href=\"..%2f..%2fetc\">x</a><a href=\"a/b\">x</a><a href=\"..\">x</a><a href=\"\">"),
+  EXPECT_THAT(page_entries("<a href=\"..%2f..%2fetc\">x</a><a href=\"a/b\">x</a><a href=\"..\">x</a><a href=\"\">"),
               IsEmpty());
 }
 
 TEST(IndexPage, OfMoreLinksThanAnyFolderHasIsRefused) {
   std::string page;
   for (std::size_t i = 0; i <= kMostEntries; ++i) page += "href=\"a\"";
-  EXPECT_THAT(message_of<DataError>([&] { parse_index_page(page); }), HasSubstr("more than 2000000 links"));
+  EXPECT_THAT(message_of<DataError>([&] { page_entries(page); }), HasSubstr("more than 2000000 links"));
 }
 
 TEST(Entities, AreDecodedOnceAndInOneGo) {

@@ -54,7 +54,7 @@ class Checker {
                       root_.path));
     }
     NameArena names;
-    const std::vector<ImageFile> files = find_files(root_, index_, names);
+    const std::vector<ImageFile> files = find_files(root_, index_, names, &report_.passed);
     auto file = files.begin();
     for (const IndexRow& row : index_.rows) {
       while (file != files.end() && file->name < row.name) ++file;
@@ -65,6 +65,8 @@ class Checker {
 
   CheckReport run() {
     workers_.resize(worker_count(std::numeric_limits<std::size_t>::max(), threads_));
+    check_names(PassedKind::broken_links, "a link that leads nowhere: fetch what it stands for, or remove it");
+    check_names(PassedKind::empty_parts, "no file has such a key, of which a part is empty: copy it to another name");
     check_images();
     for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
       for (const auto split : {spec::Split::train, spec::Split::val, spec::Split::test, spec::Split::all}) {
@@ -99,6 +101,16 @@ class Checker {
     // No lock is needed, because only thread `index` uses this index.
     if (!workers_[index]) workers_[index] = std::make_unique<Worker>();
     return *workers_[index];
+  }
+
+  // Notes the files that were passed over for a reason that makes each a problem.
+  void check_names(PassedKind kind, std::string_view reason) {
+    const auto found = report_.passed.kinds().find(kind);
+    if (found == report_.passed.kinds().end()) return;
+    const auto& [count, passed_names] = found->second;
+    for (const std::string& name : passed_names) problem(fmt::format("{}/{}: {}", root_.path, printable(name), reason));
+    if (count > passed_names.size())
+      problem(fmt::format("{}: {} more of the same: {}", root_.path, count - passed_names.size(), reason));
   }
 
   void check_images() {

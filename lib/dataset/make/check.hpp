@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dataset/passed_over.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
@@ -16,6 +17,7 @@ struct CheckReport {
   std::uint64_t bytes = 0;            // of both
   double seconds = 0;                 // wall-clock time
   std::vector<std::string> problems;  // one sentence each, beginning with the file; sorted
+  PassedOver passed;                  // files that were not checked, because the data set does not use them
 };
 
 // Checks the following, and goes on after a problem:
@@ -26,6 +28,7 @@ struct CheckReport {
 // - that each image of such a split that has a file is in exactly one record;
 // - if the root is local, every image of every file of cached pixels: its CRC, and that its image file gives the same
 //   8-bit pixels at that size.
+// - that no image is a link that leads nowhere, or a key with an empty part.
 // Images without a file are not problems; `data index` counts them. Uses one thread per usable core if `threads` is 0.
 // @throws DataError if the table, the lists or the folders of the root cannot be read, as read_index() and
 // find_files(), or its shards are its index (data.layout imagenet), with which there is nothing to compare

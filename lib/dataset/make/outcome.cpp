@@ -74,6 +74,21 @@ std::string copied(const Staging& result) {
                      all);
 }
 
+// Returns the line that counts what was passed over by its kind, with the first names, or "" if nothing was.
+std::string passed_line(const PassedOver& passed) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (const auto& [kind, files] : passed.kinds())
+    text += fmt::format("{}{} {}", text.empty() ? "Passed over: " : ", ", to_string(kind), files_text(files, kShown));
+  return text.empty() ? "" : text + ".\n";
+}
+
+Json passed_counts(const PassedOver& passed) {
+  Json counts = Json::object();
+  for (const auto& [kind, files] : passed.kinds()) counts[std::string(to_string(kind))] = files.count;
+  return counts;
+}
+
 }  // namespace
 
 std::string TypedRoot::words() const {
@@ -150,6 +165,7 @@ std::string staging_json(const Staging& result, const TypedRoot& copy) {
 std::string check_text(const CheckReport& report, const TypedRoot& checked) {
   std::string text;
   for (const std::string& problem : report.problems) text += printable(problem, problem.max_size()) + "\n";
+  text += passed_line(report.passed);
   text += fmt::format("Checked {} and {} of what they were converted into, {} in all, in {:.1f} s: ",
                       count_text(report.images, "image"), count_text(report.records, "record"), size_text(report.bytes),
                       report.seconds);
@@ -158,7 +174,8 @@ std::string check_text(const CheckReport& report, const TypedRoot& checked) {
                               probe_command(checked));
   }
   return text + count_text(report.problems.size(), "problem") +
-         ".\nNext: fetch the images above again, or leave bad ones out of a run by `--set data.on_bad_record=skip`; "
+         ".\n"
+         "Next: fetch the images above again, or leave bad ones out of a run by `--set data.on_bad_record=skip`; "
          "convert again what differs from its image.\n";
 }
 
@@ -169,6 +186,7 @@ std::string check_json(const CheckReport& report, const TypedRoot& checked) {
                                   {"bytes", report.bytes},
                                   {"seconds", formats::rounded_to_ms(report.seconds)},
                                   {"problems", report.problems},
+                                  {"passed_over", passed_counts(report.passed)},
                                   {"next", report.problems.empty() ? Json(probe_command(checked)) : Json(nullptr)}});
 }
 

@@ -43,9 +43,6 @@ std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
   if (index.table != index.root) files.push_back(index.table);
   files.insert(files.end(), index.other_tables.begin(), index.other_tables.end());
-  if (index.layout != spec::DataLayout::nih) return files;
-  if (index.has_train_list) files.push_back(fs::path(index.root) / "train_val_list.txt");
-  if (index.has_test_list) files.push_back(fs::path(index.root) / "test_list.txt");
   return files;
 }
 

@@ -1,5 +1,5 @@
 // Parses the page by which a web server lists a folder: nginx's autoindex, Apache's mod_autoindex, Python's
-// http.server.
+// http.server, and those that link by whole paths, as IIS does.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,10 @@
 
 namespace chexbench::storage {
 
-// Returns the entries of the folder, one for each link that leads to a direct child; links that end in '/' are folders.
+// Returns the entries of the folder, one for each direct child that a link leads to; links that end in '/' are folders.
+// Links may be relative, or begin with the page's own path or `url`, the address of the page without its last slash.
 // Skips all other links. Reports no sizes, because each server writes them in its own way.
 // @throws DataError if there are more than kMostEntries; the message does not name the page
-std::vector<StoreEntry> parse_index_page(std::string_view html);
+std::vector<StoreEntry> parse_index_page(std::string_view html, std::string_view url);
 
 }  // namespace chexbench::storage

@@ -51,7 +51,7 @@ class WebStore final : public HttpStore {
     const std::optional<std::string> html = fetcher().find_listing(page, kMostIndexPageBytes);
     if (!html) return {};
     try {
-      std::vector<StoreEntry> entries = parse_index_page(*html);
+      std::vector<StoreEntry> entries = parse_index_page(*html, page.url.substr(0, page.url.size() - 1));
       ListedNames names(folder);
       std::erase_if(entries, [&](const StoreEntry& entry) { return !names.take(entry.name); });
       names.tell();

@@ -168,7 +168,8 @@ class S3Store final : public HttpStore {
     for (const std::string& key : page.folders) {
       std::string name = key.substr(std::min(prefix.size(), key.size()));
       if (name.ends_with('/')) name.pop_back();
-      if (names.take(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
+      const auto kind = is_one_name(name) ? StoreEntry::Kind::folder : StoreEntry::Kind::other;
+      if (names.take(name) || kind == StoreEntry::Kind::other) entries.push_back({std::move(name), kind, {}});
     }
   }
 

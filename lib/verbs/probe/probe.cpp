@@ -190,6 +190,9 @@ class Prober {
     result.png_files = index.png_files;
     result.mean_file_bytes = index.mean_file_bytes();
     result.is_distant = look.is_distant;
+    result.passed_over = dataset::passed_images_text(index.passed);
+    for (const auto& [kind, files] : index.passed.kinds())
+      result.passed_files.emplace(dataset::to_string(kind), files.count);
   }
 
   void conclude() {

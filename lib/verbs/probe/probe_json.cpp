@@ -84,6 +84,7 @@ std::string probe_json(const ProbeResult& result) {
                        {"partial", result.stopped_after_s.has_value()},
                        {"stopped_after_s", result.stopped_after_s ? Json(*result.stopped_after_s) : Json(nullptr)},
                        {"bad_records", result.bad_records},
+                       {"passed_over", result.passed_files},
                        {"ways", list_of(result.ways, way_to_json)},
                        {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},
                        {"disturbance", result.disturbance.empty() ? Json(nullptr) : Json(result.disturbance)},

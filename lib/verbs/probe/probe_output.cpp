@@ -75,6 +75,7 @@ std::string rate_line(const ProbeResult& result) {
                             ? "--set data.on_bad_record=stop lets a run name them"
                             : fmt::format("`chexbench data check {}` names the files", shell_word(result.root)));
   }
+  if (!result.passed_over.empty()) text += fmt::format("; without {}", result.passed_over);
   return text + ".";
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,15 @@ struct ProbeResult {
   std::string cpu_limit;                     // what a CPU limit took of them, in words, if it was much
   double free_images_per_s = 0;              // then: what a machine of one's own would give at most
   std::vector<FedAccelerator> accelerators;  // by images_per_s
+  std::optional<double> cached_share;               // of the files' bytes that were in memory; empty if it is not known
+  std::uint64_t bad_records = 0;                    // images that could not be read and were skipped, once for each try
+  double bad_share = 0;                             // of all tries, about
+  std::string passed_over;                          // images that are not used, in words; empty if there are none
+  std::map<std::string, std::size_t> passed_files;  // how many files are passed over, by the word for the reason
+  bool is_distant = false;                          // a server has the files
+  std::string disturbance;                          // what others took of the cores, in words, if it was much
+  double free_images_per_s = 0;                     // then: what a machine of one's own would give at most
+  std::vector<FedAccelerator> accelerators;         // by images_per_s
   // Paths of what was written; empty if nothing was.
   std::string folder;
   std::string spec_file;

@@ -82,7 +82,7 @@ std::vector<WayToRead> ways_to_read(const dataset::IndexReport& index, const spe
   std::erase_if(shards, [&](const dataset::ShardCount* other) { return other->split != trial.data.split; });
 
   std::vector<WayToRead> ways;
-  const bool has_images = index.missing.size() < index.rows;
+  const bool has_images = index.has_images();
   const bool are_dicoms = index.dicom_files * 2 > index.files;
   const bool are_jpegs = !are_dicoms && index.png_files * 2 < index.files;
   const char* const kind = are_dicoms ? "dicom" : are_jpegs ? "jpeg" : "png";

@@ -22,7 +22,9 @@ FUZZ_TARGET(csv, "core/csv.cpp") {
   std::size_t read = 0;
   for (std::string_view line; lines.next(line);) {
     require(lines.number() == ++read, "lines are numbered wrongly");
-    require(lies_in(line, text) && line.find('\n') == std::string_view::npos, "a line is not one line of the text");
+    require(
+        lies_in(line, text) && (line.find('\n') == std::string_view::npos || line.find('\r') == std::string_view::npos),
+        "a line is not one line of the text");
     split_csv_line(line, fields);
     require(!fields.empty(), "a line has no field");
     const char* end = line.data();
@@ -34,6 +36,12 @@ FUZZ_TARGET(csv, "core/csv.cpp") {
     if (line.find('"') != std::string_view::npos) continue;
     const auto commas = static_cast<std::size_t>(std::ranges::count(line, ','));
     require(fields.size() == commas + 1, "commas do not separate the fields");
+  }
+  LineReader records(text);
+  const char* end = text.data();
+  for (std::string_view record; records.next_record(record, ',');) {
+    require(lies_in(record, text) && record.data() >= end, "records overlap or lie outside of the text");
+    end = record.data() + record.size();
   }
 }
 

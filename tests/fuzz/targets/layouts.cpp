@@ -126,8 +126,9 @@ FUZZ_TARGET(label_columns, "dataset/label_columns.cpp") {
   Input input(bytes);
   const spec::LabelsSpec labels = labels_spec(input);
   const std::string header = input.line();
-  const auto columns =
-      accepted({ExitCode::spec, ExitCode::data}, [&] { return dataset::find_columns(header, labels, "labels.csv"); });
+  const auto columns = accepted({ExitCode::spec, ExitCode::data}, [&] {
+    return dataset::find_columns(dataset::TableRows(header, "labels.csv"), labels, "labels.csv");
+  });
   if (columns) {
     require(columns->image < columns->count && columns->split.value_or(0) < columns->count &&
                 columns->patient.value_or(0) < columns->count,

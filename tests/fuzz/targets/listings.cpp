@@ -21,7 +21,7 @@ FUZZ_TARGET(s3_xml, "storage/s3/s3_xml.cpp") {
 
 FUZZ_TARGET(index_page, "storage/http/http_index.cpp storage/http/entities.cpp") {
   const std::string_view html = Input(bytes).text();
-  const std::vector<storage::StoreEntry> entries = storage::parse_index_page(html);  // never throws
+  const std::vector<storage::StoreEntry> entries = storage::parse_index_page(html, "http://host/set");  // never throws
   for (const storage::StoreEntry& entry : entries) {
     require(!entry.name.empty() && entry.name != "." && entry.name != ".." && entry.name.find('/') == std::string::npos,
             "an index page names what is no direct child");

@@ -57,6 +57,23 @@ TEST(S3Listing, PageThatIsTooLongIsRefused) {
   EXPECT_THAT(listing_failure([](int) { return std::string((16u << 20) + 1, ' '); }), HasSubstr("which is too much"));
 }
 
+// No path leads to set//a.png, so the listing says that something is there.
+TEST(S3Listing, SaysThatKeysHaveEmptyParts) {
+  const auto store = open([](int) {
+    return page_of(
+        "<Contents><Key>set/</Key></Contents><Contents><Key>set/b.png</Key></Contents>"
+        "<CommonPrefixes><Prefix>set//</Prefix></CommonPrefixes><CommonPrefixes><Prefix>set/../</Prefix>"
+        "</CommonPrefixes>",
+        "");
+  });
+  const auto entries = store->list("s3://b/set");
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].name, "b.png");
+  EXPECT_EQ(entries[1].name, "");
+  EXPECT_EQ(entries[1].kind, StoreEntry::Kind::other);
+  EXPECT_EQ(entries[2].kind, StoreEntry::Kind::other);
+}
+
 TEST(S3Listing, LeavesNamesOutThatNobodyMayPrint) {
   const auto store = open([](int) {
     return page_of(

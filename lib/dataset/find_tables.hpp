@@ -1,0 +1,42 @@
+// Finds the tables in a folder, and says whose each is, for all layouts that have one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/data_root.hpp"
+
+namespace chexbench::dataset {
+
+enum class TableKind {
+  nih,       // Data_Entry*.csv
+  mimic,     // mimic-cxr-*-chexpert.csv, also as .gz
+  chexpert,  // train.csv or valid.csv with CheXpert's columns
+  result,    // of a run or an evaluation of chexbench: never one of labels
+  own,       // any other .csv
+};
+
+struct FoundTable {
+  std::string name;
+  TableKind kind = TableKind::own;
+};
+
+// Returns the tables among the entries of a folder, by name. The ending .csv counts in any case; hidden files, such as
+// macOS's companions ._NAME, are no tables. Reads the beginnings of those that no name tells apart. Thread-safe.
+// @throws DataError if one of these cannot be read
+std::vector<FoundTable> find_tables(const storage::Store& store, const std::string& folder,
+                                    std::span<const storage::StoreEntry> entries);
+
+// Returns whether one of the tables is of that kind.
+bool has_kind(std::span<const FoundTable> tables, TableKind kind);
+
+// Returns whether a folder with these entries holds what a run or an evaluation of chexbench wrote.
+bool is_results_folder(std::span<const storage::StoreEntry> entries);
+
+// Returns the path of the user's own table: that which data.labels.csv names, or else the only one in the root. The log
+// says which others are there and what they are. @throws DataError if there is none, or several
+std::string find_own_table(const storage::DataRoot& root);
+
+}  // namespace chexbench::dataset
