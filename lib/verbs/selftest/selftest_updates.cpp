@@ -20,7 +20,7 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr int kImages = 4, kSize = 64, kOutputs = 5, kSteps = 3;
+constexpr int kImages = 4, kSize = 64, kOutputs = 5, kComparedUpdates = 3;
 constexpr double kRate = 1e-3, kMomentum = 0.9, kDecay = 0.1, kClip = 0.05, kAverage = 0.75, kSmoothing = 0.1;
 constexpr double kMostOfWeights = 2e-6, kMostOfLoss = 1e-5;
 const std::vector<float> kClassWeights = {1, 2, 3, 4, 5};
@@ -120,7 +120,7 @@ class Updates {
   }
 
   void run(Comparison& losses, Comparison& weights, Comparison& averages) {
-    for (int number = 1; number <= kSteps; ++number) step(number, losses, weights);
+    for (int number = 1; number <= kComparedUpdates; ++number) step(number, losses, weights);
     engine_->epoch_training()->swap_average();
     for (const auto& [name, values] : read_all(*engine_, &engine::Engine::read_parameter)) {
       const std::vector<Twin>& twins = twins_.at(name);
