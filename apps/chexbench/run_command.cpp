@@ -237,8 +237,11 @@ void run(const RunArguments& arguments, bench::Session& session) {
   add_build_facts(report.environment, arguments.command_line);
   if (arguments.config.empty()) name_spec(report.environment, spec);
   if (arguments.dry_run) {
-    const std::string plan = verbs::describe_plan(report, world, arguments.ranks);
-    if (rank == 0) print(plan);
+    verbs::DryRun dry_run(report, world, arguments.ranks);
+    const std::string plan = dry_run.describe_plan();
+    if (rank != 0) return;
+    print(plan);  // before anything is tried, which may take more memory than there is
+    print(dry_run.describe_time());
     return;
   }
   measure(report, world, spec, arguments);

@@ -3,34 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/grade.hpp"
 #include "analysis/starvation.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/alike.hpp"
 
 namespace chexbench::analysis {
 namespace {
 
 using Group = std::vector<const results::TrialResult*>;
 
-bool differ_in_pipeline_alone(const results::TrialResult& a, const results::TrialResult& b) {
-  spec::Experiment like_b = a.spec;
-  like_b.pipeline = b.spec.pipeline;
-  return like_b == b.spec;
-}
-
 std::vector<Group> groups_of(const std::vector<const results::TrialResult*>& trials) {
   std::vector<Group> groups;
+  spec::Numbering numbering;
   for (const results::TrialResult* trial : trials) {
     if (trial->repeats.empty()) continue;
-    const auto same = std::ranges::find_if(
-        groups, [&](const Group& group) { return differ_in_pipeline_alone(*group.front(), *trial); });
-    if (same == groups.end()) {
-      groups.push_back({trial});
-    } else {
-      same->push_back(trial);
-    }
+    spec::Experiment without_pipeline = trial->spec;
+    without_pipeline.pipeline = {};
+    const std::size_t number = numbering.of(std::move(without_pipeline));
+    if (number == groups.size()) groups.emplace_back();
+    groups[number].push_back(trial);
   }
   std::erase_if(groups, [](const Group& group) { return group.size() < 3; });
   return groups;

@@ -23,15 +23,18 @@ namespace chexbench::analysis {
 namespace {
 
 // Everything but what makes two trials different work: another network, engine, number of ranks or kind of input.
-void equalize_settings(spec::Experiment& spec, const spec::Experiment& like) {
-  const bool same_work = spec.engine == like.engine && spec.model.name == like.model.name && spec.ranks == like.ranks &&
-                         spec::uses_pipeline(spec) == spec::uses_pipeline(like);
-  if (same_work) spec = like;
+void leave_out_settings(spec::Experiment& spec) {
+  spec::Experiment work;
+  work.engine = std::move(spec.engine);
+  work.model.name = std::move(spec.model.name);
+  work.ranks = spec.ranks;
+  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::png : spec::DataFormat::synthetic;
+  spec = std::move(work);
 }
 
 std::string no_name(const spec::Experiment& /*spec*/) { return ""; }
 
-constexpr Aspect kSettings{.kind = "", .equalize = equalize_settings, .name_of = no_name};
+constexpr Aspect kSettings{.kind = "", .leave_out = leave_out_settings, .name_of = no_name};
 
 // Returns "2 V100s (emulated)", "its 2 GPUs", or "its engine" for what is neither.
 std::string devices(const results::TrialResult& trial) {

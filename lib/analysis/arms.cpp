@@ -1,7 +1,7 @@
 #include "analysis/arms.hpp"
 
-#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analysis/derive.hpp"
 #include "analysis/grade.hpp"
@@ -12,16 +12,16 @@
 namespace chexbench::analysis {
 namespace {
 
-void equalize_pipelines(spec::Experiment& spec, const spec::Experiment& like) { spec.pipeline = like.pipeline; }
+void leave_out_pipeline(spec::Experiment& spec) { spec.pipeline = {}; }
 
 // Training over ready-made batches is never compared as another format.
-void equalize_formats(spec::Experiment& spec, const spec::Experiment& like) {
-  if (spec::uses_pipeline(spec) && spec::uses_pipeline(like)) spec.data.format = like.data.format;
+void leave_out_format(spec::Experiment& spec) {
+  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
 }
 
-void equalize_stores(spec::Experiment& spec, const spec::Experiment& like) {
-  spec.data.root = like.data.root;
-  spec.data.store = like.data.store;
+void leave_out_store(spec::Experiment& spec) {
+  spec.data.root.clear();
+  spec.data.store = {};
 }
 
 std::string pipeline_of(const spec::Experiment& spec) { return spec.pipeline.name; }
@@ -37,33 +37,37 @@ std::string name_beside(const results::TrialResult& trial, const results::TrialR
 
 }  // namespace
 
+Rivals::Rivals(const Trials& trials, spec::LeaveOut leave_out) : trials_(trials), alike_(leave_out) {
+  for (const Measured& measured : trials) alike_.add(measured.trial.spec);
+}
+
 std::string Measured::name() const { return results::marked(trial); }
 
 Trials measured_trials(const std::vector<results::TrialResult>& trials) {
   Trials measured;
-  for (const results::TrialResult& trial : trials) {
-    const results::Figures figures = derive_figures(trial, trials);
-    if (figures.images_per_s.value_or(0) > 0) measured.push_back({.trial = trial, .figures = figures});
+  std::vector<results::Figures> figures = derive_all_figures(trials);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (figures[i].images_per_s.value_or(0) > 0)
+      measured.push_back({.trial = trials[i], .figures = std::move(figures[i])});
   }
   return measured;
 }
 
 Trials widest(const Trials& trials) {
   Trials chosen;
+  Rivals rivals(trials, spec::leave_out_ranks);
   for (const Measured& measured : trials) {
-    const bool surpassed = std::any_of(trials.begin(), trials.end(), [&](const Measured& other) {
-      return other.trial.ranks > measured.trial.ranks && same_arm(other.trial, measured.trial);
-    });
-    if (!surpassed) chosen.push_back(measured);
+    const auto is_wider = [&](const Measured& other) { return other.trial.ranks > measured.trial.ranks; };
+    if (rivals.first(measured, is_wider) == nullptr) chosen.push_back(measured);
   }
   return chosen;
 }
 
 std::span<const Aspect> input_aspects() {
   static constexpr std::array<Aspect, 3> kAspects{
-      {{.kind = "pipeline_ratio", .equalize = equalize_pipelines, .name_of = pipeline_of},
-       {.kind = "format_ratio", .equalize = equalize_formats, .name_of = format_of},
-       {.kind = "storage_ratio", .equalize = equalize_stores, .name_of = root_of}}};
+      {{.kind = "pipeline_ratio", .leave_out = leave_out_pipeline, .name_of = pipeline_of},
+       {.kind = "format_ratio", .leave_out = leave_out_format, .name_of = format_of},
+       {.kind = "storage_ratio", .leave_out = leave_out_store, .name_of = root_of}}};
   return kAspects;
 }
 
@@ -79,13 +83,10 @@ std::optional<Pair> pair_of(const Measured& trial, const Measured& base) {
 
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect) {
   std::vector<Pair> found;
+  Rivals rivals(all, aspect.leave_out);
   for (const Measured& measured : trials) {
-    const auto self =
-        std::find_if(all.begin(), all.end(), [&](const Measured& other) { return &other.trial == &measured.trial; });
-    const auto base = std::find_if(all.begin(), self, [&](const Measured& other) {
-      return differ_only_in(measured.trial, other.trial, aspect.equalize);
-    });
-    if (base == self) continue;
+    const Measured* const base = rivals.first(measured, [](const Measured&) { return true; });
+    if (base == nullptr || &base->trial > &measured.trial) continue;  // both are of one list of trials
     if (const std::optional<Pair> pair = pair_of(measured, *base)) found.push_back(*pair);
   }
   return found;

@@ -9,6 +9,7 @@
 #include "analysis/verdict.hpp"
 #include "results/figures.hpp"
 #include "results/record.hpp"
+#include "spec/alike.hpp"
 
 namespace chexbench::analysis {
 
@@ -31,21 +32,34 @@ Trials widest(const Trials& trials);
 
 // A setting in which arms are compared.
 struct Aspect {
-  const char* kind;                                                        // of the findings that compare it
-  void (*equalize)(spec::Experiment& spec, const spec::Experiment& like);  // copies it from `like`
-  std::string (*name_of)(const spec::Experiment& spec);                    // its value, in a word or two
+  const char* kind;                                      // of the findings that compare it
+  spec::LeaveOut leave_out;                              // sets it to its default
+  std::string (*name_of)(const spec::Experiment& spec);  // its value, in a word or two
 };
 
 // Returns the settings of the input, "pipeline_ratio" first: pipeline, format and storage.
 std::span<const Aspect> input_aspects();
 
-// Returns whether the trials differ, but only in what `equalize` copies.
-template <class Equalize>
-bool differ_only_in(const results::TrialResult& a, const results::TrialResult& b, Equalize equalize) {
-  spec::Experiment like_b = a.spec;
-  equalize(like_b, b.spec);
-  return like_b == b.spec && !(a.spec == b.spec);
-}
+// Finds trials that differ in one setting alone, which `leave_out` leaves out. The trials must outlive it.
+class Rivals {
+ public:
+  Rivals(const Trials& trials, spec::LeaveOut leave_out);
+
+  // Returns the first of the trials that differs from `trial`, in that setting alone, and that `accepts` takes; null if
+  // there is none.
+  template <class Accepts>
+  const Measured* first(const Measured& trial, Accepts accepts) {
+    for (const std::size_t index : alike_.with(trial.trial.spec)) {
+      const Measured& other = trials_[index];
+      if (accepts(other) && !(other.trial.spec == trial.trial.spec)) return &other;
+    }
+    return nullptr;
+  }
+
+ private:
+  const Trials& trials_;
+  spec::Alike alike_;
+};
 
 // A trial, the first one before it that differs from it in one aspect alone, and images/s of one / images/s of the
 // other, over rounds in which both were measured.

@@ -11,6 +11,7 @@
 #include "results/gpu_summary.hpp"
 #include "results/rates.hpp"
 #include "results/record.hpp"
+#include "spec/alike.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -100,16 +101,15 @@ bool comparable_over_ranks(const results::TrialResult& trial) {
   return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
 }
 
-// Derives how far the trial scales from its arm's trial on one rank, if that is among `all`. Trials of different ranks
+// Returns whether `single` is what the scaling of the trial is relative to, if it is of the same arm.
+bool is_single_of(const results::TrialResult& single, const results::TrialResult& trial) {
+  return single.ranks == 1 && single.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(single);
+}
+
+// Derives how far the trial scales from its arm's trial on one rank, unless that is null. Trials of different ranks
 // are not measured in turn, so the interval is that of an unpaired ratio.
-void derive_scaling(const results::TrialResult& trial, const std::vector<results::TrialResult>& all,
-                    results::Figures& figures) {
-  if (!comparable_over_ranks(trial)) return;
-  const auto single = std::find_if(all.begin(), all.end(), [&trial](const results::TrialResult& other) {
-    return other.ranks == 1 && other.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(other) &&
-           same_arm(other, trial);
-  });
-  if (single == all.end()) return;
+void derive_scaling(const results::TrialResult& trial, const results::TrialResult* single, results::Figures& figures) {
+  if (single == nullptr || !comparable_over_ranks(trial)) return;
   figures.speedup = ratio(results::median_rate(trial), results::median_rate(*single));
   figures.scaling_efficiency = ratio(results::median_rate(trial), trial.ranks * results::median_rate(*single));
   if (trial.ranks == 1) return;  // compared with itself
@@ -129,15 +129,7 @@ void derive_learning(const results::TrialResult& trial, results::Figures& figure
   figures.time_to_auroc_s = time_to_auroc_s(trial);
 }
 
-}  // namespace
-
-bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
-  spec::Experiment at_ranks_of_b = a.spec;
-  at_ranks_of_b.ranks = b.spec.ranks;
-  return at_ranks_of_b == b.spec;
-}
-
-results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
+results::Figures figures_of(const results::TrialResult& trial, const results::TrialResult* single) {
   results::Figures figures;
   figures.buffer_fed = results::is_buffer_fed(trial);
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -149,7 +141,7 @@ results::Figures derive_figures(const results::TrialResult& trial, const std::ve
   figures.images_per_s = measure::median(images_per_s);
   if (images_per_s.size() > 1) figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
   figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);
-  derive_scaling(trial, all, figures);
+  derive_scaling(trial, single, figures);
   const Repeats repeats = results::typical_repeats(trial);
   derive_shares(repeats, figures);
   figures.decoded_per_trained = decoded_per_trained(trial);
@@ -165,6 +157,34 @@ results::Figures derive_figures(const results::TrialResult& trial, const std::ve
   }
   figures.limit = find_limit(trial, figures).word;
   return figures;
+}
+
+}  // namespace
+
+bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
+  spec::Experiment at_ranks_of_b = a.spec;
+  at_ranks_of_b.ranks = b.spec.ranks;
+  return at_ranks_of_b == b.spec;
+}
+
+results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
+  const auto single = std::ranges::find_if(all, [&trial](const results::TrialResult& other) {
+    return is_single_of(other, trial) && same_arm(other, trial);
+  });
+  return figures_of(trial, single == all.end() ? nullptr : &*single);
+}
+
+std::vector<results::Figures> derive_all_figures(const std::vector<results::TrialResult>& trials) {
+  spec::Alike arms(spec::leave_out_ranks);
+  for (const results::TrialResult& trial : trials) arms.add(trial.spec);
+  std::vector<results::Figures> all;
+  for (const results::TrialResult& trial : trials) {
+    const std::vector<std::size_t>& arm = arms.with(trial.spec);
+    const auto single =
+        std::ranges::find_if(arm, [&](std::size_t other) { return is_single_of(trials[other], trial); });
+    all.push_back(figures_of(trial, single == arm.end() ? nullptr : &trials[*single]));
+  }
+  return all;
 }
 
 }  // namespace chexbench::analysis

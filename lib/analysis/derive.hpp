@@ -13,6 +13,9 @@ namespace chexbench::analysis {
 // Deterministic: the bootstrap intervals use the seed of the trial's spec. They make a call take milliseconds.
 results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all);
 
+// Returns the figures of each of the trials, in their order.
+std::vector<results::Figures> derive_all_figures(const std::vector<results::TrialResult>& trials);
+
 // Returns whether two trials are the same arm, that is, have the same resolved spec except for `ranks`.
 bool same_arm(const results::TrialResult& a, const results::TrialResult& b);
 

@@ -7,6 +7,7 @@
 
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/alike.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -89,18 +90,14 @@ std::optional<Economics> pay_back(const results::TrialResult& before, const resu
 
 std::vector<results::Finding> economics_findings(const std::vector<const results::TrialResult*>& trials) {
   std::vector<results::Finding> findings;
-  for (const results::TrialResult* converted_trial : trials) {
-    const results::TrialResult& converted = *converted_trial;
-    for (const results::TrialResult* png_trial : trials) {
-      const results::TrialResult& png = *png_trial;
-      spec::Experiment like_converted = png.spec;
-      like_converted.data.format = converted.spec.data.format;
-      if (&png == &converted || png.spec.data.format != spec::DataFormat::png || !(like_converted == converted.spec)) {
-        continue;
-      }
-      const auto economics = conversion_economics(png, converted);
-      if (!economics) continue;
-      findings.push_back(conversion_finding(png, converted, *economics));
+  spec::Alike alike([](spec::Experiment& spec) { spec.data.format = spec::DataFormat::png; });
+  for (const results::TrialResult* trial : trials) alike.add(trial->spec);
+  for (const results::TrialResult* converted : trials) {
+    for (const std::size_t index : alike.with(converted->spec)) {
+      const results::TrialResult& png = *trials[index];
+      if (&png == converted || png.spec.data.format != spec::DataFormat::png) continue;
+      const auto economics = conversion_economics(png, *converted);
+      if (economics) findings.push_back(conversion_finding(png, *converted, *economics));
     }
   }
   return findings;

@@ -119,26 +119,23 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
   }
 }
 
-// Returns whether `ready_made` is the same training as `fed` over batches that no pipeline has to make.
-bool is_ceiling_of(const Measured& ready_made, const Measured& fed) {
-  if (spec::uses_pipeline(ready_made.trial.spec) || !spec::uses_pipeline(fed.trial.spec)) return false;
-  const auto input = [](spec::Experiment& spec, const spec::Experiment& like) {
-    const Deliver deliver = spec.data.deliver;
-    spec.data = like.data;
-    spec.data.deliver = deliver;
-    spec.preprocess = like.preprocess;
-    spec.pipeline = like.pipeline;
-    spec.measure.page_cache = like.measure.page_cache;
-  };
-  return differ_only_in(fed.trial, ready_made.trial, input);
+void leave_out_input(spec::Experiment& spec) {
+  spec.data = {.deliver = spec.data.deliver};
+  spec.preprocess = {};
+  spec.pipeline = {};
+  spec.measure.page_cache = {};
 }
+
+void leave_out_engine(spec::Experiment& spec) { spec.engine = "none"; }
 
 // Compares training with the same training over ready-made batches, which no input can make faster.
 void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
+  Rivals rivals(all, leave_out_input);
+  const auto is_ready_made = [](const Measured& other) { return !spec::uses_pipeline(other.trial.spec); };
   for (const Measured& fed : trials) {
-    const auto ceiling =
-        std::find_if(all.begin(), all.end(), [&](const Measured& other) { return is_ceiling_of(other, fed); });
-    if (ceiling == all.end() || !fed.trains()) continue;
+    if (is_ready_made(fed) || !fed.trains()) continue;
+    const Measured* const ceiling = rivals.first(fed, is_ready_made);
+    if (ceiling == nullptr) continue;
     const auto ratio = results::paired_rates(fed.trial, ceiling->trial);
     if (!ratio) continue;
     const Pair pair{.trial = fed, .base = *ceiling, .ratio = *ratio, .grade = grade_of(fed.trial, ceiling->trial)};
@@ -151,13 +148,11 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
 
 // Compares real training with the same pipeline and engine none, to say which of the two is the limit.
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
-  const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
+  Rivals rivals(all, leave_out_engine);
   for (const Measured& training : trials) {
     if (!training.trains() || training.trial.emulated) continue;
-    const auto alone = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
-      return !other.trains() && differ_only_in(training.trial, other.trial, engine_none);
-    });
-    if (alone == all.end()) continue;
+    const Measured* const alone = rivals.first(training, [](const Measured& other) { return !other.trains(); });
+    if (alone == nullptr) continue;
     const double factor = alone->images_per_s() / training.images_per_s();
     const bool is_limit = factor < kCeilingFactor;
     const char* meaning =

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "measure/mean.hpp"
 #include "measure/statistics.hpp"
 #include "results/labels.hpp"
+#include "spec/alike.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -62,25 +65,38 @@ std::string reached(const results::TrialResult& trial, const results::EpochRecor
                      trial.spec.training.epochs, duration(epoch.elapsed_s), when_target(trial), caveats(trial));
 }
 
-// Returns whether everything that may change what is learned is equal. How images are read, how many ranks share the
-// images of a step, and how the ranks communicate should not change it, so they may differ.
-bool should_learn_alike(const results::TrialResult& a, const results::TrialResult& b) {
-  spec::Experiment like_b = a.spec;
-  like_b.pipeline = b.spec.pipeline;
-  like_b.data = b.spec.data;
-  like_b.ranks = b.spec.ranks;
-  like_b.cores_per_rank = b.spec.cores_per_rank;
-  like_b.comm = b.spec.comm;
-  const auto step_images = [](const results::TrialResult& of) {
-    return of.ranks * of.spec.training.batch_size * of.spec.training.accumulate_steps;
-  };
-  if (step_images(a) == step_images(b)) {
-    like_b.training.batch_size = b.spec.training.batch_size;
-    like_b.training.accumulate_steps = b.spec.training.accumulate_steps;
-  }
-  return like_b == b.spec && a.spec.data.split == b.spec.data.split &&
-         spec::color_of(a.spec.data) == spec::color_of(b.spec.data);
+// Leaves out what should not change what is learned: how images are read, how many ranks there are, and how they
+// communicate.
+void leave_out_input_and_ranks(spec::Experiment& spec) {
+  spec.pipeline = {};
+  spec.data = {.split = spec.data.split, .color = spec::color_of(spec.data)};
+  spec.ranks = 0;
+  spec.cores_per_rank.reset();
+  spec.comm = {};
 }
+
+// Finds trainings that should learn the same: nothing that may change it differs, or nothing but how many ranks share
+// the images of a step.
+class Alikes {
+ public:
+  // Returns the number, in the order of the calls, of the first training that should learn the same, which may be this
+  // one.
+  std::size_t first_like(const results::TrialResult& trial) {
+    spec::Experiment same_batch = trial.spec;
+    leave_out_input_and_ranks(same_batch);
+    spec::Experiment same_step = same_batch;
+    same_step.training.batch_size *= trial.ranks * same_step.training.accumulate_steps;
+    same_step.training.accumulate_steps = 1;
+    const std::size_t number = number_++;
+    const std::size_t first = firsts_.try_emplace(std::move(same_batch), number).first->second;
+    return std::min(first, firsts_of_steps_.try_emplace(std::move(same_step), number).first->second);
+  }
+
+ private:
+  using Firsts = std::unordered_map<spec::Experiment, std::size_t, spec::ExperimentHash>;
+  Firsts firsts_, firsts_of_steps_;
+  std::size_t number_ = 0;
+};
 
 // Both have an interval.
 bool intervals_overlap(const Quality& a, const Quality& b) {
@@ -170,9 +186,9 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
                                duration(epoch->elapsed_s), when_target(*trial), caveats(*trial))});
     learned.emplace_back(trial, epoch);
   }
+  Alikes alikes;
   for (auto arm = learned.begin(); arm != learned.end(); ++arm) {
-    const auto base = std::find_if(learned.begin(), arm,
-                                   [&](const auto& other) { return should_learn_alike(*arm->first, *other.first); });
+    const auto base = learned.begin() + static_cast<std::ptrdiff_t>(alikes.first_like(*arm->first));
     if (base == arm) continue;
     const Quality quality = quality_of(*arm->second).value_or(Quality{});
     const Quality of_base = quality_of(*base->second).value_or(Quality{});

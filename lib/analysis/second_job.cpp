@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "analysis/commands.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using spec::SecondJobKind;
 
-void equalize_second_jobs(spec::Experiment& spec, const spec::Experiment& like) { spec.second_job = like.second_job; }
+void leave_out_second_job(spec::Experiment& spec) { spec.second_job = {}; }
 
 bool shares_cores(const spec::Experiment& spec) { return spec.second_job.cores == "shared"; }
 
@@ -205,15 +206,14 @@ std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial
 
 std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& all) {
   std::vector<SecondJobCost> costs;
+  Rivals rivals(all, leave_out_second_job);
+  const auto is_alone = [](const Measured& twin) { return !spec::has_second_job(twin.trial.spec); };
   for (const Measured& one : trials) {
-    if (!spec::has_second_job(one.trial.spec)) continue;
-    for (const Measured& twin : all) {
-      if (spec::has_second_job(twin.trial.spec) || !differ_only_in(one.trial, twin.trial, equalize_second_jobs))
-        continue;
-      if (std::optional<Pair> pair = pair_of(one, twin))
-        costs.push_back({.pair = *pair, .second = second_job_rates(one.trial)});
-      break;
-    }
+    if (is_alone(one)) continue;
+    const Measured* const twin = rivals.first(one, is_alone);
+    if (twin == nullptr) continue;
+    if (std::optional<Pair> pair = pair_of(one, *twin))
+      costs.push_back({.pair = *pair, .second = second_job_rates(one.trial)});
   }
   return costs;
 }
@@ -221,15 +221,12 @@ std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& 
 std::vector<results::Finding> second_job_findings(const std::vector<SecondJobCost>& costs) {
   std::vector<results::Finding> findings;
   std::vector<std::vector<const SecondJobCost*>> by_twin;
+  std::map<const results::TrialResult*, std::size_t> numbers;  // of a twin in it
   for (const SecondJobCost& cost : costs) {
     findings.push_back(finding_of(cost));
-    const auto same = std::ranges::find_if(
-        by_twin, [&](const auto& known) { return &known.front()->pair.base.trial == &cost.pair.base.trial; });
-    if (same == by_twin.end()) {
-      by_twin.push_back({&cost});
-    } else {
-      same->push_back(&cost);
-    }
+    const auto [number, is_new] = numbers.try_emplace(&cost.pair.base.trial, by_twin.size());
+    if (is_new) by_twin.emplace_back();
+    by_twin[number->second].push_back(&cost);
   }
   for (const auto& of_twin : by_twin)
     if (of_twin.size() > 1) findings.push_back(resources_finding(of_twin));

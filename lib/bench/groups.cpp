@@ -1,31 +1,37 @@
 #include "bench/groups.hpp"
 
-#include <algorithm>
+#include <utility>
+
+#include "spec/alike.hpp"
 
 namespace chexbench::bench {
 namespace {
 
-bool share_an_engine(const results::TrialResult& a, const results::TrialResult& b) {
-  const spec::Experiment& x = a.spec;
-  const spec::Experiment& y = b.spec;
-  return a.ranks == b.ranks && x.engine == y.engine && x.model == y.model && x.training == y.training &&
-         x.comm == y.comm && x.emulation == y.emulation && spec::delivered(x.data) == spec::delivered(y.data) &&
-         x.cores_per_rank == y.cores_per_rank && x.all_cores == y.all_cores;
+// Returns what trials must have in common to take turns on one engine, and defaults for all else.
+spec::Experiment engine_part(const results::TrialResult& trial) {
+  const spec::Experiment& spec = trial.spec;
+  spec::Experiment part;
+  part.ranks = trial.ranks;
+  part.engine = spec.engine;
+  part.model = spec.model;
+  part.training = spec.training;
+  part.comm = spec.comm;
+  part.emulation = spec.emulation;
+  part.data.deliver = spec::delivered(spec.data);
+  part.cores_per_rank = spec.cores_per_rank;
+  part.all_cores = spec.all_cores;
+  return part;
 }
 
 }  // namespace
 
 std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials) {
   std::vector<ArmGroup> groups;
+  spec::Numbering numbering;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const ArmGroup& group) {
-      return share_an_engine(trials[group.arms.front()], trials[i]);
-    });
-    if (same != groups.end()) {
-      same->arms.push_back(i);
-    } else {
-      groups.push_back({.ranks = trials[i].ranks, .arms = {i}});
-    }
+    const std::size_t group = numbering.of(engine_part(trials[i]));
+    if (group == groups.size()) groups.push_back({.ranks = trials[i].ranks, .arms = {}});
+    groups[group].arms.push_back(i);
   }
   return groups;
 }

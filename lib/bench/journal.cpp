@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <string_view>
 
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
@@ -91,10 +93,9 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
         fmt::format("--resume {}: it holds the experiment '{}', and this one is '{}'; use --output for a new run",
                     folder, experiment, planned.experiment));
   }
-  const auto is_planned = [&](const auto& repeat) {
-    return std::any_of(planned.trials.begin(), planned.trials.end(),
-                       [&](const results::TrialResult& trial) { return trial.key == repeat.first; });
-  };
+  std::set<std::string_view> keys;
+  for (const results::TrialResult& trial : planned.trials) keys.insert(trial.key);
+  const auto is_planned = [&](const auto& repeat) { return keys.contains(repeat.first); };
   if (!journalled.empty() && std::none_of(journalled.begin(), journalled.end(), is_planned)) {
     throw SpecError(
         fmt::format("--resume {}: none of the {} repeats in its journal.jsonl belongs to a trial of this "

@@ -27,17 +27,20 @@ std::string text_or_nothing(const spec::DataSpec& data, const Read& read) {
 
 }  // namespace
 
-OpenedDatasets::Key OpenedDatasets::key_of(const spec::Experiment& trial) {
-  Key key{trial.data, {}};
-  if (key.data.format == spec::DataFormat::cached) key.pixels = pixels_of(trial);
+spec::Experiment OpenedDatasets::data_part(const spec::Experiment& trial) {
+  spec::Experiment part;
+  part.data = trial.data;
   // The pipeline decides how images are decoded and delivered; the data set is the same.
-  const spec::DataSpec any;
-  key.data.decoder = any.decoder;
-  key.data.jpeg = any.jpeg;
-  key.data.deliver = any.deliver;
-  key.data.color = any.color;
-  key.data.on_bad_record = any.on_bad_record;
-  return key;
+  part.data.decoder = {};
+  part.data.jpeg = {};
+  part.data.deliver = {};
+  part.data.on_bad_record = {};
+  part.data.color = spec::Color::automatic;
+  if (trial.data.format != spec::DataFormat::cached) return part;
+  part.data.color = spec::color_of(trial.data);  // a file of decoded pixels is of one size and color
+  part.preprocess.resize = trial.preprocess.resize;
+  part.model.image_size = trial.model.image_size;
+  return part;
 }
 
 spec::DataSpec OpenedDatasets::index_key_of(const spec::DataSpec& data) {
@@ -50,15 +53,15 @@ const OpenedDatasets::Indexed* OpenedDatasets::find_index(const spec::DataSpec& 
 }
 
 OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
-  const Key key = key_of(trial);
-  const auto found = std::ranges::find(opened_, key, &Opened::key);
-  if (found != opened_.end()) return *found;
+  spec::Experiment part = data_part(trial);
+  const auto found = opened_.find(part);
+  if (found != opened_.end()) return found->second;
   const Indexed* const indexed = find_index(trial.data);
   const image::PixelSpec pixels = pixels_of(trial);
-  return opened_.emplace_back(Opened{key,
-                                     indexed != nullptr ? dataset::open_dataset(trial.data, pixels, indexed->index)
-                                                        : dataset::open_dataset(trial.data, pixels),
-                                     {}});
+  Opened opened{indexed != nullptr ? dataset::open_dataset(trial.data, pixels, indexed->index)
+                                   : dataset::open_dataset(trial.data, pixels),
+                {}};
+  return opened_.emplace(std::move(part), std::move(opened)).first->second;
 }
 
 void OpenedDatasets::read_together(const spec::Experiment& trial, comm::Communicator& ranks, int readers) {

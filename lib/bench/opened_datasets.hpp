@@ -3,12 +3,14 @@
 
 #include <deque>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
 #include "results/record.hpp"
+#include "spec/alike.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -23,22 +25,16 @@ class OpenedDatasets {
   // not do it alone: each of the first `readers` ranks reads its share of them. Where that fails on one rank, nothing
   // is kept, and of() finds what is wrong. Collective over `ranks`.
   void read_together(const spec::Experiment& trial, comm::Communicator& ranks, int readers);
-  // Returns whether two trials read the same files in the same way, so that they share a data set.
-  static bool share_data(const spec::Experiment& a, const spec::Experiment& b) { return key_of(a) == key_of(b); }
+  // Returns what determines which files a trial reads, and how it reads them, and defaults for all else. Trials share a
+  // data set if it is equal.
+  static spec::Experiment data_part(const spec::Experiment& trial);
   // Returns what the report says about the trial's data set. Call it after all measuring, because it reads the lists of
   // the whole data set.
   // @throws DataError, SpecError as of()
   const results::DataFacts& facts_of(const spec::Experiment& trial);
 
  private:
-  // What determines which files a trial reads, and how it reads them.
-  struct Key {
-    spec::DataSpec data;
-    image::PixelSpec pixels;  // only for format cached
-    friend bool operator==(const Key&, const Key&) = default;
-  };
   struct Opened {
-    Key key;
     dataset::Dataset dataset;
     std::optional<results::DataFacts> facts;
   };
@@ -47,13 +43,12 @@ class OpenedDatasets {
     spec::DataSpec key;  // index_key_of() of its trials
     dataset::Index index;
   };
-  static Key key_of(const spec::Experiment& trial);
   // Returns what determines the index of a data set, the rest being as it is by default.
   static spec::DataSpec index_key_of(const spec::DataSpec& data);
   const Indexed* find_index(const spec::DataSpec& data) const;
   Opened& open(const spec::Experiment& trial);
 
-  std::deque<Opened> opened_;
+  std::unordered_map<spec::Experiment, Opened, spec::ExperimentHash> opened_;  // by data_part()
   std::deque<Indexed> indexed_;
   std::vector<spec::DataSpec> asked_;  // the keys for which read_together() was called
 };

@@ -8,10 +8,13 @@
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "comm/texts.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"
+#include "spec/alike.hpp"
 #include "spec/names.hpp"
 #include "spec/resolved.hpp"
 
@@ -133,17 +136,18 @@ void check_same_trials(const std::vector<results::TrialResult>& trials, comm::Co
 void check_same_data(const std::vector<results::TrialResult>& trials, OpenedDatasets& datasets,
                      comm::Communicator& ranks, const std::vector<RankCores>& rank_cores) {
   if (ranks.world() == 1) return;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const spec::Experiment& spec = trials[i].spec;
-    const bool is_known = std::any_of(
-        trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(i),
-        [&](auto& other) { return other.ranks >= trials[i].ranks && OpenedDatasets::share_data(other.spec, spec); });
-    if (is_known) continue;
-    int readers = 0;
-    for (const results::TrialResult& other : trials)
-      if (OpenedDatasets::share_data(other.spec, spec)) readers = std::max(readers, other.ranks);
-    datasets.read_together(spec, ranks, readers);
-    const std::string text = ranks.rank() < trials[i].ranks ? text_of(datasets.of(spec)) : "";
+  std::unordered_map<spec::Experiment, int, spec::ExperimentHash> readers, seen;  // ranks, by what they read
+  for (const results::TrialResult& trial : trials) {
+    int& most = readers[OpenedDatasets::data_part(trial.spec)];
+    most = std::max(most, trial.ranks);
+  }
+  for (const results::TrialResult& trial : trials) {
+    const spec::Experiment& spec = trial.spec;
+    const spec::Experiment part = OpenedDatasets::data_part(spec);
+    int& most_seen = seen[part];
+    if (trial.ranks <= std::exchange(most_seen, std::max(most_seen, trial.ranks))) continue;
+    datasets.read_together(spec, ranks, readers[part]);
+    const std::string text = ranks.rank() < trial.ranks ? text_of(datasets.of(spec)) : "";
     const std::string difference = find_difference(text, ranks, rank_cores);
     if (difference.empty()) continue;
     throw DataError(fmt::format(

@@ -26,8 +26,9 @@ Json measures_of(const results::Figures& figures) {
 
 std::string bencher_json(const results::Report& report) {
   Json object = Json::object();
+  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
   for (const FinishedTrial& finished : finished_trials(report))
-    object[finished.name] = measures_of(analysis::derive_figures(*finished.trial, report.trials));
+    object[finished.name] = measures_of(figures[static_cast<std::size_t>(finished.trial - report.trials.data())]);
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

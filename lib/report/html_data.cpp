@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
@@ -22,6 +26,7 @@
 #include "results/json_visitors.hpp"
 #include "results/labels.hpp"
 #include "results/read.hpp"
+#include "spec/alike.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::report {
@@ -29,7 +34,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kPageFolder = ".";  // the page lies beside the results, wherever the folder is moved
+constexpr std::size_t kMostFindings = 500;
+constexpr std::size_t kMostTrialBytes = 3'000'000;  // of the page, beyond which only the first trials
+constexpr std::size_t kLeastTrials = 100;           // are shown
+constexpr const char* kPageFolder = ".";            // the page lies beside the results, wherever the folder is moved
 
 // Returns "naive, png, ranks 2": what distinguishes the trial. Values that are mere numbers carry their name.
 std::string label_of(const results::Labels& labels, std::size_t trial) {
@@ -40,13 +48,6 @@ std::string label_of(const results::Labels& labels, std::size_t trial) {
     words.push_back(number ? labels.names[i] + " " + labels.rows[trial][i] : labels.rows[trial][i]);
   }
   return fmt::format("{}", fmt::join(words, ", "));
-}
-
-// Returns the index of the first trial of the same arm. Trials that differ only in their ranks share it.
-std::size_t arm_of(const std::vector<results::TrialResult>& trials, std::size_t trial) {
-  std::size_t first = 0;
-  while (first < trial && !analysis::same_arm(trials[first], trials[trial])) ++first;
-  return first;
 }
 
 Json ranks_of(const results::TrialResult& trial) {
@@ -144,14 +145,11 @@ Json curves_of(const results::TrialResult& trial) {
   return epoch == nullptr ? Json::array() : results::curves_to_json<Json>(epoch->curves);
 }
 
-Json trial_of(const results::Report& report, std::size_t index, const std::string& label) {
-  const results::TrialResult& trial = report.trials[index];
-  const results::Figures figures = analysis::derive_figures(trial, report.trials);
+Json trial_of(const results::TrialResult& trial, const results::Figures& figures, const std::string& label) {
   Json object = Json::object();
   results::visit_trial(results::JsonWriter(object), trial);
   object["label"] = label;
   object["mark"] = results::mark_of(trial);
-  object["arm"] = arm_of(report.trials, index);
   object["flags"] = analysis::flags_of(trial, figures);
   results::visit_figures(results::JsonWriter(object["figures"] = Json::object()), figures);
   object["time_by_rank"] = ranks_of(trial);
@@ -186,12 +184,58 @@ Json answer_of(const results::Report& report) {
   return object;
 }
 
-// Returns the findings, those that cost most first.
+// Returns the findings, those that cost most first, as far as they fit.
 Json findings_of(const results::Report& report) {
   Json findings = Json::array();
-  for (const results::Finding* const finding : analysis::by_worth(report.findings))
+  for (const results::Finding* const finding : analysis::by_worth(report.findings)) {
+    if (findings.size() >= kMostFindings) break;
     results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), *finding);
+  }
   return findings;
+}
+
+// Returns the trials in the order in which they are worth a place on the page: those of the answer, then the fastest.
+std::vector<std::size_t> by_rate(const results::Report& report, const std::vector<results::Figures>& figures,
+                                 const Json& answer) {
+  std::vector<std::size_t> order(report.trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) {
+    const std::string& name = report.trials[i].trial;
+    return std::pair(name == answer["trial"] || name == answer["base"], figures[i].images_per_s.value_or(0));
+  });
+  return order;
+}
+
+// Returns the trials in their order; as many as fit, because a browser shows no page of 40 MB.
+Json trials_of(const results::Report& report, const Json& answer) {
+  const results::Labels labels = results::label_trials(report.trials);
+  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
+  std::map<std::size_t, Json> chosen;
+  std::size_t bytes = 0;
+  for (const std::size_t i : by_rate(report, figures, answer)) {
+    if (chosen.size() >= kLeastTrials && bytes > kMostTrialBytes) break;
+    Json& trial = chosen[i] = trial_of(report.trials[i], figures[i], label_of(labels, i));
+    bytes += trial.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  }
+  spec::Numbering arms;  // trials that differ only in their ranks share one
+  Json trials = Json::array();
+  for (auto& [index, trial] : chosen) {
+    spec::Experiment arm = report.trials[index].spec;
+    spec::leave_out_ranks(arm);
+    trial["arm"] = arms.of(std::move(arm));
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+// Returns what the page leaves out, or "".
+std::string left_out(const results::Report& report, const Json& page) {
+  const std::size_t trials = page["trials"].size(), findings = page["findings"].size();
+  if (trials == report.trials.size() && findings == report.findings.size()) return "";
+  return fmt::format(
+      "This page shows {} of {} trials, the fastest ones, and {} of {} findings, those that cost most; trials.csv and "
+      "report.json have all.",
+      trials, report.trials.size(), findings, report.findings.size());
 }
 
 }  // namespace
@@ -208,9 +252,8 @@ std::string page_data(const results::Report& report) {
   object["findings"] = findings_of(report);
   object["ablations"] = ablations_to_json<Json>(report);
   object["second_jobs"] = second_jobs_to_json<Json>(report);
-  const results::Labels labels = results::label_trials(report.trials);
-  Json& trials = object["trials"] = Json::array();
-  for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));
+  object["trials"] = trials_of(report, object["answer"]);
+  if (const std::string note = left_out(report, object); !note.empty()) object["notes"].push_back(note);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

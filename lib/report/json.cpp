@@ -17,13 +17,12 @@ namespace {
 using results::Json;
 using results::JsonWriter;
 
-Json trial_to_json(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
+Json trial_to_json(const results::TrialResult& trial, const results::Figures& derived) {
   Json object = Json::object();
   results::visit_trial(JsonWriter(object), trial);
   Json& figures = object["figures"] = Json::object();
   figures["emulated"] = trial.emulated;  // these two next to the numbers, for readers who copy only this object
   figures["step_time_computed"] = trial.step_time_computed;
-  const results::Figures derived = analysis::derive_figures(trial, all);
   results::visit_figures(JsonWriter(figures), derived);
   object["spec"] = Json::parse(spec::to_json(trial.spec));
   Json& repeats = object["repeats"] = Json::array();
@@ -64,7 +63,8 @@ std::string to_json(const results::Report& report) {
   object["ablations"] = ablations_to_json<Json>(report);
   object["second_jobs"] = second_jobs_to_json<Json>(report);
   Json& trials = object["trials"] = Json::array();
-  for (const results::TrialResult& trial : report.trials) trials.push_back(trial_to_json(trial, report.trials));
+  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
+  for (std::size_t i = 0; i < figures.size(); ++i) trials.push_back(trial_to_json(report.trials[i], figures[i]));
   std::string text;
   print(object, "", text);
   return text + '\n';

@@ -297,8 +297,7 @@ std::vector<std::string> title(const results::Report& report, const results::Lab
 
 ResultTables result_tables(const results::Report& report) {
   const results::Labels labels = results::label_trials(report.trials);
-  std::vector<results::Figures> all;
-  for (const results::TrialResult& trial : report.trials) all.push_back(analysis::derive_figures(trial, report.trials));
+  const std::vector<results::Figures> all = analysis::derive_all_figures(report.trials);
   ResultTables tables{.title = title(report, labels),
                       .figures = figures_table(report, all, labels),
                       .ablations = {},

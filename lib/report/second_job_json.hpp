@@ -2,8 +2,11 @@
 // template over the JSON type, as ablation_json.hpp, whose ratios it shares.
 #pragma once
 
+#include <algorithm>
+
 #include "analysis/second_job.hpp"
 #include "report/ablation_json.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 
@@ -12,6 +15,8 @@ namespace chexbench::report {
 template <class Json>
 Json second_jobs_to_json(const results::Report& report) {
   Json all = Json::array();
+  if (std::ranges::none_of(report.trials, [](const auto& trial) { return spec::has_second_job(trial.spec); }))
+    return all;
   const analysis::Trials measured = analysis::measured_trials(report.trials);
   for (const analysis::SecondJobCost& cost : analysis::second_job_costs(measured, measured)) {
     const results::JsonWriter write(all.emplace_back(Json::object()));

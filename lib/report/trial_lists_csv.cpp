@@ -4,6 +4,7 @@
 #include "report/csv_row.hpp"
 #include "report/shared_columns.hpp"
 #include "results/figures.hpp"
+#include "results/gpu_summary.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -62,12 +63,12 @@ std::vector<Column> list_columns(const results::Report& report) {
   return columns_of(Row{report, {}, {}});
 }
 
-// Returns the file with a `Row` for each item that `items(trial)` returns; it is empty if there are none.
+// Returns the file with a `Row` for each item that `items(index)` returns of a trial; it is empty if there are none.
 template <class Row, class Items>
 std::string list_csv(const results::Report& report, Items items) {
   std::string lines;
-  for (const results::TrialResult& trial : report.trials) {
-    for (const auto& item : items(trial)) lines += value_line(Row{report, trial, item});
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    for (const auto& item : items(i)) lines += value_line(Row{report, report.trials[i], item});
   }
   return lines.empty() ? "" : header_line(list_columns<Row>(report)) + lines;
 }
@@ -76,21 +77,19 @@ std::string list_csv(const results::Report& report, Items items) {
 
 std::vector<Column> waits_columns(const results::Report& report) { return list_columns<WaitRow>(report); }
 std::string waits_csv(const results::Report& report) {
-  return list_csv<WaitRow>(report, [&report](const results::TrialResult& trial) {
-    return analysis::derive_figures(trial, report.trials).waits;
-  });
+  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
+  return list_csv<WaitRow>(report, [&](std::size_t trial) { return figures[trial].waits; });
 }
 
 std::vector<Column> throttle_columns(const results::Report& report) { return list_columns<ThrottleRow>(report); }
 std::string throttle_csv(const results::Report& report) {
-  return list_csv<ThrottleRow>(report, [&report](const results::TrialResult& trial) {
-    return analysis::derive_figures(trial, report.trials).gpu.throttle;
-  });
+  return list_csv<ThrottleRow>(
+      report, [&](std::size_t trial) { return results::summarize_gpus(report.trials[trial]).throttle; });
 }
 
 std::vector<Column> notes_columns(const results::Report& report) { return list_columns<NoteRow>(report); }
 std::string notes_csv(const results::Report& report) {
-  return list_csv<NoteRow>(report, [](const results::TrialResult& trial) { return trial.notes; });
+  return list_csv<NoteRow>(report, [&](std::size_t trial) { return report.trials[trial].notes; });
 }
 
 }  // namespace chexbench::report

@@ -325,10 +325,11 @@ std::vector<Column> trials_columns(const results::Report& report) {
 std::string trials_csv(const results::Report& report) {
   std::string text = header_line(trials_columns(report));
   const std::vector<std::string> swept = swept_keys(report.trials);
-  for (const results::TrialResult& trial : report.trials) {
+  std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const results::TrialResult& trial = report.trials[i];
     CsvRow line;
-    visit_columns(
-        line, TrialRow{.report = report, .trial = trial, .figures = analysis::derive_figures(trial, report.trials)});
+    visit_columns(line, TrialRow{.report = report, .trial = trial, .figures = std::move(figures[i])});
     for (const std::string& key : swept) line(setting_of(trial.spec, key));
     text += std::move(line).line();
   }

@@ -72,14 +72,6 @@ struct ProbeResult {
   std::string wait_part;  // of it: "decode"
   double cores_busy_share = 0;
   double images_per_s_per_core = 0;
-  std::optional<double> cached_share;        // of the files' bytes that were in memory; empty if it is not known
-  std::uint64_t bad_records = 0;             // images that could not be read and were skipped, once for each try
-  double bad_share = 0;                      // of all tries, about
-  bool is_distant = false;                   // a server has the files
-  std::string disturbance;                   // what others took of the cores, in words, if it was much
-  std::string cpu_limit;                     // what a CPU limit took of them, in words, if it was much
-  double free_images_per_s = 0;              // then: what a machine of one's own would give at most
-  std::vector<FedAccelerator> accelerators;  // by images_per_s
   std::optional<double> cached_share;               // of the files' bytes that were in memory; empty if it is not known
   std::uint64_t bad_records = 0;                    // images that could not be read and were skipped, once for each try
   double bad_share = 0;                             // of all tries, about
@@ -87,6 +79,7 @@ struct ProbeResult {
   std::map<std::string, std::size_t> passed_files;  // how many files are passed over, by the word for the reason
   bool is_distant = false;                          // a server has the files
   std::string disturbance;                          // what others took of the cores, in words, if it was much
+  std::string cpu_limit;                            // what a CPU limit took of them, in words, if it was much
   double free_images_per_s = 0;                     // then: what a machine of one's own would give at most
   std::vector<FedAccelerator> accelerators;         // by images_per_s
   // Paths of what was written; empty if nothing was.

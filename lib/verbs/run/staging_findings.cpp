@@ -6,6 +6,7 @@
 #include "dataset/make/stage.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/alike.hpp"
 #include "spec/keys.hpp"
 #include "storage/url.hpp"
 
@@ -19,13 +20,14 @@ std::optional<dataset::StagingCost> cost_of(const results::TrialResult& trial) {
   return dataset::staging_cost(spec.root, spec.split, spec.format);
 }
 
-bool is_the_same_elsewhere(const results::TrialResult& far, const results::TrialResult& near, const std::string& from) {
+void leave_out_place(spec::Experiment& spec) {
+  spec.data.root.clear();
+  spec.data.store = {};
+}
+
+bool is_from(const results::TrialResult& far, const results::TrialResult& near, const std::string& from) {
   if (far.repeats.empty() || near.repeats.empty()) return false;
-  if (storage::without_last_slash(far.spec.data.root) != from) return false;
-  spec::Experiment like_near = far.spec;
-  like_near.data.root = near.spec.data.root;
-  like_near.data.store = near.spec.data.store;
-  return like_near == near.spec;
+  return storage::without_last_slash(far.spec.data.root) == from;
 }
 
 results::Finding finding(const results::TrialResult& far, const results::TrialResult& near,
@@ -46,11 +48,14 @@ results::Finding finding(const results::TrialResult& far, const results::TrialRe
 
 std::vector<results::Finding> staging_findings(const std::vector<results::TrialResult>& trials) {
   std::vector<results::Finding> findings;
+  spec::Alike alike(leave_out_place);
+  for (const results::TrialResult& trial : trials) alike.add(trial.spec);
   for (const results::TrialResult& near : trials) {
     const auto cost = cost_of(near);
     if (!cost) continue;
-    for (const results::TrialResult& far : trials) {
-      if (!is_the_same_elsewhere(far, near, cost->from)) continue;
+    for (const std::size_t index : alike.with(near.spec)) {
+      const results::TrialResult& far = trials[index];
+      if (!is_from(far, near, cost->from)) continue;
       const auto economics = analysis::pay_back(far, near, {.seconds = cost->seconds, .images = cost->images});
       if (economics) findings.push_back(finding(far, near, *cost, *economics));
     }

@@ -22,6 +22,7 @@
 #include "spec/presets.hpp"
 #include "spec/profile.hpp"
 #include "verbs/probe/probe_spec.hpp"
+#include "verbs/run/memory_text.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -129,6 +130,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial, doubl
   look.measure = first_look_measure();
   look.measure.warmup_steps = 1;  // which prepares what all later steps use
   look.measure.steps = 1;
+  if (training_bytes(look) > allowed_bytes()) return {};
   const std::optional<results::TrialResult> measured = measure_once(look, stop_at_s);
   if (!measured) return {};
   return measured->repeats.front().images_per_s / measured->cores_per_rank;
