@@ -1,6 +1,7 @@
 // Tests that files which a data set does not use are counted and named, whatever they are.
 #include "dataset/passed_over.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
