@@ -168,7 +168,7 @@ class S3Store final : public HttpStore {
     for (const std::string& key : page.folders) {
       std::string name = key.substr(std::min(prefix.size(), key.size()));
       if (name.ends_with('/')) name.pop_back();
-      const auto kind = is_one_name(name) ? StoreEntry::Kind::folder : StoreEntry::Kind::other;
+      const auto kind = name.empty() ? StoreEntry::Kind::other : StoreEntry::Kind::folder;  // of set//a.png
       if (names.take(name) || kind == StoreEntry::Kind::other) entries.push_back({std::move(name), kind, {}});
     }
   }

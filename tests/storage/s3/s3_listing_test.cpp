@@ -67,11 +67,10 @@ TEST(S3Listing, SaysThatKeysHaveEmptyParts) {
         "");
   });
   const auto entries = store->list("s3://b/set");
-  ASSERT_EQ(entries.size(), 3u);
+  ASSERT_EQ(entries.size(), 2u) << "no path may hold '..'";
   EXPECT_EQ(entries[0].name, "b.png");
   EXPECT_EQ(entries[1].name, "");
   EXPECT_EQ(entries[1].kind, StoreEntry::Kind::other);
-  EXPECT_EQ(entries[2].kind, StoreEntry::Kind::other);
 }
 
 TEST(S3Listing, LeavesNamesOutThatNobodyMayPrint) {
