@@ -19,7 +19,7 @@ enum class ExitCode : int {
   comparison = 5,     // a comparison or a selftest failed
   output = 6,         // a result could not be written
   interrupted = 130,  // SIGINT: 128 + 2, as shells report it
-  terminated = 143,   // SIGTERM or SIGHUP: 128 + 15
+  terminated = 143,   // SIGTERM, SIGHUP or a batch system's warning: 128 + 15
 };
 
 // The base class of every error that chexbench throws on purpose. The message says what went wrong, where, and how to

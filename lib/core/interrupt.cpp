@@ -37,9 +37,12 @@ void install_interrupt_handlers() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  struct sigaction inherited {};
-  sigaction(SIGHUP, nullptr, &inherited);
-  if (inherited.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  // Batch systems warn with the last three before they kill a job: a limit of CPU time, or `sbatch --signal=USR1@60`.
+  for (const int signal : {SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2}) {
+    struct sigaction inherited {};
+    sigaction(signal, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
   // A limit on file sizes, or a pipe whose reader has gone, then makes write() fail. That is reported as a full disk
   // is, and does not kill the process.
   std::signal(SIGXFSZ, SIG_IGN);

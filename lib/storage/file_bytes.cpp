@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "storage/limits.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -130,6 +131,9 @@ std::byte* ByteBuffer::reserve(std::size_t bytes) {
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer) {
   const Descriptor file(path);
   const std::size_t size = size_of(file, path);
+  if (size > kMostObjectBytes)
+    throw DataError(fmt::format("{}: it is {:.0f} MB large, and an image or a table may have {:.0f} MB: remove it",
+                                path, 1e-6 * static_cast<double>(size), 1e-6 * static_cast<double>(kMostObjectBytes)));
   std::byte* const data = buffer.reserve(size);
   std::size_t done = 0;
   while (done < size) {

@@ -98,7 +98,8 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 }
 
 // Reads a whole file; the view is valid until the next use of the buffer.
-// @throws DataError if the file is absent, not a regular file, cannot be read, or ends before its size
+// @throws DataError if the file is absent, not a regular file, larger than kMostObjectBytes, cannot be read, or ends
+// before its size
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);
 
 }  // namespace chexbench::storage

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "storage/file_ranges.hpp"
 #include "storage/growing_bytes.hpp"
+#include "storage/limits.hpp"
 #include "storage/local_store.hpp"
 
 namespace chexbench::storage {
@@ -27,6 +29,20 @@ TEST(ReadFile, GivesTheWholeFile) {
   write_text(folder / "a", "hello");
   ByteBuffer buffer;
   EXPECT_EQ(text_of(read_file(folder / "a", buffer)), "hello");
+}
+
+TEST(ReadFile, LargerThanAnImageMayBeIsRefusedUnread) {
+  const ScratchFolder folder;
+  write_text(folder / "huge.png", "");
+  std::filesystem::resize_file(folder / "huge.png", kMostObjectBytes + 1);  // sparse: it takes no room
+  ByteBuffer buffer;
+  try {
+    read_file(folder / "huge.png", buffer);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("huge.png"), HasSubstr("537 MB")));
+  }
+  EXPECT_EQ(buffer.capacity(), 0U);
 }
 
 TEST(ByteBuffer, TakesMemoryFromItsPoolAndGivesItBack) {

@@ -65,10 +65,13 @@ class Signals(SystemTest):
         self.assertEqual(code, 143, errors)
         self.check_partial_results()
 
-    def test_a_hangup_is_a_termination(self):
-        code, errors = self.stop_in_the_middle(signal.SIGHUP, self.spec(measure__repeats=5000))
-        self.assertEqual(code, 143, errors)
-        self.check_partial_results()
+    def test_a_hangup_and_a_warning_of_a_batch_system_are_terminations(self):
+        for sent in (signal.SIGHUP, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2):
+            with self.subTest(sent):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                code, errors = self.stop_in_the_middle(sent, self.spec(measure__repeats=5000))
+                self.assertEqual(code, 143, errors)
+                self.check_partial_results()
 
     def test_a_second_process_does_not_write_into_a_running_one_s_folder(self):
         spec = self.spec(measure__repeats=5000)
