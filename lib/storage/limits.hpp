@@ -1,4 +1,5 @@
-// How much is accepted from a server, which may be broken or hostile, or of a file that is read whole. The limits are far above what data sets have.
+// How much is accepted from a server, which may be broken or hostile, or of a file that is read whole. The limits are
+// far above what data sets have.
 #pragma once
 
 #include <cstddef>

@@ -226,7 +226,8 @@ TEST_F(MimicLayout, NamesTheTableAndTheRowOfWhatItCannotRead) {
   file("mimic-cxr-2.0.0-chexpert.csv", kLabels);
   EXPECT_THAT(failure<DataError>(), HasSubstr("no table mimic-cxr-*-split.csv or mimic-cxr-*-split.csv.gz"));
   file("mimic-cxr-2.0.0-split.csv", "dicom_id,study_id,subject_id,split\n02aa804e,50414267,10000032,holdout\n");
-  EXPECT_THAT(failure<DataError>(), HasSubstr("split.csv:2: 'holdout' is not a split: expected train, validate or test"));
+  EXPECT_THAT(failure<DataError>(),
+              HasSubstr("split.csv:2: 'holdout' is not a split: expected train, validate or test"));
   file("mimic-cxr-2.0.0-split.csv", "dicom_id,study_id,subject_id,split\n../x,50414267,10000032,train\n");
   EXPECT_THAT(failure<DataError>(), HasSubstr("split.csv:2: '../x' is not the name of an image"));
   file("mimic-cxr-2.0.0-split.csv", "dicom_id,study_id,split\n");
