@@ -55,7 +55,7 @@ std::string make_advice_folder(const AdviseArguments& arguments, const std::stri
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
   if (folder.empty()) {
-    folder = default_results_folder(experiment + "-advice",
+    folder = make_results_folder(experiment + "-advice",
                                     fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
   }
   std::error_code error;

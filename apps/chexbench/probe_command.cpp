@@ -59,6 +59,7 @@ spec::Experiment as_experiment(const results::TrialResult& trial) {
 }
 
 void write_files(verbs::Probe& probe, const std::string& folder) {
+  check_output(folder);  // again: another probe may have ended first
   make_folder(folder);
   const std::string spec_file = folder + "/spec.json";
   write_file_atomically(spec_file, spec::to_json(as_experiment(probe.report.trials.front())) + "\n");
@@ -77,7 +78,7 @@ void write(verbs::Probe& probe, const ProbeArguments& arguments) {
   if (!arguments.output.empty()) return write_files(probe, arguments.output);
   const std::string date = probe.report.environment.date_utc;
   try {
-    write_files(probe, default_results_folder(probe.report.experiment, date));
+    write_files(probe, make_results_folder(probe.report.experiment, date));
   } catch (const OutputError& error) {
     probe.result.folder.clear();
     probe.result.spec_file.clear();

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/output_file.hpp"
+
 namespace chexbench::app {
 
-std::string default_results_folder(const std::string& name, std::string date_utc) {
+std::string make_results_folder(const std::string& name, std::string date_utc) {
   std::ranges::replace(date_utc, ':', '-');
-  return (std::filesystem::path("results") / name / std::move(date_utc)).string();
+  return make_new_folder((std::filesystem::path("results") / name / std::move(date_utc)).string());
 }
 
 }  // namespace chexbench::app

@@ -5,8 +5,9 @@
 
 namespace chexbench::app {
 
-// Returns results/NAME/TIME for a time as measure::utc_now() gives it, without the colons that other systems' file
-// names, and rsync's and scp's arguments, cannot hold.
-std::string default_results_folder(const std::string& name, std::string date_utc);
+// Makes results/NAME/TIME for a time as measure::utc_now() gives it, without the colons that other systems' file names,
+// and rsync's and scp's arguments, cannot hold, and returns it; or TIME-2 and so on, if others began in that second.
+// @throws OutputError if it cannot be made
+std::string make_results_folder(const std::string& name, std::string date_utc);
 
 }  // namespace chexbench::app

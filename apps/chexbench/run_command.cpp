@@ -64,7 +64,7 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   namespace fs = std::filesystem;
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
-  if (folder.empty()) folder = default_results_folder(experiment, date_utc);
+  if (folder.empty()) folder = make_results_folder(experiment, date_utc);
   std::error_code error;  // ignored by exists(): if the name is invalid, make_folder() reports it
   if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",

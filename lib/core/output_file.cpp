@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -113,6 +114,18 @@ void make_folder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (error) throw OutputError(fmt::format("cannot make folder {}: {}", path, error.message()));
   for (const std::filesystem::path& folder : made) sync_folder_of(folder);
+}
+
+std::string make_new_folder(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty()) make_folder(parent.string());
+  std::string folder = path;
+  for (int number = 2; ::mkdir(folder.c_str(), 0777) != 0; ++number) {
+    if (errno != EEXIST) throw OutputError(fmt::format("cannot make folder {}: {}", folder, write_failure(errno)));
+    folder = fmt::format("{}-{}", path, number);
+  }
+  sync_folder_of(folder);
+  return folder;
 }
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {

@@ -15,6 +15,10 @@ namespace chexbench {
 // @throws OutputError with the path and the system's reason
 void make_folder(const std::string& path);
 
+// Makes a folder that nobody else has, with those above it, and returns its path: `path`, or if that is there PATH-2,
+// PATH-3 and so on. @throws OutputError as make_folder()
+std::string make_new_folder(const std::string& path);
+
 // Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Does nothing where the
 // file system cannot, or the folder may not be read.
 // @throws OutputError with the path and the system's reason

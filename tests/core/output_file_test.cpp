@@ -81,6 +81,26 @@ TEST(RemoveAbandonedFiles, TakesThoseOfAProcessThatNobodyHasWaitedFor) {
   ::waitpid(ended, nullptr, 0);
 }
 
+TEST(MakeNewFolder, GivesEachOfManyAtOnceAFolderOfItsOwn) {
+  const ScratchFolder scratch;
+  std::vector<std::string> made(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& folder : made)
+      threads.emplace_back([&folder, &scratch] { folder = make_new_folder(scratch / "results/x/now"); });
+  }
+  EXPECT_THAT(made, testing::UnorderedElementsAre(scratch / "results/x/now", scratch / "results/x/now-2",
+                                                  scratch / "results/x/now-3", scratch / "results/x/now-4",
+                                                  scratch / "results/x/now-5", scratch / "results/x/now-6",
+                                                  scratch / "results/x/now-7", scratch / "results/x/now-8"));
+}
+
+TEST(MakeNewFolder, NamesWhatStandsInTheWay) {
+  const ScratchFolder scratch;
+  write_text(scratch / "file", "");
+  EXPECT_THROW(make_new_folder(scratch / "file/now"), OutputError);
+}
+
 TEST(SyncFolderOf, SaysThatAFolderIsNotThere) {
   const ScratchFolder folder;
   EXPECT_NO_THROW(sync_folder_of(folder / "shard"));
