@@ -18,6 +18,8 @@ namespace {
 
 using storage::StoreEntry;
 
+constexpr std::size_t kMostRead = 16;  // of a folder: images may have a table each
+
 bool is_file_called(const StoreEntry& entry, std::string_view name) {
   return entry.kind == StoreEntry::Kind::file && entry.name == name;
 }
@@ -32,14 +34,26 @@ bool is_result(const std::vector<std::string>& names) {
 
 TableKind kind_of(const storage::Store& store, const std::string& folder, std::string_view name, bool has_evaluation) {
   const std::string lower = lower_case(name);
-  if (lower.starts_with("data_entry")) return TableKind::nih;
+  if (name.starts_with("Data_Entry")) return TableKind::nih;
   if (has_evaluation && (lower == "roc.csv" || lower == "reliability.csv")) return TableKind::result;
   const std::string path = fmt::format("{}/{}", folder, name), head = table_head(store, path);
   if (head.empty()) return TableKind::own;
   const TableRows rows(head, path);
   if (is_result(rows.names())) return TableKind::result;
+  if (lower.starts_with("data_entry") && std::ranges::find(rows.names(), "Image Index") != rows.names().end())
+    return TableKind::nih;
   const bool has_name = lower == "train.csv" || lower == "valid.csv";
   return has_name && is_chexpert_header(rows.names()) ? TableKind::chexpert : TableKind::own;
+}
+
+// A table that cannot be read is anybody's: whoever needs it gets the error.
+TableKind kind_if_readable(const storage::Store& store, const std::string& folder, std::string_view name,
+                           bool has_evaluation) {
+  try {
+    return kind_of(store, folder, name, has_evaluation);
+  } catch (const DataError&) {
+    return TableKind::own;
+  }
 }
 
 }  // namespace
@@ -54,7 +68,9 @@ std::vector<FoundTable> find_tables(const storage::Store& store, const std::stri
     if (is_mimic_table(entry.name)) {
       tables.push_back({entry.name, TableKind::mimic});
     } else if (lower_case(entry.name).ends_with(".csv")) {
-      tables.push_back({entry.name, kind_of(store, folder, entry.name, has_evaluation)});
+      const bool is_read = tables.size() < kMostRead || entry.name.starts_with("Data_Entry");
+      tables.push_back(
+          {entry.name, is_read ? kind_if_readable(store, folder, entry.name, has_evaluation) : TableKind::own});
     }
   }
   std::ranges::sort(tables, {}, &FoundTable::name);
@@ -66,9 +82,10 @@ bool has_kind(std::span<const FoundTable> tables, TableKind kind) {
 }
 
 bool is_results_folder(std::span<const StoreEntry> entries) {
-  return std::ranges::any_of(entries, [](const StoreEntry& e) {
-    return is_file_called(e, "csv-metadata.json") || is_file_called(e, "evaluation.json");
-  });
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(entries, [&](const StoreEntry& e) { return is_file_called(e, name); });
+  };
+  return (has("csv-metadata.json") && has("trials.csv")) || (has("evaluation.json") && has("roc.csv"));
 }
 
 std::string find_own_table(const storage::DataRoot& root) {
@@ -85,8 +102,8 @@ std::string find_own_table(const storage::DataRoot& root) {
                                 root.path, suggestion("", names)));
   }
   const std::string others =
-      fmt::format("{} hold{} results of chexbench and no labels", printable(fmt::to_string(fmt::join(results, ", "))),
-                  results.size() == 1 ? "s" : "");
+      fmt::format("{} {} of chexbench, not labels", printable(fmt::to_string(fmt::join(results, ", "))),
+                  results.size() == 1 ? "is a result" : "are results");
   if (names.empty()) {
     throw DataError(fmt::format("no label table in '{}': expected a *.csv there{}", root.path,
                                 results.empty() ? "" : "; " + others));

@@ -11,7 +11,7 @@
 namespace chexbench::dataset {
 
 enum class TableKind {
-  nih,       // Data_Entry*.csv
+  nih,       // Data_Entry*.csv; where letters differ in case, with its columns
   mimic,     // mimic-cxr-*-chexpert.csv, also as .gz
   chexpert,  // train.csv or valid.csv with CheXpert's columns
   result,    // of a run or an evaluation of chexbench: never one of labels
@@ -24,8 +24,8 @@ struct FoundTable {
 };
 
 // Returns the tables among the entries of a folder, by name. The ending .csv counts in any case; hidden files, such as
-// macOS's companions ._NAME, are no tables. Reads the beginnings of those that no name tells apart. Thread-safe.
-// @throws DataError if one of these cannot be read
+// macOS's companions ._NAME, are no tables. Reads the beginnings of a few of those that no name tells apart; what is
+// not read, or cannot be, counts as `own`. Thread-safe.
 std::vector<FoundTable> find_tables(const storage::Store& store, const std::string& folder,
                                     std::span<const storage::StoreEntry> entries);
 

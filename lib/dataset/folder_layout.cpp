@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -20,6 +21,27 @@ namespace {
 std::string_view first_folder(std::string_view path) {
   const std::size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Returns whether the folders in the root are splits. Those with the names in small letters that torchvision's users
+// give always are. One with another such name, such as Train or dev, may be a class, so that there must be two splits,
+// or no other folder with images.
+bool are_splits(const std::vector<ImageFile>& files) {
+  constexpr std::string_view kSure[] = {"train", "val", "valid", "validation", "test"};
+  Index splits;
+  bool has_other = false, is_sure = false;
+  std::string_view before;
+  for (const ImageFile& file : files) {
+    const std::string_view folder = first_folder(file.name);
+    if (folder.empty() || folder == before) continue;
+    before = folder;
+    is_sure = is_sure || std::ranges::find(kSure, folder) != std::end(kSure);
+    bool IndexRow::*const split = split_called(folder);
+    has_other = has_other || split == nullptr;
+    if (split != nullptr) note_split(split, splits);
+  }
+  const int count = splits.has_train_list + splits.has_val_list + splits.has_test_list;
+  return is_sure || count > 1 || (count == 1 && !has_other);
 }
 
 // The class of images that lie in no folder of a class, where there is no such folder at all.
@@ -68,7 +90,7 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
 }
 
 // Warns of folders that look like splits and are not read as such: a split is a folder in the root.
-void warn_of_other_splits(const storage::DataRoot& root, const Index& index) {
+void warn_of_other_splits(const storage::DataRoot& root, const Index& index, bool has_splits) {
   std::set<std::string_view> like_splits;
   std::string_view before;
   for (const ImageFile& file : index.files) {
@@ -78,7 +100,7 @@ void warn_of_other_splits(const storage::DataRoot& root, const Index& index) {
     for (std::size_t begin = 0, end = 0; end < folder.size(); begin = end + 1) {
       end = std::min(folder.find('/', begin), folder.size());
       const std::string_view part = folder.substr(begin, end - begin);
-      const bool is_used = begin == 0 && split_called(part) != nullptr;
+      const bool is_used = has_splits && begin == 0 && split_called(part) != nullptr;
       if (!is_used && suggests_split(part)) like_splits.insert(folder.substr(0, end));
     }
   }
@@ -99,8 +121,9 @@ void warn_of_lost_classes(const storage::DataRoot& root, const Index& index, boo
     if (!name.empty() && std::ranges::find(index.label_names, name) == index.label_names.end()) lost.emplace(name);
   }
   if (lost.empty()) return;
-  log::warning("{}: no image of class {} can be read, so {} no label", root.path,
-               printable(fmt::to_string(fmt::join(lost, ", "))), lost.size() == 1 ? "it is" : "they are");
+  log::warning("{}: no image of class {} can be read, so {}", root.path,
+               printable(fmt::to_string(fmt::join(lost, ", "))),
+               lost.size() == 1 ? "it is not a label" : "they are not labels");
 }
 
 void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, Index& index) {
@@ -118,10 +141,9 @@ Index read_folder_layout(const storage::DataRoot& root) {
   index.layout = spec::DataLayout::folders;
   index.passed.use(spec::kFolderFileName);
   index.files = list_images(*root.store, root.path, index.names, &index.passed);
-  const bool has_splits = std::ranges::any_of(
-      index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
+  const bool has_splits = are_splits(index.files);
   keep_classes(root, index, has_splits);
-  warn_of_other_splits(root, index);
+  warn_of_other_splits(root, index, has_splits);
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(class_of(file, has_splits), 0);
   number_classes(classes, index);

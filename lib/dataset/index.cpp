@@ -10,6 +10,7 @@
 #include "core/folder.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/dicom.hpp"
 #include "dataset/find_tables.hpp"
 #include "dataset/image_files.hpp"
@@ -205,7 +206,7 @@ std::string find_nih_table(const storage::DataRoot& root) {
   std::string newest;
   for (const FoundTable& table : find_tables(*root.store, root.path, root.store->list(root.path))) {
     // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
-    if (table.kind == TableKind::nih) newest = std::max(newest, table.name);
+    if (table.kind == TableKind::nih) newest = std::ranges::max(newest, table.name, {}, lower_case);
   }
   if (newest.empty()) {
     throw DataError(

@@ -38,15 +38,6 @@ Names named(Names names) {
   return names;
 }
 
-// Returns the column of the images where the spec does not name it. A table that pandas wrote with its index has a
-// nameless first column, which holds numbers or, if the images are the index, their names.
-std::size_t usual_image_column(const TableRows& rows) {
-  const Names first_row = rows.following();
-  const auto first_named = std::ranges::find_if_not(rows.names(), is_unnamed);
-  if (first_named == rows.names().end() || (!first_row.empty() && is_image_name(first_row.front()))) return 0;
-  return static_cast<std::size_t>(first_named - rows.names().begin());
-}
-
 // What a value means.
 enum class Truth { no, yes, uncertain, unclear };
 
@@ -65,8 +56,20 @@ Truth truth_of(std::string_view value) {
   }
   if (value.size() > kLongestWord) return Truth::unclear;
   const std::string word = lower_case(value);
-  if (word == "true" || word == "t" || word == "yes" || word == "y") return Truth::yes;
-  return word == "false" || word == "f" || word == "no" || word == "n" ? Truth::no : Truth::unclear;
+  if (word == "true" || word == "yes") return Truth::yes;
+  if (word == "false" || word == "no") return Truth::no;
+  return Truth::unclear;
+}
+
+// Returns the column of the images where the spec does not name it. A table that pandas wrote with its index has a
+// nameless first column, which holds numbers or, if the images are the index, their names.
+std::size_t usual_image_column(const TableRows& rows) {
+  const Names row = rows.following();
+  const auto first_named = std::ranges::find_if_not(rows.names(), is_unnamed);
+  const auto column = static_cast<std::size_t>(first_named - rows.names().begin());
+  const bool is_counted = !row.empty() && (row.front() == "0" || row.front() == "1");
+  const bool names_images = column < row.size() && truth_of(row[column]) == Truth::unclear;
+  return is_counted && names_images ? column : 0;
 }
 
 std::size_t find_column(const Names& names, std::string_view key, const std::string& wanted, const std::string& table) {
@@ -243,7 +246,7 @@ std::vector<std::string> LabelReader::finish(const std::string& table, std::vect
   };
   if (std::ranges::all_of(names_, is_truth)) {
     throw DataError(
-        fmt::format("{}: column '{}' holds nothing but true and false, which are no names of labels: leave "
+        fmt::format("{}: column '{}' holds nothing but true and false, which are not label names: leave "
                     "data.labels.separator out, and the column is one label",
                     table, printable(columns_.label_names.front())));
   }

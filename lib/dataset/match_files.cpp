@@ -39,21 +39,25 @@ class NameTable {
     }
     if (next_ == order_.size() || compared != 0) return std::nullopt;
     if (next_ + 1 < order_.size() && behind_ == name) {
-      throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table,
-                                  printable(name), files_[order_[next_]].path, files_[order_[next_ + 1]].path));
+      refuse(name, table, order_[next_], order_[next_ + 1]);
     }
     return order_[next_];
   }
 
   // The same for a name in any order.
-  std::optional<std::size_t> search(std::string_view name) const {
+  std::optional<std::size_t> search(std::string_view name, const std::string& table) const {
     const auto found =
-        std::ranges::lower_bound(order_, name, {}, [&](std::uint32_t i) { return form_(files_[i].name); });
-    const bool is_there = found != order_.end() && form_(files_[*found].name) == name;
-    return is_there ? std::optional<std::size_t>(*found) : std::nullopt;
+        std::ranges::equal_range(order_, name, {}, [&](std::uint32_t i) { return form_(files_[i].name); });
+    if (found.size() > 1) refuse(name, table, found[0], found[1]);
+    return found.empty() ? std::nullopt : std::optional<std::size_t>(found.front());
   }
 
  private:
+  [[noreturn]] void refuse(std::string_view name, const std::string& table, std::size_t a, std::size_t b) const {
+    throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table,
+                                printable(name), files_[a].path, files_[b].path));
+  }
+
   std::string_view name_at(std::size_t place) const {
     return place < order_.size() ? form_(files_[order_[place]].name) : std::string_view();
   }
@@ -81,8 +85,8 @@ class Finder {
   // Finds a file that has another ending than the name: by its path or, if the name is no path, in any folder.
   std::optional<std::size_t> find_other_ending(std::string_view name) {
     if (!is_image_name(name)) return std::nullopt;
-    const auto file = table(1).search(without_ending(name));
-    return file || name.find('/') != std::string_view::npos ? file : table(3).search(bare(name));
+    const auto file = table(1).search(without_ending(name), table_);
+    return file || name.find('/') != std::string_view::npos ? file : table(3).search(bare(name), table_);
   }
 
  private:
@@ -113,6 +117,8 @@ std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> fi
     }
     meant_by[*file] = &row;
   }
+  // A set that was converted as a whole has another ending than its table; where some files fit, others are missing.
+  if (without_file.size() < index.rows.size()) without_file.clear();
   for (const IndexRow* const row : without_file) {
     const auto file = finder.find_other_ending(row->name);
     if (file && meant_by[*file] == nullptr) meant_by[*file] = row;

@@ -75,7 +75,9 @@ void PassedOver::add(PassedKind kind, std::string_view name) {
   if (used_.contains(name)) return;
   Files& files = kinds_[kind];
   ++files.count;
-  if (kind < PassedKind::second_copies) image_folders_.emplace(name.substr(0, std::min(name.rfind('/'), name.size())));
+  const std::size_t slash = name.rfind('/');
+  if (kind < PassedKind::not_in_a_class && slash != std::string_view::npos)
+    image_folders_.emplace(name.substr(0, slash));
   if (files.names.size() == kMostNames && name > *files.names.rbegin()) return;
   files.names.emplace(name);
   if (files.names.size() > kMostNames) files.names.erase(std::prev(files.names.end()));

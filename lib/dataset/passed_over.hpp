@@ -58,7 +58,7 @@ class PassedOver {
 std::string files_text(const PassedOver::Files& files, std::size_t shown);
 
 // Returns a clause about what people mean as images, with the first names of each kind, or "" if nothing of it was
-// passed over: "3 images in formats that are not read (a.bmp, ...) and 1 link that leads nowhere (b.png)".
+// passed over: "3 images in formats that are not read (a.bmp, ...); 1 link that leads nowhere (b.png)".
 std::string passed_images_text(const PassedOver& passed, std::size_t shown = 3);
 
 // Returns why a file that is no image is passed over, by its entry in a listing.

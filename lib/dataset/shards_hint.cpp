@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/passed_over.hpp"
 #include "formats/shards.hpp"
 
 namespace chexbench::dataset {
@@ -21,11 +22,7 @@ constexpr std::array kFormats{spec::DataFormat::tfrecord, spec::DataFormat::webd
 constexpr std::string_view kManifest = "-manifest.json";
 
 bool looks_like_shard(const StoreEntry& entry) {
-  constexpr std::array<std::string_view, 4> kEndings{".tfrecord", ".tfrecords", ".tfrec", ".tar"};
-  const std::string name = lower_case(entry.name);
-  return entry.kind == StoreEntry::Kind::file &&
-         (formats::shard_name_in(name) ||
-          std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); }));
+  return entry.kind == StoreEntry::Kind::file && passed_kind(entry) == PassedKind::shards;
 }
 
 // Returns the name of a shard among the entries, or "" if there is none.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/text.hpp"
 #include "formats/inflated_stream.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -78,8 +79,9 @@ std::optional<std::string> from_utf16(std::string_view text) {
 }
 
 TableText::TableText(const storage::Store& store, std::string path) : path_(std::move(path)) {
-  if (path_.ends_with(".gz")) made_ = inflate(store, path_);
-  text_ = path_.ends_with(".gz") ? std::string_view(made_) : storage::as_text(store.read(path_, buffer_));
+  const bool is_packed = lower_case(path_).ends_with(".gz");
+  if (is_packed) made_ = inflate(store, path_);
+  text_ = is_packed ? std::string_view(made_) : storage::as_text(store.read(path_, buffer_));
   if (auto utf8 = from_utf16(text_)) text_ = made_ = *std::move(utf8);
 }
 

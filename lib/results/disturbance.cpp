@@ -17,8 +17,9 @@ double share_of_waits(double wait_s, const Disturbance& by) { return share(wait_
 // the ranks leave idle take nothing, threads of a rank that wait for each other's cores or for a CPU limit lose nothing
 // to others, and ranks that hardly run are not held up for longer than their threads waited, so the smallest of the
 // shares counts.
-double share_of_others(const Disturbance& by) {
-  const double wait_s = std::max(0.0, by.own_wait_s - by.throttled_s);
+// Each rank counts the cgroup's whole time, so that of one is the mean.
+double share_of_others(const Disturbance& by, int ranks) {
+  const double wait_s = std::max(0.0, by.own_wait_s - by.throttled_s / ranks);
   return std::min(
       {share_of_waits(wait_s, by), share(by.others_s, by.others_s + by.own_cpu_s), share(wait_s, by.span_s)});
 }
@@ -27,7 +28,9 @@ double share_of_others(const Disturbance& by) {
 
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
-  return std::min(1.0, share_of_others(by) + share(by.steal_s, by.core_s) + share(by.memory_stall_s, by.span_s));
+  int ranks = 1;
+  for (const StepRecord& step : repeat.steps) ranks = std::max(ranks, step.rank + 1);
+  return std::min(1.0, share_of_others(by, ranks) + share(by.steal_s, by.core_s) + share(by.memory_stall_s, by.span_s));
 }
 
 // The kernel adds up how long it stopped each core, and each rank counts all cores of its cgroup, also those of other

@@ -44,8 +44,10 @@ Safetensors Safetensors::named_as(const std::vector<std::string>& parameters) co
   std::erase_if(named.tensors_, [](const auto& one) { return unwrapped(one.first) != one.first; });
   for (const auto& [name, entry] : tensors_) named.tensors_.try_emplace(unwrapped(name), entry);
   const std::map<std::string, std::size_t> counts = count_prefixes(named.tensors_, parameters);
+  const auto plain = counts.find("");
+  if (plain != counts.end() && 2 * plain->second >= parameters.size()) return named;
   const auto best = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
-  if (best == counts.end() || best->first.empty() || 2 * best->second < parameters.size()) return named;
+  if (best == counts.end() || 2 * best->second < parameters.size()) return named;
   const auto other =
       std::find_if(std::next(best), counts.end(), [&](const auto& one) { return one.second == best->second; });
   if (other != counts.end()) {

@@ -132,8 +132,10 @@ std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer
   const Descriptor file(path);
   const std::size_t size = size_of(file, path);
   if (size > kMostObjectBytes)
-    throw DataError(fmt::format("{}: it is {:.0f} MB large, and an image or a table may have {:.0f} MB: remove it",
-                                path, 1e-6 * static_cast<double>(size), 1e-6 * static_cast<double>(kMostObjectBytes)));
+    throw DataError(
+        fmt::format("{}: it has {:.0f} MB, and an image or a table may have at most {:.0f} MB: split it, or take it "
+                    "out of the data set",
+                    path, 1e-6 * static_cast<double>(size), 1e-6 * static_cast<double>(kMostObjectBytes)));
   std::byte* const data = buffer.reserve(size);
   std::size_t done = 0;
   while (done < size) {

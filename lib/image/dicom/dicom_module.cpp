@@ -173,7 +173,7 @@ void read_display(Reader& reader, DicomHeader& header) {
   header.window_width = width;
   header.window = window_of(code(data, DCM_VOILUTFunction));
   if (header.window == Window::none && header.voi.values == nullptr)
-    fail("its VOI LUT function is another one than LINEAR, LINEAR_EXACT and SIGMOID, so its window has no meaning");
+    fail("its VOI LUT function is none of LINEAR, LINEAR_EXACT and SIGMOID, so its window has no meaning");
 }
 
 // Whether pixels are stored in pieces of their own, compressed or not. DCMTK 3.6.8 renamed isEncapsulated().

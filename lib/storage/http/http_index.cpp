@@ -87,7 +87,7 @@ std::vector<StoreEntry> parse_index_page(std::string_view html, std::string_view
     const bool has_scheme = begin == 0 && link.find(':') != std::string::npos;
     if (has_scheme || !means_folder(std::string_view(link).substr(0, begin), folder) || !is_one_name(name)) continue;
     if (++count > kMostEntries) {
-      throw DataError(fmt::format("it has more than {} links, which is no folder of a data set", kMostEntries));
+      throw DataError(fmt::format("it has more than {} links, which is not a data set's folder", kMostEntries));
     }
     if (!seen.insert(name).second) continue;  // pages may link a name and its icon
     entries.push_back({std::move(name), is_folder ? StoreEntry::Kind::folder : StoreEntry::Kind::file, {}});

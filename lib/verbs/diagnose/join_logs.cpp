@@ -11,6 +11,7 @@
 namespace chexbench::verbs {
 namespace {
 
+constexpr double kBoot_s = 1e9;  // times before 2001 are since the host started: those of two hosts do not compare
 constexpr double kClockTolerance_s = 1e-3;  // times since 1970 are kept to a part of a microsecond
 
 using Group = std::vector<const NamedLog*>;  // logs of one rank
@@ -53,7 +54,11 @@ std::vector<Group> by_rank(const std::vector<NamedLog>& logs) {
   const std::vector<Group> processes = join(groups, [&](const Group& one, const Group& other) {
     return unnamed(one, other) && one.front()->log.process == other.front()->log.process;
   });
-  return join(processes, unnamed);
+  const auto since_1970 = [](const Group& group) { return group.front()->log.span->begin_s > kBoot_s; };
+  return join(processes, [&](const Group& one, const Group& other) {
+    return unnamed(one, other) && one.front()->log.span && other.front()->log.span && since_1970(one) &&
+           since_1970(other);
+  });
 }
 
 // @throws DataError if two logs have steps of a rank, and not one after the other
@@ -79,6 +84,10 @@ void number_ranks(std::vector<NamedLog>& logs) {
     for (NamedLog& log : logs) {
       if (log.log.names_ranks || std::ranges::find(group, &log) == group.end()) continue;
       for (LoggedStep& step : log.log.steps) step.rank = rank;
+    }
+    if (group.size() > 1) {
+      logs.front().log.notes.push_back(fmt::format(
+          "{} traces were recorded one after the other and name no rank: they count as rank {}.", group.size(), rank));
     }
     ++rank;
   }

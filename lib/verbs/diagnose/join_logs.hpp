@@ -14,7 +14,8 @@ struct NamedLog {
 };
 
 // Returns the steps of all logs. Logs that name no rank are ranks 0, 1, ... in their order, but those that were
-// recorded one after the other are of one rank, in the order of time: first those of one process, then all others. A
+// recorded one after the other are of one rank, in the order of time, which a note says: those of one process and, if
+// their times are since 1970, those of several. A
 // rank that several logs name must not be in two at the same time. Logs that do not count images have `batch` for each
 // step; if it is 0, all logs count steps.
 // @throws DataError if two logs have steps of one rank at the same time, or do not say when

@@ -21,7 +21,7 @@ struct LoggedStep {
   std::size_t steps = 1;  // more than 1: this is the mean of so many, as summaries of other programs have it
 };
 
-// When a log was recorded, in seconds since a moment that is the same for all logs of a training.
+// When a log was recorded, in seconds: since 1970, or since the host started.
 struct LogSpan {
   double begin_s = 0;
   double end_s = 0;

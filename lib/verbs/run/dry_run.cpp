@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
+#include "measure/process_sampler.hpp"
 #include "report/swept_keys.hpp"
 #include "results/labels.hpp"
 #include "spec/alike.hpp"
@@ -139,6 +143,8 @@ class Tries {
   ByPart<std::optional<double>> rates_;
 };
 
+double anonymous_bytes() { return static_cast<double>(measure::sample_process().anonymous_rss_bytes); }
+
 bench::HostCores planned_host(comm::World& world, std::optional<int> ranks) {
   bench::HostCores host = bench::find_host_cores(world);
   if (ranks) host.sharers = *ranks;
@@ -151,6 +157,9 @@ std::string DryRun::describe_plan() {
   std::string text;
   auto out = std::back_inserter(text);
   Differences differences(report_.trials);
+  const double begun_with = anonymous_bytes();
+  double bytes = begun_with;
+  std::map<const dataset::Dataset*, double> own_bytes_of;
   for (std::size_t i = 0; i < report_.trials.size(); ++i) {
     const results::TrialResult& trial = report_.trials[i];
     const std::string described = i == 0 ? spec::to_json(trial.spec) + '\n' : differences.of(trial);
@@ -160,7 +169,14 @@ std::string DryRun::describe_plan() {
       fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
     }
     try {
-      text += memory_text(trial, datasets_.of(trial.spec), host_);
+      const dataset::Dataset& dataset = datasets_.of(trial.spec);
+      // Data sets stay open, and a run has those of the trials that it is at.
+      const auto [own_bytes, is_new] = own_bytes_of.try_emplace(&dataset, 0);
+      if (is_new) {
+        const double before = std::exchange(bytes, anonymous_bytes());
+        own_bytes->second = std::max(0.0, bytes - before);
+      }
+      text += memory_text(trial, dataset, host_, begun_with + own_bytes->second);
     } catch (const DataError& error) {
       if (!may_lack_data_) throw;
       fmt::format_to(out, "no forecast of memory, which depends on the data set: {}\n", error.what());

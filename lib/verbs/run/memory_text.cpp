@@ -14,7 +14,6 @@
 #include "engine/registry.hpp"
 #include "measure/cgroup_limits.hpp"
 #include "measure/memory_state.hpp"
-#include "measure/process_sampler.hpp"
 #include "verbs/model/summarize_model.hpp"
 
 namespace chexbench::verbs {
@@ -72,8 +71,7 @@ double allowed_bytes() {
 }
 
 std::string memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset,
-                        const bench::HostCores& host) {
-  const auto process = static_cast<double>(measure::sample_process().anonymous_rss_bytes);
+                        const bench::HostCores& host, double process) {
   const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
   const double engine = training_bytes(trial.spec);
   std::string text =

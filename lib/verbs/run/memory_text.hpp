@@ -17,9 +17,10 @@ double training_bytes(const spec::Experiment& trial);
 double allowed_bytes();
 
 // Returns a table of what a rank holds in host memory, and what its GPU does, and says if that is more than is allowed.
+// `process` are the bytes of anonymous memory that the process has with the trial's data set open.
 // @throws SpecError as pipeline::forecast_memory() and engine::forecast_device_memory()
 // @throws DeviceError if an engine cannot compute the network
 std::string memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset,
-                        const bench::HostCores& host);
+                        const bench::HostCores& host, double process);
 
 }  // namespace chexbench::verbs
