@@ -12,6 +12,7 @@ namespace chexbench::formats {
 
 // Returns the contents of the file, or the JSON value null if the file is missing, damaged or nested too deep; callers
 // then treat what it would say as unknown. Thread-safe.
+// @throws DataError if a newer chexbench wrote it (core/format_version.hpp)
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path);
 
 // Returns the text of such a file, indented and with a newline at the end. Bytes that are not UTF-8 become U+FFFD,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/format_version.hpp"
 #include "formats/json_file.hpp"
 #include "formats/shards.hpp"
 
@@ -29,6 +30,7 @@ std::string manifest_path(const std::string& root, spec::Split split, spec::Data
 
 std::string manifest_json(const Conversion& conversion) {
   nlohmann::ordered_json manifest = {
+      {kFormatVersionKey, kFormatVersion},
       {"format", spec::to_string(conversion.format)},
       {"split", spec::to_string(conversion.split)},
       {"images", conversion.images},

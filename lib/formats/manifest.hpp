@@ -61,6 +61,7 @@ struct Manifest {
 };
 
 // Returns std::nullopt if there is no manifest, or if it cannot be read or parsed. Thread-safe.
+// @throws DataError if a newer chexbench wrote it
 std::optional<Manifest> read_manifest(const storage::DataRoot& root, spec::Split split,
                                       spec::DataFormat format = spec::DataFormat::tfrecord);
 

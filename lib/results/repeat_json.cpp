@@ -1,5 +1,8 @@
 #include "results/repeat_json.hpp"
 
+#include "core/errors.hpp"
+#include "core/format_version.hpp"
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -166,6 +169,8 @@ void check_version(const Json& object) {
   int version = 0;  // if the key is missing
   const JsonReader read(object);
   read("schema_version", version);
+  if (const std::string refusal = refusal_of_version(version, kSchemaVersion); !refusal.empty())
+    throw DataError(refusal);
   if (version != kSchemaVersion) {
     throw DataError(fmt::format("its schema_version is {}, and this chexbench reads {}", version, kSchemaVersion));
   }

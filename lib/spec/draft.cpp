@@ -92,7 +92,7 @@ void Draft::read_group(const std::string& prefix, const Object& object, const st
       read_group(key + ".", *node.object(), source);
     } else if (key == "pipeline" || find_key(key) != nullptr) {
       state(key, node, source);
-    } else {
+    } else if (!ignores_unknown_) {
       throw_unknown(key, source);
     }
   }

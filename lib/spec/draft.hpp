@@ -17,6 +17,8 @@ class Draft {
   // Takes all keys of a document; `source` names it in errors.
   // @throws SpecError if it is not an object, if a key is unknown (with the nearest one), or if a sweep is malformed
   void read(const Node& document, const std::string& source);
+  // From then on read() leaves out keys that are not known.
+  void ignore_unknown_keys() { ignores_unknown_ = true; }
   // Takes an override "key=value" and removes that key from the sweep. The value is JSON, or else text; null removes
   // what was stated, which restores the default.
   // @throws SpecError if there is no '=', if the key is unknown, or if a duplicate key is in the value
@@ -35,6 +37,7 @@ class Draft {
 
   std::map<std::string, Stated> stated_;  // by key: scalar keys, "pipeline", and parameters of ops
   SweepDraft sweep_;
+  bool ignores_unknown_ = false;
 };
 
 }  // namespace chexbench::spec

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
+#include <variant>
 
 #include "core/errors.hpp"
 #include "core/folder.hpp"
 #include "spec/document.hpp"
 #include "spec/draft.hpp"
 #include "spec/embedded.hpp"
+#include "spec/ops.hpp"
 #include "spec/text_file.hpp"
 
 namespace chexbench::spec {
@@ -31,6 +35,30 @@ SpecText built_in(const std::string& name) {
   const std::string nearest = nearest_name(name, names).empty() ? nearest_path_suggestion(name) : "";
   throw SpecError(fmt::format("no experiment is called '{}'{}; a file's path contains a '/' or ends in .json",
                               shown(name), nearest.empty() ? suggestion(name, names) : nearest));
+}
+
+// Returns the member of an object, null if there is none.
+Node* member_of(Node* node, const std::string& key) {
+  Object* const object = node == nullptr ? nullptr : std::get_if<Object>(&node->value);
+  if (object == nullptr) return nullptr;
+  const auto found = std::ranges::find(*object, key, &Object::value_type::first);
+  return found == object->end() ? nullptr : &found->second;
+}
+
+// Leaves parameters out that this program's ops do not have.
+void leave_out_unknown_parameters(Node& document) {
+  Node* const ops = member_of(member_of(&document, "pipeline"), "ops");
+  if (ops == nullptr || ops->list() == nullptr) return;
+  for (Node& node : std::get<List>(ops->value)) {
+    const Node* const name = member_of(&node, "op");
+    if (name == nullptr || name->text() == nullptr) continue;
+    const auto rule = std::ranges::find(op_rules(), *name->text(), &OpRule::op);
+    if (rule == op_rules().end()) continue;  // which is refused with its name
+    std::erase_if(std::get<Object>(node.value), [&](const Object::value_type& member) {
+      return member.first != "op" &&
+             std::ranges::find(rule->parameters, member.first, &ParameterRule::name) == rule->parameters.end();
+    });
+  }
 }
 
 }  // namespace
@@ -56,9 +84,14 @@ SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::stri
   return parse_spec(found.text, found.source, overrides);
 }
 
-Experiment parse_experiment(const std::string& text, const std::string& source) {
+Experiment parse_experiment(const std::string& text, const std::string& source, UnknownKeys unknown) {
   Draft draft;
-  draft.read(parse_document(text, source), source);
+  Node document = parse_document(text, source);
+  if (unknown == UnknownKeys::ignored) {
+    draft.ignore_unknown_keys();
+    leave_out_unknown_parameters(document);
+  }
+  draft.read(document, source);
   const std::vector<Trial> trials = expand(draft.finish(false));
   if (trials.size() != 1) throw SpecError(fmt::format("{}: one trial was expected, not {}", source, trials.size()));
   return trials.front().experiment;

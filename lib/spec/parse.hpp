@@ -32,9 +32,13 @@ SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::stri
 SweepSpec parse_spec(const std::string& text, const std::string& source,
                      const std::vector<std::string>& overrides = {});
 
+// Who writes a spec may have mistyped a key. In results it is one of a newer chexbench, and had its effect there.
+enum class UnknownKeys { refused, ignored };
+
 // Parses one trial from the text that to_json() of resolved.hpp wrote, as journals and reports hold it, and reads no
 // other file. `source` names the text in errors.
 // @throws SpecError as load_spec() does, and if the text describes more than one trial
-Experiment parse_experiment(const std::string& text, const std::string& source);
+Experiment parse_experiment(const std::string& text, const std::string& source,
+                            UnknownKeys unknown = UnknownKeys::refused);
 
 }  // namespace chexbench::spec

@@ -60,6 +60,20 @@ TEST(Checkpoint, GivesWhatItsTrainingWrote) {
   EXPECT_EQ(state.cores_per_rank, 0) << "as in checkpoints of old versions";
 }
 
+TEST(Checkpoint, OfANewerChexbenchIsRefusedAsSuch) {
+  Texts texts = written();
+  texts["from_a_newer_one"] = "1";  // a key alone is ignored
+  texts["schema_version"] = "1";
+  EXPECT_EQ(read(texts).updates, 24);
+  texts["schema_version"] = "2";
+  try {
+    read(texts);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("last: it was written by a newer chexbench"));
+  }
+}
+
 TEST(Checkpoint, KnowsOnHowManyCoresItWasTrained) {
   Texts texts = written();
   texts["cores_per_rank"] = "2";

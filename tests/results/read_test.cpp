@@ -1,5 +1,6 @@
 #include "results/read.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -60,7 +61,30 @@ TEST_F(ReadReport, DamageAndOtherVersionsAreErrorsOfTheData) {
   EXPECT_EQ(error_of(whole), "");
   EXPECT_THAT(error_of(whole.substr(0, whole.size() / 2)), HasSubstr("3 " + folder_ + "/report.json: not a result"));
   EXPECT_THAT(error_of(""), HasSubstr("3 " + folder_ + "/report.json"));
+  EXPECT_THAT(error_of(R"({"schema_version": 2})"), HasSubstr("written by a newer chexbench"));
   EXPECT_THAT(error_of(R"({"schema_version": 2})"), HasSubstr("its schema_version is 2, and this chexbench reads 1"));
+}
+
+TEST_F(ReadReport, KeysOfANewerChexbenchAreIgnoredEverywhere) {
+  const std::string text = report::to_json(make_report({make_trial({}, {100})}));
+  std::string newer = text;
+  const auto add_after = [&newer](const std::string& place, const std::string& key) {
+    const std::size_t at = newer.find(place);
+    ASSERT_NE(at, std::string::npos) << place;
+    newer.insert(at + place.size(), key);
+  };
+  add_after("{", R"("from_a_newer_one": 1, )");
+  for (const char* const object : {"environment", "figures", "spec", "data", "training", "measure"})
+    add_after(fmt::format("\"{}\": {{", object), R"("from_a_newer_one": [{"a": null}], )");
+  add_after(R"("trials": [
+    {)",
+            R"("from_a_newer_one": 1, )");
+  add_after(R"("repeats": [
+        {)",
+            R"("from_a_newer_one": 1, )");
+  add_after(R"("op": "list_files",)", R"("from_a_newer_one": 1, )");
+  EXPECT_EQ(error_of(newer), "");
+  EXPECT_EQ(report::to_json(read_report(folder_)), text);
 }
 
 TEST_F(ReadReport, WhatIsNestedTooDeepIsAnErrorOfTheData) {

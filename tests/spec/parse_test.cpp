@@ -109,6 +109,17 @@ TEST(ParseExperiment, TakesOneTrialAlone) {
               HasSubstr("one trial was expected, not 2"));
 }
 
+TEST(ParseExperiment, IgnoresUnknownKeysOnlyWhereItIsToldTo) {
+  const std::string text =
+      R"({"data": {"root": "d", "newer": 1}, "group": {"newer": {}}, "ranks": 2, "pipeline": {"ops": [
+      {"op": "list_files", "newer": 1}, {"op": "read"}, {"op": "map"}, {"op": "batch"}]}})";
+  const Experiment experiment = parse_experiment(text, "x", UnknownKeys::ignored);
+  EXPECT_EQ(experiment.ranks, 2);
+  EXPECT_EQ(experiment.data.root, "d");
+  EXPECT_EQ(experiment.pipeline.ops.size(), 4U);
+  EXPECT_THAT(error_of([&] { parse_experiment(text, "x"); }), HasSubstr("data.newer"));
+}
+
 TEST(Parse, GivesSpecErrorsTheirExitCode) {
   try {
     parse_spec("{", "x.json");

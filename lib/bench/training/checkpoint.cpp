@@ -13,6 +13,7 @@
 #include "bench/core_layout.hpp"
 #include "comm/texts.hpp"
 #include "core/errors.hpp"
+#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "core/numbers.hpp"
 #include "core/output_file.hpp"
@@ -108,6 +109,7 @@ std::string use_of(const spec::Experiment& spec) {
 
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
   return {{"format", "pt"},
+          {kFormatVersionKey, fmt::to_string(kFormatVersion)},
           {kAverage, exact(spec.training.ema_decay)},
           {"network", spec.model.name},
           {kUse, use_of(spec)},
@@ -122,6 +124,13 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"best_score", exact(state.best_score)},
           {kLabels, list_text(state.labels)},
           {"epochs", line_of(state.experiment, state.epochs)}};
+}
+
+// @throws DataError if a newer chexbench wrote the notes
+void check_version(const spec::Safetensors& file, const std::string& path) {
+  if (!file.metadata(kFormatVersionKey)) return;
+  const std::string refusal = refusal_of_version(number_of<std::int64_t>(file, path, kFormatVersionKey));
+  if (!refusal.empty()) throw DataError(fmt::format("{}: {}: {}", kSubject, path, refusal));
 }
 
 // @throws DataError if no training can have reached these numbers
@@ -196,6 +205,7 @@ model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file,
 }  // namespace
 
 TrainingState training_state(const spec::Safetensors& file, const std::string& path) {
+  check_version(file, path);
   TrainingState state;
   state.experiment = text_of(file, path, "trial");
   state.updates = number_of<std::int64_t>(file, path, "updates");

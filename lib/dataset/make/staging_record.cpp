@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/format_version.hpp"
 #include "core/output_file.hpp"
 #include "formats/json_file.hpp"
 
@@ -15,7 +16,8 @@ std::string staging_record_path(const std::string& folder, spec::Split split, sp
 }
 
 void write_staging_record(const Staging& staging, const spec::DataSpec& spec) {
-  write_file_atomically(staging.record, formats::json_file_text({{"split", spec::to_string(spec.split)},
+  write_file_atomically(staging.record, formats::json_file_text({{kFormatVersionKey, kFormatVersion},
+                                                                 {"split", spec::to_string(spec.split)},
                                                                  {"format", spec::to_string(spec.format)},
                                                                  {"images", staging.images},
                                                                  {"files", staging.files},

@@ -11,6 +11,7 @@
 #include "comm/texts.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
@@ -43,6 +44,8 @@ RunSpec parse(const std::string& text, const std::string& folder) {
   if (is_nested_too_deep(text)) throw refusal("it is nested too deep");
   try {
     const nlohmann::json object = nlohmann::json::parse(text);
+    const std::string newer = refusal_of_version(object.value(kFormatVersionKey, kFormatVersion));
+    if (!newer.empty()) throw SpecError(fmt::format("--resume {}: run.json: {}", folder, newer));
     return {.source = object.at("config").get<std::string>(),
             .text = object.at("spec").get<std::string>(),
             .overrides = object.at("set").get<std::vector<std::string>>()};
@@ -67,8 +70,10 @@ void keep_spec(const RunSpec& run, const std::string& folder) {
   if (std::filesystem::exists(path_in(folder), error)) return;
   std::vector<std::string> overrides;
   std::ranges::transform(run.overrides, std::back_inserter(overrides), without_credentials);
-  const nlohmann::ordered_json object = {
-      {"config", run.source}, {"set", overrides}, {"spec", without_credentials_in_message(run.text)}};
+  const nlohmann::ordered_json object = {{kFormatVersionKey, kFormatVersion},
+                                         {"config", run.source},
+                                         {"set", overrides},
+                                         {"spec", without_credentials_in_message(run.text)}};
   write_file_atomically(path_in(folder),
                         object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
