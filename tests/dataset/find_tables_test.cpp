@@ -64,7 +64,20 @@ TEST_F(FindTables, TakesNoResultsOfChexbenchForLabels) {
   std::filesystem::remove(root_ / "labels.csv");
   root.layout = DataLayout::csv;
   EXPECT_THAT(message_of<DataError>([&] { read_index(root); }),
-              AllOf(HasSubstr("Scores.csv, results.csv hold results of chexbench"), HasSubstr("expected a *.csv")));
+              AllOf(HasSubstr("Scores.csv, results.csv are results of chexbench"), HasSubstr("expected a *.csv")));
+}
+
+TEST_F(FindTables, AreNotStoppedByATableThatCannotBeRead) {
+  file("cat/1.png");
+  file("dog/1.png");
+  file("cat/notes.csv", "\xef\xbb\xbf");
+  EXPECT_THAT(read().label_names, ElementsAre("cat", "dog"));
+}
+
+TEST_F(FindTables, TakeATableOfAnothersNameForOnesOwn) {
+  file("a.png");
+  file("data_entry.csv", "image,Edema\na.png,1\n");
+  EXPECT_THAT(read().label_names, ElementsAre("Edema"));
 }
 
 TEST_F(FindTables, TakesNoFolderOfResultsForADataSet) {

@@ -81,7 +81,7 @@ TEST_F(PassedOverTest, AreDicomFilesWithoutAnEnding) {
 TEST_F(PassedOverTest, AreAllOtherFilesByTheirKind) {
   files({"cat/a.png", "cat/notes.CSV", "dog/b.png", "dog/._b.png", ".DS_Store", ".git/config", "a.tar", "b.tfrec",
          "train.zip", "readme.md", "stray.png", "sheet.xlsx", "chexbench-data.json", "cached/c.png",
-         "answer/evaluation.json", "answer/cam.png"});
+         "answer/evaluation.json", "answer/roc.csv", "answer/cam.png"});
   write_text(root_ / "chexbench-data.json", R"({"data": {"layout": "folders"}})");
   EXPECT_THAT(passed(), ElementsAre("not_in_a_class: cached/c.png stray.png", "tables: cat/notes.CSV sheet.xlsx",
                                     "shards: a.tar b.tfrec", "archives: train.zip", "results: answer/",
@@ -93,7 +93,27 @@ TEST_F(PassedOverTest, AreNoFilesThatTheIndexCameFrom) {
   write_text(root_ / "Data_Entry_2017.csv", "Image Index,Finding Labels,Patient ID\na.png,Mass,1\nb.png,Mass,1\n");
   files({"train_val_list.txt", "test_list.txt"}, "");
   files({"BBox_List_2017.csv"}, "a,b,\n");
-  EXPECT_THAT(passed(), ElementsAre("second_copies: images_001/a.png", "tables: BBox_List_2017.csv"));
+  EXPECT_THAT(passed(), ElementsAre("not_in_a_class: deep/er/b.jpg", "second_copies: images_001/a.png",
+                                    "tables: BBox_List_2017.csv"));
+}
+
+TEST_F(PassedOverTest, DoNotStandForImagesThatAreMissing) {
+  files({"images/a.png", "thumbs/a.png", "thumbs/b.png"});
+  write_text(root_ / "Data_Entry_2017.csv", "Image Index,Finding Labels,Patient ID\na.png,Mass,1\nb.png,Mass,1\n");
+  files({"train_val_list.txt", "test_list.txt"}, "");
+  EXPECT_THAT(passed(), ElementsAre("not_in_a_class: thumbs/a.png thumbs/b.png"));
+}
+
+TEST_F(PassedOverTest, AreNoClassesOfTheirOwn) {
+  files({"cat/a.png", "stray.png", "logo.bmp"});
+  testing::internal::CaptureStderr();
+  read_index(root_.path());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(HasSubstr("of class")));
+}
+
+TEST_F(PassedOverTest, AreNoFoldersThatOnlyHaveAFileOfTheirName) {
+  files({"cat/a.png", "cat/evaluation.json", "dog/b.png", "dog/csv-metadata.json"});
+  EXPECT_THAT(read_index(root_.path()).label_names, ElementsAre("cat", "dog"));
 }
 
 // What a bucket of an object store lists.

@@ -54,6 +54,13 @@ class SplitFolders : public testing::Test {
   int train_ = 0, val_ = 0, test_ = 0;
 };
 
+TEST_F(SplitFolders, MustBeTwoOrAllIfTheirNameMayBeAClass) {
+  images({"Bus/1.png", "Car/1.png", "Train/1.png"});
+  EXPECT_THAT(labels(), ElementsAre("Bus", "Car", "Train"));
+  EXPECT_THAT(warnings_, HasSubstr("Train looks like a split"));
+  EXPECT_EQ(train_, 0);
+}
+
 TEST_F(SplitFolders, WithCapitalsHoldTheClasses) {
   images({"Training/glioma/1.png", "Training/healthy/1.png", "VALID/glioma/2.png", "dev/glioma/3.png",
           "Testing/healthy/4.png"});

@@ -139,14 +139,19 @@ TEST_F(TableDialects, MayHaveColumnsWithoutANameThatAreNoLabels) {
 }
 
 TEST_F(TableDialects, SpellTruthInManyWays) {
-  for (const char* yes : {"1", "1.0", "1.00", "1.", "True", "TRUE", "true", "T", "yes", "Y"})
+  for (const char* yes : {"1", "1.0", "1.00", "1.", "True", "TRUE", "true", "yes", "YES"})
     EXPECT_THAT(rows_of(fmt::format("image,Mass\na.png,{}\n", yes)), ElementsAre("a.png:Mass")) << yes;
-  for (const char* no : {"0", "0.0", "-0.0", "False", "FALSE", "false", "f", "No", "n"})
+  for (const char* no : {"0", "0.0", "-0.0", "False", "FALSE", "false", "No", "no"})
     EXPECT_THAT(rows_of(fmt::format("image,Mass\na.png,{}\n", no)), ElementsAre("a.png:No Finding")) << no;
-  for (const char* other : {"2", "0.5", "1.01", "10", "-1", "-1.00", "-", "tr", "nan", "truth", "+", "\"\""}) {
+  for (const char* other :
+       {"2", "0.5", "1.01", "10", "-1", "-1.00", "-", "tr", "nan", "truth", "+", "\"\"", "F", "m"}) {
     write_text(root_ / "labels.csv", fmt::format("image,Mass\na.png,{}\n", other));
     EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr("labels.csv:2: column 'Mass' is '")) << other;
   }
+}
+
+TEST_F(TableDialects, MayHaveImagesWithoutEndingInAColumnWithoutName) {
+  EXPECT_THAT(rows_of(",Edema,Mass\n00001,1,0\n00002,0,1\n"), ElementsAre("00001:Edema", "00002:Mass"));
 }
 
 TEST_F(TableDialects, MakeNoNamesOfTruthValues) {

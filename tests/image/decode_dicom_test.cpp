@@ -135,7 +135,7 @@ TEST_F(Dicom, ReadsWordsInSmallLettersAndRefusesAFunctionThatNobodyKnows) {
   EXPECT_EQ(decode(by("linear")), decode(by("")));
   EXPECT_EQ(decode({.photometric = "Monochrome1"}), decode({.photometric = "MONOCHROME1"}));
   for (const char* const word : {"LINEAR EXACT", "PLANTED"})
-    EXPECT_THAT(refusal(by(word)), HasSubstr("VOI LUT function is another one than LINEAR, LINEAR_EXACT and SIGMOID"));
+    EXPECT_THAT(refusal(by(word)), HasSubstr("VOI LUT function is none of LINEAR, LINEAR_EXACT and SIGMOID"));
   DicomRecipe unused = by("PLANTED");
   unused.voi = {.values = {0, 65535}};
   EXPECT_NO_THROW(decode(unused));

@@ -32,6 +32,13 @@ TEST(DisturbedShare, LeavesOutWhatACpuLimitTook) {
                    0.1);
 }
 
+TEST(DisturbedShare, SubtractsALimitOnceHoweverManyRanksCountIt) {
+  RepeatResult repeat =
+      disturbed_by({.others_s = 8, .own_cpu_s = 12, .own_wait_s = 9, .throttled_s = 8});  // 8 ranks count 1 s each
+  for (int rank = 0; rank < 8; ++rank) repeat.steps.push_back({.rank = rank});
+  EXPECT_DOUBLE_EQ(disturbed_share(repeat), 0.4);
+}
+
 TEST(DisturbedShare, IsAtMostAll) {
   EXPECT_EQ(disturbed_share(
                 disturbed_by({.others_s = 10, .steal_s = 10, .own_cpu_s = 1, .own_wait_s = 20, .memory_stall_s = 10})),

@@ -166,7 +166,7 @@ TEST(ImportDlio, TakesDliosBatchSizeWhereTheFileHasNone) {
   const DlioWorkload workload = parse_dlio_workload(with_edit(kRetinanet, "  batch_size: 24\n", ""), "w.yaml");
   EXPECT_EQ(workload.batch_size, 1);
   EXPECT_TRUE(workload.batch_is_default);
-  EXPECT_THAT(import_summary(workload, import_dlio(workload, "w.yaml", "out")), HasSubstr("1 images (DLIO's default)"));
+  EXPECT_THAT(import_summary(workload, import_dlio(workload, "w.yaml", "out")), HasSubstr("1 image (DLIO's default)"));
   EXPECT_FALSE(parse_dlio_workload(kRetinanet, "w.yaml").batch_is_default);
 }
 

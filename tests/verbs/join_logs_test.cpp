@@ -43,11 +43,15 @@ TEST(JoinLogs, ThatOverlapInTimeAreOfTwoRanks) {
 
 TEST(JoinLogs, OneAfterTheOtherAreOfOneRankInTheOrderOfTime) {
   EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("7", 10, 20), log_of("7", 30, 40)}), ElementsAre(0, 0, 0));
-  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("8", 20, 30)}), ElementsAre(0, 0));
+  constexpr double kToday_s = 1.8e9;
+  EXPECT_THAT(ranks({log_of("7", kToday_s, kToday_s + 10), log_of("8", kToday_s + 20, kToday_s + 30)}),
+              ElementsAre(0, 0));
+  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("8", 20, 30)}), ElementsAre(0, 1)) << "two hosts may have started then";
   const StepLog joined = join_logs({log_of("7", 20, 30, 0.5), log_of("7", 0, 10, 0.25)}, 4);
   EXPECT_EQ(joined.steps.at(0).wait_s, 0.25);
   EXPECT_EQ(joined.steps.at(1).wait_s, 0.5);
   EXPECT_EQ(joined.steps.at(1).images, 4);
+  EXPECT_THAT(joined.notes, ElementsAre(HasSubstr("2 traces")));
 }
 
 TEST(JoinLogs, OfOneProcessBelongTogetherInAnyOrder) {
