@@ -56,7 +56,7 @@ std::string make_advice_folder(const AdviseArguments& arguments, const std::stri
   fs::path folder = arguments.output;
   if (folder.empty()) {
     folder = make_results_folder(experiment + "-advice",
-                                    fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+                                 fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
   }
   std::error_code error;
   chexbench::make_folder(folder);
