@@ -1,6 +1,7 @@
 #include "core/csv.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text.hpp"
 
@@ -37,14 +38,9 @@ std::size_t open_quote(std::string_view line, std::size_t begin, char separator)
   return std::string_view::npos;
 }
 
-// The fields of the first records of a table, if they are separated in one way.
-struct FieldCount {
-  bool are_equal = false;
-  std::size_t least = 0;
-  auto operator<=>(const FieldCount&) const = default;
-};
-
-FieldCount count_fields(std::string_view table, char separator) {
+// Returns whether the first records of a table have equally many fields, if they are separated in this way, and the
+// least number.
+std::pair<bool, std::size_t> count_fields(std::string_view table, char separator) {
   constexpr int kRecords = 20;
   LineReader lines(table);
   std::vector<std::string_view> fields;
@@ -56,7 +52,7 @@ FieldCount count_fields(std::string_view table, char separator) {
     least = std::min(least, fields.size());
     most = std::max(most, fields.size());
   }
-  return {.are_equal = least == most && least > 1, .least = std::min(least, most)};
+  return {least == most && least > 1, std::min(least, most)};
 }
 
 }  // namespace

@@ -152,12 +152,11 @@ std::vector<ImageFile> list_images(const storage::Store& store, const std::strin
 std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index& index, NameArena& names,
                                       PassedOver* passed) {
   std::vector<ImageFile> files = list_images(*root.store, root.path, names, passed);
-  const auto elsewhere = std::ranges::stable_partition(files, is_published_place);
-  if (elsewhere.begin() != files.begin()) {  // thumbnails, masks and the like must not stand for missing images
-    for (const ImageFile& file : elsewhere) {
-      if (passed != nullptr) passed->add(PassedKind::not_in_a_class, file.path.substr(root.path.size() + 1));
-    }
-    files.erase(elsewhere.begin(), elsewhere.end());
+  const auto elsewhere = std::stable_partition(files.begin(), files.end(), is_published_place);
+  if (elsewhere != files.begin()) {  // thumbnails, masks and the like must not stand for missing images
+    for (auto file = elsewhere; passed != nullptr && file != files.end(); ++file)
+      passed->add(PassedKind::not_in_a_class, file->path.substr(root.path.size() + 1));
+    files.erase(elsewhere, files.end());
   }
   for (ImageFile& file : files) file.name.remove_prefix(file.name.rfind('/') + 1);
   sort_by_name(files);

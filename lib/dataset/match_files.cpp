@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -47,9 +48,11 @@ class NameTable {
   // The same for a name in any order.
   std::optional<std::size_t> search(std::string_view name, const std::string& table) const {
     const auto found =
-        std::ranges::equal_range(order_, name, {}, [&](std::uint32_t i) { return form_(files_[i].name); });
-    if (found.size() > 1) refuse(name, table, found[0], found[1]);
-    return found.empty() ? std::nullopt : std::optional<std::size_t>(found.front());
+        std::ranges::lower_bound(order_, name, {}, [&](std::uint32_t i) { return form_(files_[i].name); });
+    const auto has_name = [&](auto place) { return place != order_.end() && form_(files_[*place].name) == name; };
+    if (!has_name(found)) return std::nullopt;
+    if (has_name(std::next(found))) refuse(name, table, *found, *std::next(found));
+    return *found;
   }
 
  private:

@@ -266,8 +266,8 @@ TEST(ReportJson, RefusesAnotherSchemaVersion) {
 
 TEST(ReportJson, NamesTheTrialWhoseSpecIsWrong) {
   json object = json::parse(to_json(rich_report()));
-  object["trials"][1]["spec"]["training"]["batch_sise"] = 4;
-  EXPECT_THAT(error_of(object.dump()), AllOf(HasSubstr("ranks=2"), HasSubstr("batch_sise")));
+  object["trials"][1]["spec"]["training"]["batch_size"] = "four";
+  EXPECT_THAT(error_of(object.dump()), AllOf(HasSubstr("ranks=2"), HasSubstr("batch_size")));
 }
 
 TEST(ReportJson, ReadsReportsThatLackAFieldAddedLater) {
