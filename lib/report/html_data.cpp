@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -199,9 +200,14 @@ std::vector<std::size_t> by_rate(const results::Report& report, const std::vecto
                                  const Json& answer) {
   std::vector<std::size_t> order(report.trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto is_answers = [&](const Json& name) {
+    return std::ranges::any_of(std::array{"trial", "base"}, [&](const char* key) {
+      const auto found = answer.find(key);
+      return found != answer.end() && *found == name;
+    });
+  };
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) {
-    const std::string& name = report.trials[i].trial;
-    return std::pair(name == answer["trial"] || name == answer["base"], figures[i].images_per_s.value_or(0));
+    return std::pair(is_answers(report.trials[i].trial), figures[i].images_per_s.value_or(0));
   });
   return order;
 }
