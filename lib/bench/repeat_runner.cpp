@@ -107,8 +107,7 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   warned_of_others_ = true;
   log::warning(
       "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor or the reclaim of memory. "
-      "Such "
-      "repeats do not count if enough others remain; the figures are better on a free machine",
+      "Such repeats do not count if enough others remain; the figures are better on a free machine",
       100 * results::disturbed_share(result));
 }
 

@@ -46,7 +46,7 @@ TableKind kind_of(const storage::Store& store, const std::string& folder, std::s
   return has_name && is_chexpert_header(rows.names()) ? TableKind::chexpert : TableKind::own;
 }
 
-// A table that cannot be read is anybody's: whoever needs it gets the error.
+// A table that cannot be read does not decide the layout; reading the labels from it reports the error.
 TableKind kind_if_readable(const storage::Store& store, const std::string& folder, std::string_view name,
                            bool has_evaluation) {
   try {

@@ -16,8 +16,7 @@ double share_of_waits(double wait_s, const Disturbance& by) { return share(wait_
 // Returns the share of what the ranks' threads could have run that other processes took. Others that run on cores that
 // the ranks leave idle take nothing, threads of a rank that wait for each other's cores or for a CPU limit lose nothing
 // to others, and ranks that hardly run are not held up for longer than their threads waited, so the smallest of the
-// shares counts.
-// Each rank counts the cgroup's whole time, so that of one is the mean.
+// shares counts. Each rank counts the cgroup's whole throttled time, so the mean over ranks is subtracted.
 double share_of_others(const Disturbance& by, int ranks) {
   const double wait_s = std::max(0.0, by.own_wait_s - by.throttled_s / ranks);
   return std::min(
@@ -28,8 +27,7 @@ double share_of_others(const Disturbance& by, int ranks) {
 
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
-  int ranks = 1;
-  for (const StepRecord& step : repeat.steps) ranks = std::max(ranks, step.rank + 1);
+  const int ranks = repeat.steps.empty() ? 1 : repeat.steps.back().rank + 1;
   return std::min(1.0, share_of_others(by, ranks) + share(by.steal_s, by.core_s) + share(by.memory_stall_s, by.span_s));
 }
 

@@ -195,7 +195,7 @@ struct RepeatResult {
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;    // largest value after a step, of the largest rank
   double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 except in its first repeat
-  std::vector<StepRecord> steps;            // of all ranks
+  std::vector<StepRecord> steps;            // of all ranks; one of the last rank is last
   std::vector<measure::OpCounters> ops;     // within the window, summed over ranks
   std::vector<measure::WaitBooking> waits;  // of all ranks: the ops that the steps' wait_s is attributed to
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each

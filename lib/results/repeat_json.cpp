@@ -1,12 +1,12 @@
 #include "results/repeat_json.hpp"
 
-#include "core/errors.hpp"
-#include "core/format_version.hpp"
-
 #include <algorithm>
 #include <type_traits>
 #include <utility>
+
 #include <vector>
+#include "core/errors.hpp"
+#include "core/format_version.hpp"
 
 #include "measure/statistics.hpp"
 #include "results/curves_json.hpp"
