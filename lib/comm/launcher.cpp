@@ -100,14 +100,14 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   return {};
 }
 
-bool is_later_rank(const Environment& environment) {
+int launched_rank(const Environment& environment) {
   constexpr std::array kRanks{"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
   const auto told = std::ranges::find_if(kRanks, [&](const char* name) { return environment(name) != nullptr; });
-  return told != kRanks.end() && read_count(environment(*told));  // none for rank 0
+  return told != kRanks.end() ? read_count(environment(*told)).value_or(0) : 0;
 }
 
 void let_first_rank_report(const Environment& environment) {
-  if (is_later_rank(environment)) sleep_until_s(now_s() + kRootS);
+  if (launched_rank(environment) > 0) sleep_until_s(now_s() + kRootS);
 }
 
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason) {
@@ -122,6 +122,15 @@ std::string say_ranks_are_alone(const Launcher& launcher, std::string_view libra
 std::string say_library_gave_up(const Launcher& launcher, std::string_view library) {
   return fmt::format("comm: {}, but {}, which chexbench uses, gave up with the message above: {}",
                      what_it_did(launcher), library, way_out(launcher, library));
+}
+
+std::string say_ranks_are_missing(const Launcher& launcher, int rank, double waited_s) {
+  return fmt::format(
+      "rank {}: waiting in MPI_Init for {:.0f} s: not all of the {} ranks of this job have come. Usually one hangs "
+      "before it starts chexbench (a wrapper script, a file system), runs or ran another command, or its host cannot "
+      "reach the others: look for it with ps on each host, or end the job with Ctrl-C and start all ranks with the "
+      "same command",
+      rank, waited_s, launcher.ranks ? std::to_string(*launcher.ranks) : "several");
 }
 
 bool is_launcher_variable(std::string_view assignment) {

@@ -24,8 +24,8 @@ struct Launcher {
 // this is the shell of `srun --pty`: each would take itself for the only rank
 std::optional<Launcher> find_launcher(const Environment& environment);
 
-// Returns whether this is another rank than the first, as far as the launcher tells.
-bool is_later_rank(const Environment& environment);
+// Returns the number of this rank, or 0 where the launcher gives none.
+int launched_rank(const Environment& environment);
 
 // Of an error that every rank has: gives the first rank a second to report it, and does nothing in that rank.
 void let_first_rank_report(const Environment& environment);
@@ -35,6 +35,9 @@ void let_first_rank_report(const Environment& environment);
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason);
 std::string say_ranks_are_alone(const Launcher& launcher, std::string_view library);
 std::string say_library_gave_up(const Launcher& launcher, std::string_view library);
+
+// Says that this rank waits for others that have not started MPI, why that usually is, and what helps.
+std::string say_ranks_are_missing(const Launcher& launcher, int rank, double waited_s);
 
 // Returns whether an assignment of the environment, "PMI_RANK=0", comes from one of these launchers: a program that a
 // rank starts would take itself for that rank.

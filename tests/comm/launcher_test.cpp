@@ -73,10 +73,17 @@ TEST(Launcher, OfSlurmMustTellTasksHowToFindEachOther) {
 
 TEST(Launcher, TellsTheFirstRankFromLaterOnes) {
   for (const char* variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    EXPECT_FALSE(is_later_rank(environment_of({{variable, "0"}}))) << variable;
-    EXPECT_TRUE(is_later_rank(environment_of({{variable, "1"}}))) << variable;
+    EXPECT_EQ(launched_rank(environment_of({{variable, "0"}})), 0) << variable;
+    EXPECT_EQ(launched_rank(environment_of({{variable, "3"}})), 3) << variable;
   }
-  EXPECT_FALSE(is_later_rank(environment_of({})));
+  EXPECT_EQ(launched_rank(environment_of({})), 0);
+}
+
+TEST(SayRanksAreMissing, NamesTheRankItsWaitAndTheSizeOfTheJob) {
+  EXPECT_THAT(say_ranks_are_missing({.name = "srun", .variable = "PMI_RANK", .ranks = 12}, 3, 69.2),
+              AllOf(HasSubstr("rank 3"), HasSubstr("69 s"), HasSubstr("12 ranks"), HasSubstr("MPI_Init")));
+  EXPECT_THAT(say_ranks_are_missing({.name = "a launcher", .variable = "PMIX_RANK", .ranks = {}}, 0, 9),
+              HasSubstr("several ranks"));
 }
 
 TEST(SayLibraryGaveUp, NamesBothAndTheWayOut) {

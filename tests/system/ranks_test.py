@@ -312,6 +312,55 @@ class LostRanks(SystemTest):
         self.assertNotEqual(launcher.returncode, 0)
 
 
+class RanksThatNeverCome(SystemTest):
+    """A job in which a rank waits in MPI_Init for one that does not start it."""
+
+    HANGS = 'if [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ]; then exec sleep 300; fi; exec "$@"'
+
+    def start(self, *words):
+        job = subprocess.Popen(["mpirun", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        return job
+
+    def rank_of(self, job, number):
+        give_up = time.monotonic() + TIMEOUT_S
+        while True:
+            self.assertLess(time.monotonic(), give_up)
+            for process in ranks_of(job.pid):
+                if rank_number(process) == number:
+                    return process
+            time.sleep(0.05)
+
+    def test_the_one_that_waits_says_for_how_many_and_a_signal_ends_the_job(self):
+        job = self.start("-np", "3", "sh", "-c", self.HANGS, "sh", BINARY, "doctor")
+        started = time.monotonic()
+        line = job.stderr.readline()
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertRegex(line, r"warning: rank [02]: waiting in MPI_Init for 9 s: .* 3 ranks")
+        os.kill(self.rank_of(job, 0), signal.SIGTERM)
+        signalled = time.monotonic()
+        _, said = job.communicate(timeout=TIMEOUT_S)
+        self.assertLess(time.monotonic() - signalled, 5)
+        self.assertEqual(job.returncode, 143)
+        self.assertIn("error: stopped by a signal", said)
+
+    def test_control_c_ends_it_at_once(self):
+        job = self.start("-n", "1", "sleep", "300", ":", "-n", "1", BINARY, "doctor")
+        waiting = self.rank_of(job, 1)
+        time.sleep(0.5)
+        os.kill(waiting, signal.SIGINT)
+        signalled = time.monotonic()
+        job.communicate(timeout=TIMEOUT_S)
+        self.assertLess(time.monotonic() - signalled, 5)
+        self.assertEqual(job.returncode, 130)
+
+    def test_one_that_has_ended_is_waited_for_with_a_line(self):
+        job = self.start("-n", "1", BINARY, "doctor", ":", "-n", "1", BINARY, "--version")
+        self.assertRegex(job.stderr.readline(), r"warning: rank 0: waiting in MPI_Init for 9 s: .* 2 ranks")
+        job.terminate()
+        job.communicate(timeout=TIMEOUT_S)
+
+
 LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
 OPEN_MPI = sorted(Path("/usr/lib").glob("*/libmpi.so.40")) if shutil.which("mpiexec.openmpi") else []
 

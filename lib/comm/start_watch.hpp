@@ -1,0 +1,27 @@
+// Watches the start of MPI, which blocks until all ranks of the job have come, and heeds no signal.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+#include "comm/wait_watch.hpp"
+
+namespace chexbench::comm {
+
+// What is done while MPI starts. Both are called on a thread that makes no MPI calls.
+struct StartActions {
+  std::function<void(double waited_s)> say;  // after the times of WaitTimes
+  std::function<void()> on_signal;           // once, after a signal; nothing is called after it
+};
+
+// Watches from construction to destruction.
+class StartWatch {
+ public:
+  explicit StartWatch(StartActions actions, WaitTimes times = {});
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace chexbench::comm
