@@ -28,6 +28,7 @@
 #include "reader_gone.hpp"
 #include "report/write.hpp"
 #include "results_folder.hpp"
+#include "shared_command.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
 #include "verbs/run/conclude.hpp"
@@ -299,8 +300,9 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   app.add_flag("--mllog", arguments->mllog,
                "Also write mllog.txt with MLPerf's log lines, in which each repeat is a run.");
   app.add_flag("--quiet", arguments->quiet, "Log only warnings and errors.");
-  app.parse_complete_callback([&app] {
+  app.parse_complete_callback([&app, &session] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);
+    session.set_command("chexbench " + shared_command(app));
   });
   app.callback([&app, arguments, &session] {
     if (app.get_subcommands().empty()) run(*arguments, session);

@@ -123,6 +123,14 @@ std::vector<int> ranks_unlike_most(const std::vector<std::string>& digests) {
   return unlike;
 }
 
+void check_same_command(const std::string& command, comm::World& world) {
+  if (world.communicator().world() == 1) return;
+  const std::string difference = find_difference(command, world.communicator(), gather_rank_cores(world));
+  if (difference.empty()) return;
+  throw SpecError(
+      fmt::format("the ranks were started with different commands: {}. Start all ranks with the same one", difference));
+}
+
 void check_same_trials(const std::vector<results::TrialResult>& trials, comm::Communicator& ranks,
                        const std::vector<RankCores>& rank_cores) {
   if (ranks.world() == 1) return;

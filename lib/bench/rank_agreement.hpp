@@ -12,6 +12,11 @@
 
 namespace chexbench::bench {
 
+// Compares what the ranks were started for: the collectives of two commands would be taken for each other, or wait for
+// ever. Collective over the world.
+// @throws SpecError on rank 0 if they differ; the other ranks then wait until rank 0 ends the job
+void check_same_command(const std::string& command, comm::World& world);
+
 // Compares the resolved trials of all ranks. Collective over `ranks`, whose hosts are in `rank_cores`.
 // @throws SpecError on rank 0 if they differ; it names the ranks and the first line that differs. The other ranks then
 // wait until rank 0 ends the job.

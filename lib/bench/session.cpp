@@ -1,6 +1,7 @@
 #include "bench/session.hpp"
 
 #include "bench/abort_ranks.hpp"
+#include "bench/rank_agreement.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -18,6 +19,7 @@ comm::World& Session::world() {
   if (world_->communicator().world() > 1) {
     mapping_watch_.emplace([this] { world_->abort(static_cast<int>(ExitCode::data)); });
   }
+  check_same_command(command_, *world_);
   return *world_;
 }
 

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "comm/communicator.hpp"
 #include "core/watched_mapping.hpp"
@@ -12,9 +14,13 @@ namespace chexbench::bench {
 // There is one per process, owned by main. Not thread-safe.
 class Session {
  public:
+  // What this process was started for, in lines, which must be the same on all ranks. Called before world().
+  void set_command(std::string command) { command_ = std::move(command); }
+
   // Returns the world of all ranks, owned by the Session. The first call joins the ranks, so a verb that needs no ranks
   // never loads MPI.
   // @throws DeviceError as comm::join_world()
+  // @throws SpecError as check_same_command()
   comm::World& world();
 
   // For errors that every rank finds, such as a signal or a fault of the spec: rank 0 reports the error and ends the
@@ -29,6 +35,7 @@ class Session {
   int leave(int exit_code);
 
  private:
+  std::string command_;
   std::unique_ptr<comm::World> world_;
   std::optional<LostMappingWatch> mapping_watch_;  // ends the job, whose launcher may else report a signal of its own
 };

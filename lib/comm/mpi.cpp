@@ -248,32 +248,6 @@ class MpiWorld final : public World {
   std::unique_ptr<Communicator> communicator_;
 };
 
-// Ends this process, and the job with it where the launcher obeys. The comm thread is blocked inside MPI.
-[[noreturn]] void end_at_signal() {
-  ExitCode code = ExitCode::terminated;
-  try {
-    throw_if_interrupted();
-  } catch (const InterruptedError& error) {
-    code = error.code();
-    let_first_rank_report(std::getenv);
-    log::error("{}", error.what());
-  }
-  abort_by_launcher(std::getenv, static_cast<int>(code));
-  std::_Exit(static_cast<int>(code));
-}
-
-// Watches while the ranks meet. One that never comes is not asked who it is, so those that wait say that they do, but
-// only the first few of many.
-StartWatch watch_start(const Launcher& launcher) {
-  constexpr int kSpeakers = 8;
-  const int rank = launched_rank(std::getenv);
-  return StartWatch({.say =
-                         [launcher, rank](double waited_s) {
-                           if (rank < kSpeakers) log::warning("{}", say_ranks_are_missing(launcher, rank, waited_s));
-                         },
-                     .on_signal = end_at_signal});
-}
-
 MpiWorld::MpiWorld(const Launcher& launcher) {
   const StartWatch watch = watch_start(launcher);
   thread_.run(this, [&] { initialize(launcher); });
@@ -349,9 +323,9 @@ void MpiWorld::meet_at_the_end() {
                 watch_->watched({.group = kEnd, .ranks = communicator_->world()}, "end of the run",
                                 make_barrier(MPI_COMM_WORLD)),
                 OnSignal::go_on);
-  } catch (const DeviceError& error) {
+  } catch (const Error& error) {
     log::error("{}", error.what());
-    abort(static_cast<int>(ExitCode::device));
+    abort(static_cast<int>(error.code()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "comm/launcher.hpp"
 #include "comm/wait_watch.hpp"
 
 namespace chexbench::comm {
@@ -23,5 +24,9 @@ class StartWatch {
  private:
   std::jthread thread_;
 };
+
+// Returns one for this rank of the launcher. Nobody can ask a rank that never comes, so those that wait say that they
+// do, but only the first few of many. A signal ends the process, and with it the job.
+StartWatch watch_start(const Launcher& launcher);
 
 }  // namespace chexbench::comm

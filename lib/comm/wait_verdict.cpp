@@ -58,6 +58,7 @@ WaitVerdict judge(const Wait& wait) {
   verdict.has_expired =
       wait.timeout_s > 0 &&
       (wait.patience == Patience::limited ? wait.waited_s >= wait.timeout_s : longest_silence_s >= wait.timeout_s);
+  verdict.has_diverged = !diverged.empty();
   const std::vector<std::size_t>& named = diverged.empty() ? missing : diverged;
   if (named.empty()) {
     verdict.text = fmt::format(

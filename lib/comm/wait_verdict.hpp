@@ -35,7 +35,8 @@ struct WaitVerdict {
   bool is_left_to_lower = false;  // a lower rank waits in the same operation and says what there is to say
   bool is_worth_a_line = false;
   bool has_expired = false;
-  std::string text;  // "waiting for rank 1 (node2) for 9 s: averaging of gradients, step 12; rank 1 ..."
+  bool has_diverged = false;  // a rank waits in another operation, so both would wait for ever
+  std::string text;           // "waiting for rank 1 (node2) for 9 s: averaging of gradients, step 12; rank 1 ..."
 };
 
 // Decides what the rank says and whether it gives up. It waits for ranks that do not answer, and for those that have

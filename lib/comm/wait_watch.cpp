@@ -69,7 +69,7 @@ LaneState WaitWatch::state_of(const Watched& lane) const {
 
 Poll WaitWatch::watched(WatchedLane lane, std::string_view what, Poll poll) {
   return [this, lane, what, poll = std::move(poll), waiting = std::shared_ptr<void>()]() mutable {
-    if (gave_up_) throw DeviceError(why_);
+    if (gave_up_) std::rethrow_exception(why_);
     if (!waiting) {
       begin(lane, what);
       waiting.reset(this, [lane](WaitWatch* watch) { watch->end(lane); });  // however the operation ends
@@ -85,13 +85,13 @@ Poll WaitWatch::watched(WatchedLane lane, std::string_view what, Poll poll) {
 Progress WaitWatch::poll_or_give_up(Poll& poll) {
   try {
     return poll();
-  } catch (const DeviceError& error) {
-    give_up(error.what());
+  } catch (const DeviceError&) {
+    give_up(std::current_exception());
     throw;
   }
 }
 
-void WaitWatch::give_up(std::string why) {
+void WaitWatch::give_up(std::exception_ptr why) {
   why_ = std::move(why);
   gave_up_ = true;
 }
@@ -120,8 +120,8 @@ double WaitWatch::look() {
     for (auto& [lane, watched] : lanes_) {
       if (watched.is_waiting) watch(lane, watched);
     }
-  } catch (const DeviceError& error) {  // of the links: the operations tell of it
-    give_up(error.what());
+  } catch (const DeviceError&) {  // of the links: the operations tell of it
+    give_up(std::current_exception());
   }
   return next_s;
 }
@@ -196,9 +196,14 @@ void WaitWatch::pass_verdict(const WatchedLane& lane, Watched& watched, double w
   watched.next_verdict_s = waited_s + (verdict.is_left_to_lower ? pauses.first_line_s : pauses.next_line_s);
   if (waited_s < timeout_s) watched.next_verdict_s = std::min(watched.next_verdict_s, timeout_s);
   watched.asked_first = watched.asked_all = false;
+  if (verdict.has_diverged) {
+    return give_up(
+        std::make_exception_ptr(SpecError(verdict.text + ": start all ranks with the same command, spec and data")));
+  }
   if (verdict.is_left_to_lower || (!verdict.is_worth_a_line && !verdict.has_expired)) return;
   if (!verdict.has_expired) return say_(verdict.text);
-  give_up(fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text));
+  give_up(std::make_exception_ptr(
+      DeviceError(fmt::format("comm.timeout_s: gave up after {:g} s: {}", timeout_s, verdict.text))));
 }
 
 }  // namespace chexbench::comm

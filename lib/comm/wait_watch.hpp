@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -75,6 +76,7 @@ class WaitWatch {
   // Returns `poll` as an operation of `lane` that is watched. Its first poll begins it. The watch must outlive it.
   // May be called on any thread.
   // @throws DeviceError from the operation if this rank gave up waiting or an operation failed, this one or another
+  // @throws SpecError from it if the ranks have diverged
   Poll watched(WatchedLane lane, std::string_view what, Poll poll);
   // Answers, asks and speaks. Returns the seconds after which it must be called again.
   double look();
@@ -106,7 +108,7 @@ class WaitWatch {
   void end(const WatchedLane& lane);
   void moved(Watched& watched) const;
   Progress poll_or_give_up(Poll& poll);
-  void give_up(std::string why);
+  void give_up(std::exception_ptr why);
   void take_notes();
   void ask(const WatchedLane& lane, Watched& watched, int first, int last);
   void watch(const WatchedLane& lane, Watched& watched);
@@ -121,7 +123,7 @@ class WaitWatch {
   std::vector<double> heard_s_;           // when each rank last sent something
   std::atomic<double> timeout_s_ = 0;
   std::atomic<bool> gave_up_ = false;
-  std::string why_;  // it gave up
+  std::exception_ptr why_;  // it gave up
   std::atomic<std::int64_t> step_ = -1;
   mutable std::mutex mutex_;
   Phase phase_;  // under mutex_

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,12 +179,23 @@ TEST_F(WaitWatchTest, AnotherRankSpeaksWhereTheFirstOnesAreStopped) {
   EXPECT_THAT(lines(3), IsEmpty());
 }
 
-TEST_F(WaitWatchTest, TellsARankInAnotherOperation) {
+TEST_F(WaitWatchTest, ARankInAnotherOperationEndsBothWithAnErrorOfTheSpec) {
   start(2);
-  begin(0, "barrier");
-  begin(1, "gather");
+  const std::vector<Poll*> polls{&begin(0, "barrier"), &begin(1, "gather")};
   pass(9.5);
-  EXPECT_THAT(lines(0), ElementsAre(HasSubstr("rank 1 takes part in 'gather' instead: the ranks have diverged")));
+  const auto error_of = [&](std::size_t rank) -> std::optional<Error> {
+    try {
+      (*polls[rank])();
+    } catch (const Error& error) {
+      return error;
+    }
+    return {};
+  };
+  ASSERT_TRUE(error_of(0) && error_of(1));
+  EXPECT_EQ(error_of(0)->code(), ExitCode::spec);
+  EXPECT_EQ(error_of(1)->code(), ExitCode::spec);
+  EXPECT_THAT(error_of(0)->what(), HasSubstr("rank 1 takes part in 'gather' instead: the ranks have diverged"));
+  EXPECT_THAT(error_of(1)->what(), HasSubstr("rank 0 takes part in 'barrier' instead: the ranks have diverged"));
 }
 
 TEST_F(WaitWatchTest, TellsANetworkThatHangs) {

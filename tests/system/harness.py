@@ -68,6 +68,12 @@ def ranks_of(launcher):
     return [process for process in parents if descends(process) and is_rank(process)]
 
 
+def rank_number(process):
+    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    return int(next(value.split(b"=")[1] for value in environment
+                    if value.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK="))))
+
+
 def python_with(package):
     """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
     for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
