@@ -106,6 +106,10 @@ int launched_rank(const Environment& environment) {
   return told != kRanks.end() ? read_count(environment(*told)).value_or(0) : 0;
 }
 
+std::uint64_t ranks_of_host(const Environment& environment) {
+  return static_cast<std::uint64_t>(read_count(environment("MPI_LOCALNRANKS")).value_or(1));  // of hydra
+}
+
 void let_first_rank_report(const Environment& environment) {
   if (launched_rank(environment) > 0) sleep_until_s(now_s() + kRootS);
 }

@@ -1,6 +1,7 @@
 // Detects whether a launcher (mpirun, srun) started this process together with others.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 
 // Returns the number of this rank, or 0 where the launcher gives none.
 int launched_rank(const Environment& environment);
+
+// Returns how many ranks the launcher started on this host, or 1 where it gives no number.
+std::uint64_t ranks_of_host(const Environment& environment);
 
 // Of an error that every rank has: gives the first rank a second to report it, and does nothing in that rank.
 void let_first_rank_report(const Environment& environment);

@@ -28,6 +28,7 @@
 #include "comm/mpi_transport.hpp"
 #include "comm/schemes/scheduled_average.hpp"
 #include "comm/schemes/shaped_transport.hpp"
+#include "comm/shared_memory_check.hpp"
 #include "comm/single.hpp"
 #include "comm/start_watch.hpp"
 #include "comm/wait_watch.hpp"
@@ -266,12 +267,12 @@ std::vector<std::string> names_of_hosts(MPI_Comm comm, int world) {
   return names;
 }
 
-// Returns the name and version of the library, which may be asked for before it is initialized.
-std::string name_of_library() {
+// Returns what the library tells of itself, which it may be asked for before it is initialized.
+std::string description_of_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   check_mpi(mpi().get_library_version(text, &length), "MPI_Get_library_version");
-  return short_library_name({text, static_cast<std::size_t>(length)});
+  return {text, static_cast<std::size_t>(length)};
 }
 
 // @throws DeviceError if the library takes each of several ranks for the only one
@@ -291,7 +292,9 @@ void start_library(const Launcher& launcher, const std::string& library) {
 }
 
 void MpiWorld::initialize(const Launcher& launcher) {
-  library_ = name_of_library();
+  const std::string description = description_of_library();
+  library_ = short_library_name(description);
+  check_shared_memory(std::getenv, description, measure::probe_shared_memory());
   start_library(launcher, library_);
   MPI_Comm control = MPI_COMM_NULL;
   check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <string>
 
@@ -13,6 +14,7 @@ namespace {
 
 // As if the program were linked with the library: what is loaded later, or before by LD_PRELOAD, sees the same symbols.
 void load() {
+  ::setenv("UCX_LOG_FILE", "stderr", 0);  // UCX, of which MPICH makes use, else writes where results go
   std::string reasons;
   std::istringstream names(CHEXBENCH_MPI_LIBRARIES);  // none where the library is linked
   for (std::string name; names >> name;) {

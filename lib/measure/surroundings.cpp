@@ -72,6 +72,18 @@ void warn_of_limits(const Surroundings& surroundings, std::size_t cores, Warning
   }
 }
 
+// As many ranks as were started, but at least one a core: who tries one rank here wants to know before the next job.
+void warn_of_shared_memory(const Surroundings& surroundings, std::size_t cores, Warnings& found) {
+  const auto started = std::ranges::count(surroundings.ranks, surroundings.ranks.front().host, &RankPlace::host);
+  const std::size_t ranks = std::max(cores, static_cast<std::size_t>(started));
+  const std::uint64_t bytes = shared_bytes_of(ranks);
+  if (!surroundings.shared.exists || surroundings.shared.total_bytes >= bytes) return;
+  constexpr double kMegabyte = 1e6;
+  found.push_back(fmt::format("/dev/shm holds {:.0f} MB, and MPI takes up to {:.0f} MB of it for {} here: {}",
+                              static_cast<double>(surroundings.shared.total_bytes) / kMegabyte,
+                              static_cast<double>(bytes) / kMegabyte, count_text(ranks, "rank"), kMoreSharedMemory));
+}
+
 // Ranks that are bound to exactly the same cores divide them among each other. Ranks whose cores only overlap cannot.
 void warn_of_overlaps(const std::vector<RankPlace>& ranks, Warnings& found) {
   for (std::size_t a = 0; a < ranks.size(); ++a) {
@@ -184,6 +196,7 @@ std::vector<std::string> warnings(const Surroundings& surroundings) {
   warn_of_clocks(surroundings.cpu, found);
   warn_of_load(surroundings.cpu, cores, found);
   warn_of_limits(surroundings, cores, found);
+  warn_of_shared_memory(surroundings, cores, found);
   warn_of_overlaps(surroundings.ranks, found);
   warn_of_crowds(surroundings.ranks, found);
   warn_of_numa(surroundings, found);

@@ -9,6 +9,7 @@
 #include "measure/cpu_layout.hpp"
 #include "measure/data_place.hpp"
 #include "measure/memory_state.hpp"
+#include "measure/shared_memory.hpp"
 
 namespace chexbench::measure {
 
@@ -30,6 +31,7 @@ struct Surroundings {
   CpuLayout cpu;
   CgroupLimits cgroup;
   MemoryState memory;
+  SharedMemory shared;
   std::vector<Setting> threading;  // the variables that control OpenMP's threads
   std::vector<RankPlace> ranks;    // at least one; the first one is on this host
   std::string mpi;                 // "MPICH 4.0.2" or "none"

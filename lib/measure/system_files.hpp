@@ -8,10 +8,11 @@
 
 namespace chexbench::measure {
 
-// Folders with the layout of /proc and /sys. Tests pass other folders.
+// Folders with the layout of /proc, /sys and /dev. Tests pass other folders.
 struct SystemRoots {
   std::string proc = "/proc";
   std::string sys = "/sys";
+  std::string dev = "/dev";
 };
 
 // Returns the first line of a file without trailing blanks; std::nullopt if it cannot be read.

@@ -1,4 +1,4 @@
-// A folder with files like those of /proc and /sys, which is removed with the test.
+// A folder with files like those of /proc, /sys and /dev, which is removed with the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,9 @@ class FakeSystem {
     std::filesystem::create_directories((folder_ / path).parent_path());
     std::ofstream(folder_ / path) << text;
   }
-  SystemRoots roots() const { return {.proc = (folder_ / "proc").string(), .sys = (folder_ / "sys").string()}; }
+  SystemRoots roots() const {
+    return {.proc = (folder_ / "proc").string(), .sys = (folder_ / "sys").string(), .dev = (folder_ / "dev").string()};
+  }
   std::filesystem::path folder() const { return folder_; }
 
  private:

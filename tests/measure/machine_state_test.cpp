@@ -5,6 +5,7 @@
 #include "fake_system.hpp"
 #include "measure/cpu_layout.hpp"
 #include "measure/memory_state.hpp"
+#include "measure/shared_memory.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -81,6 +82,24 @@ TEST(MemoryState, IsEmptyWhereTheKernelTellsNothing) {
   const FakeSystem system;
   EXPECT_EQ(probe_memory(system.roots()).total_bytes, 0u);
   EXPECT_EQ(probe_memory(system.roots()).transparent_huge_pages, "");
+}
+
+TEST(SharedMemory, IsThatOfTheFolder) {
+  FakeSystem system;
+  EXPECT_FALSE(probe_shared_memory(system.roots()).exists);
+  system.write("dev/shm/segment", "");
+  const SharedMemory memory = probe_shared_memory(system.roots());
+  EXPECT_TRUE(memory.exists);
+  const std::filesystem::space_info space = std::filesystem::space(system.folder());
+  EXPECT_EQ(memory.total_bytes, space.capacity);
+  EXPECT_LE(memory.free_bytes, memory.total_bytes);
+  EXPECT_EQ(memory.problem, "");
+}
+
+TEST(SharedMemory, OfRanksGrowsByTheSameForEach) {
+  EXPECT_EQ(shared_bytes_of(3) - shared_bytes_of(2), shared_bytes_of(16) - shared_bytes_of(15));
+  EXPECT_LT(shared_bytes_of(15), 64u << 20);  // what docker gives a container
+  EXPECT_GT(shared_bytes_of(16), 64u << 20);
 }
 
 }  // namespace

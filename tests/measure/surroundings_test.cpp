@@ -35,6 +35,15 @@ TEST(Warnings, AreNoneOnAQuietMachine) {
   EXPECT_THAT(warnings(unknown), IsEmpty()) << "where the kernel tells nothing";
 }
 
+TEST(Warnings, NameSharedMemoryThatIsTooLittleForARankOnEachCore) {
+  Surroundings around = quiet();
+  around.shared = {.exists = true, .total_bytes = 64 << 20, .free_bytes = 64 << 20, .problem = {}};
+  EXPECT_THAT(warnings(around), IsEmpty()) << "8 cores";
+  around.shared.total_bytes = 32 << 20;
+  EXPECT_THAT(warnings(around), ElementsAre(AllOf(HasSubstr("/dev/shm holds 34 MB"), HasSubstr("35 MB"),
+                                                  HasSubstr("8 ranks"), HasSubstr("--shm-size"))));
+}
+
 TEST(Warnings, NameAGovernorThatLetsClocksWander) {
   Surroundings around = quiet();
   around.cpu.governors = {{"performance", 6}, {"powersave", 2}};

@@ -1,5 +1,6 @@
 """How the ranks of a job meet: the MPI library, the launcher, and ranks that do not come."""
 
+import json
 import os
 import shutil
 import signal
@@ -92,14 +93,66 @@ class UnlikeCommands(SystemTest):
 
     def test_ranks_may_show_their_work_differently(self):
         spec = self.spec()
-        done = subprocess.run(["mpirun", "-n", "1", BINARY, "--config", spec, "--output", self.folder / "out", ":", "-n",
-                               "1", BINARY, "--config", spec, "--quiet", "--progress", "never"],
-                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        job = ["mpirun", "-n", "1", BINARY, "--config", spec, "--output", self.folder / "out", ":"]
+        job += ["-n", "1", BINARY, "--config", spec, "--quiet", "--progress", "never"]
+        done = subprocess.run(job, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([row["ranks"] for row in self.rows(self.folder / "out")], ["2"])
 
 
 LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
+SHARED = 'mount -t tmpfs -o "$OPTIONS" tmpfs /dev/shm && exec "$@"'
+
+
+def with_shared_memory(options, *command, **environment):
+    """Runs a command where /dev/shm is a file system of its own, with these options of mount."""
+    privilege = [] if os.getuid() == 0 else ["--map-root-user"]
+    return subprocess.run(["unshare", "--mount", *privilege, "sh", "-c", SHARED, "sh", *command], capture_output=True,
+                          text=True, timeout=TIMEOUT_S, check=False,
+                          env={**os.environ, "OPTIONS": options, **environment})
+
+
+@unittest.skipIf("libmpi.so.40" in LINKED, "built with Open MPI")
+@unittest.skipIf(with_shared_memory("size=1m", "true").returncode, "there are no mount namespaces here")
+class LittleSharedMemory(SystemTest):
+    """A container has 64 MB of /dev/shm unless it is given more."""
+
+    def doctor(self, ranks, options, **environment):
+        return with_shared_memory(options, "mpirun", "-np", str(ranks), BINARY, "doctor", "--format", "json",
+                                  **environment)
+
+    def test_too_little_for_the_ranks_is_an_error(self):
+        for ranks, options in ((3, "size=9m"), (1, "size=2m"), (2, "ro"), (2, "size=0")):
+            with self.subTest(ranks=ranks, options=options):
+                done = self.doctor(ranks, options)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                self.assertIn("/dev/shm", done.stderr)
+                self.assertIn("--shm-size", done.stderr)
+                self.assertNotIn("UCX", done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_enough_of_it_is_shown(self):
+        told = json.loads(self.doctor(2, "size=9m").stdout)
+        self.assertEqual(len(told["ranks"]), 2)
+        self.assertEqual(told["shared_memory"]["total_bytes"], 9 << 20)
+        self.assertEqual(told["shared_memory"]["problem"], "")
+
+    def test_one_rank_is_warned_where_a_rank_on_each_core_would_not_fit(self):
+        done = with_shared_memory("size=1m", BINARY, "doctor", "--format", "json")
+        warnings = json.loads(done.stdout)["warnings"]
+        self.assertTrue([text for text in warnings if "/dev/shm" in text and "--shm-size" in text], warnings)
+
+    def test_ucx_writes_no_line_to_standard_output(self):
+        done = self.doctor(2, "size=1m", UCX_TLS="posix,self")  # which is not checked
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("UCX  ERROR", done.stderr)
+        self.assertNotIn("UCX", done.stdout)
+        named = self.folder / "ucx.log"
+        self.doctor(2, "size=1m", UCX_TLS="posix,self", UCX_LOG_FILE=str(named))
+        self.assertIn("UCX  ERROR", named.read_text())
+
+
 OPEN_MPI = sorted(Path("/usr/lib").glob("*/libmpi.so.40")) if shutil.which("mpiexec.openmpi") else []
 
 

@@ -109,6 +109,7 @@ Doctor in_a_job() {
                  .available_bytes = 6'000'000'000,
                  .page_cache_bytes = 5'000'000'000,
                  .transparent_huge_pages = "madvise"},
+      .shared = {.exists = true, .total_bytes = 64'000'000, .free_bytes = 60'000'000, .problem = "denied"},
       .threading = {{"OMP_WAIT_POLICY", "active"}},
       .ranks = {{.host = "host", .cores = {0, 1}, .cores_per_rank = 2},
                 {.host = "other", .cores = {2, 3, 5}, .cores_per_rank = 3}},
@@ -127,6 +128,7 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
                       "(16), load 1.50\n"),
             HasSubstr("cgroup allows: CPU time of 3.50 cores; 4.0 GB of memory, used 1.0 GB; CPUs 0-3\n"),
             HasSubstr("6.0 GB available of 8.0 GB, page cache 5.0 GB, transparent huge pages madvise\n"),
+            HasSubstr("/dev/shm: 60 MB free of 64 MB, cannot be written to: denied\n"),
             HasSubstr("threads: OMP_WAIT_POLICY=active\n"),
             HasSubstr("data data: network file system (nfs4, server:/d on /mnt), page cache partly cached: 50 % of "
                       "2 sampled files, 3 of another owner"),
@@ -172,6 +174,9 @@ TEST(DoctorJson, HoldsTheSurroundings) {
   EXPECT_EQ(object["cpu"]["governors"]["powersave"], 16);
   EXPECT_EQ(object["cgroup"]["cpus"], 3.5);
   EXPECT_EQ(object["memory"]["page_cache_bytes"], 5'000'000'000);
+  EXPECT_EQ(object["shared_memory"]["total_bytes"], 64'000'000);
+  EXPECT_EQ(object["shared_memory"]["free_bytes"], 60'000'000);
+  EXPECT_EQ(object["shared_memory"]["problem"], "denied");
   EXPECT_EQ(object["threading"]["OMP_WAIT_POLICY"], "active");
   EXPECT_EQ(object["ranks"][1]["cores_per_rank"], 3);
   EXPECT_EQ(object["data"]["kind"], "network");

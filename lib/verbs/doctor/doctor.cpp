@@ -38,6 +38,7 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
   measure::Surroundings around{.cpu = measure::probe_cpu_layout(request.roots),
                                .cgroup = measure::probe_cgroup_limits(request.roots),
                                .memory = measure::probe_memory(request.roots),
+                               .shared = measure::probe_shared_memory(request.roots),
                                .threading = find_settings(),
                                .ranks = std::move(ranks),
                                .mpi = mpi,

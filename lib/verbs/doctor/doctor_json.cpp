@@ -71,6 +71,13 @@ Json memory_to_json(const measure::MemoryState& memory) {
           {"transparent_huge_pages", memory.transparent_huge_pages}};
 }
 
+Json shared_to_json(const measure::SharedMemory& shared) {
+  return {{"exists", shared.exists},
+          {"total_bytes", shared.total_bytes},
+          {"free_bytes", shared.free_bytes},
+          {"problem", shared.problem}};
+}
+
 Json striping_to_json(const measure::Striping& striping) {
   Json object = {{"system", striping.system}, {"tool", striping.tool}, {"stripes", Json::array()}};
   for (const measure::Stripe& stripe : striping.stripes)
@@ -114,6 +121,7 @@ void add_surroundings(Json& object, const measure::Surroundings& around) {
   object["cpu"] = cpu_to_json(around.cpu);
   object["cgroup"] = cgroup_to_json(around.cgroup);
   object["memory"] = memory_to_json(around.memory);
+  object["shared_memory"] = shared_to_json(around.shared);
   object["mpi"] = around.mpi;
   object["ranks"] = ranks_to_json(around.ranks);
   object["threading"] = Json::object();

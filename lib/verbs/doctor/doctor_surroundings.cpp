@@ -45,6 +45,14 @@ std::string memory_line(const measure::MemoryState& memory) {
       memory.transparent_huge_pages.empty() ? "" : ", transparent huge pages " + memory.transparent_huge_pages);
 }
 
+std::string shared_line(const measure::SharedMemory& shared) {
+  if (!shared.exists) return "";
+  constexpr double kMegabyte = 1e6;
+  return fmt::format("/dev/shm: {:.0f} MB free of {:.0f} MB{}\n", static_cast<double>(shared.free_bytes) / kMegabyte,
+                     static_cast<double>(shared.total_bytes) / kMegabyte,
+                     shared.problem.empty() ? "" : ", cannot be written to: " + shared.problem);
+}
+
 std::string threading_line(const std::vector<measure::Setting>& threading) {
   std::vector<std::string> parts;
   for (const measure::Setting& setting : threading) parts.push_back(setting.name + "=" + setting.value);
@@ -105,7 +113,8 @@ std::string rank_lines(const measure::Surroundings& around) {
 
 std::string surroundings_text(const measure::Surroundings& surroundings) {
   return cpu_line(surroundings.cpu) + cgroup_line(surroundings.cgroup) + memory_line(surroundings.memory) +
-         threading_line(surroundings.threading) + (surroundings.data ? data_lines(*surroundings.data) : "") +
+         shared_line(surroundings.shared) + threading_line(surroundings.threading) +
+         (surroundings.data ? data_lines(*surroundings.data) : "") +
          (surroundings.ranks.empty() ? "" : rank_lines(surroundings));
 }
 
