@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "bench/session.hpp"
@@ -41,7 +42,23 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return fail(ExitCode::spec, chexbench::app::explain(app, error));
 }
 
+// Returns whether threads do not start for a reason that fewer of them would not change.
+bool forbids_threads() {
+  try {
+    std::thread([] {}).join();
+    return false;
+  } catch (const std::system_error& error) {
+    return error.code() == std::errc::operation_not_permitted;
+  }
+}
+
 int report_system_error(const std::system_error& error) {
+  if (error.code() == std::errc::operation_not_permitted && forbids_threads()) {
+    return fail(ExitCode::device,
+                "the system forbids threads: as a rule a container's seccomp filter that refuses clone3 because it is "
+                "older than that call. Update the container runtime (docker 20.10.10 or newer), or start the container "
+                "with --security-opt seccomp=unconfined");
+  }
   if (error.code() != std::errc::resource_unavailable_try_again) {
     return fail(ExitCode::internal, fmt::format("internal error: {}", error.what()));
   }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <glob.h>
+#include <sys/auxv.h>
 
 #include <filesystem>
 #include <set>
@@ -12,7 +13,7 @@
 namespace chexbench {
 namespace {
 
-std::filesystem::path program_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+std::filesystem::path program_folder() { return std::filesystem::path(program_path()).parent_path(); }
 
 std::string without_wildcards(const std::string& text) {
   std::string escaped;
@@ -65,6 +66,13 @@ void* open_module(const std::string& owner, const char* file) {
 }
 
 }  // namespace
+
+std::string program_path(const std::string& proc) {
+  std::error_code none;
+  const std::filesystem::path link = std::filesystem::read_symlink(proc + "/self/exe", none);
+  if (!link.empty()) return link;
+  return std::filesystem::weakly_canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)));
+}
 
 void* open_library(const std::string& file, std::string& reason) {
   std::set<std::string> tried;

@@ -6,6 +6,9 @@
 
 namespace chexbench {
 
+// Returns the path of the program, also in a container or chroot without /proc. Thread-safe.
+std::string program_path(const std::string& proc = "/proc");
+
 // Loads the shared library `file`, with those that it needs: from where the loader looks or, if one is nowhere there,
 // from NVIDIA's packages that pip installed beside the program. It stays loaded. Returns the handle of dlopen(), or
 // null, and then sets `reason` to the loader's. Thread-safe.

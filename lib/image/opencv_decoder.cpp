@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/module.hpp"
 #include "image/image_limits.hpp"
 #include "image/opencv_plugin.hpp"
 
@@ -23,8 +24,7 @@ std::vector<std::filesystem::path> plugin_paths() {
   if (const char* folder = std::getenv("CHEXBENCH_PLUGIN_DIR")) {
     return {std::filesystem::path(folder) / kOpencvPluginFile};
   }
-  std::error_code ignored;
-  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  const std::filesystem::path beside = std::filesystem::path(program_path()).parent_path();
   return {beside / kOpencvPluginFile, beside.parent_path() / "lib" / "chexbench" / kOpencvPluginFile};
 }
 

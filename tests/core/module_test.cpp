@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/errors.hpp"
 #include "core/log.hpp"
 
@@ -42,6 +44,11 @@ TEST(Module, WithoutALibraryOfNvidiaIsAnErrorThatNamesIt) {
 TEST(Module, OfAnotherBuildIsAnErrorThatNamesTheSymbol) {
   EXPECT_THAT(error_of(kFile, "newer_function"),
               AllOf(HasSubstr("engine 'x'"), HasSubstr("another build"), HasSubstr("newer_function")));
+}
+
+TEST(ProgramPath, IsFoundWithoutProc) {
+  EXPECT_EQ(std::filesystem::path(program_path()).filename(), "core_test");
+  EXPECT_EQ(program_path("/nowhere"), program_path());
 }
 
 TEST(Module, LogsAsTheProgramDoes) {
