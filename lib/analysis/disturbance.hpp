@@ -7,7 +7,8 @@
 
 namespace chexbench::analysis {
 
-// Returns "others took up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial.
+// Returns "others took up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial, and whether its
+// CPU mask became smaller.
 std::string disturbance_text(const results::TrialResult& trial);
 
 // Returns "a CPU limit stopped its threads for 34 % of the time that they could have run" if that is more than a tenth,

@@ -42,7 +42,8 @@ const std::vector<Flag>& flags() {
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"disturbed",
        "other processes, a hypervisor or the reclaim of memory took more than 10 % of the ranks' cores or "
-       "time in too many repeats to leave them out: measure again when the machine is free",
+       "time, or the ranks' CPU mask became smaller, in too many repeats to leave them out: measure again when the "
+       "machine is free",
        [](const results::TrialResult& trial, const results::Figures&) { return results::is_disturbed(trial); }},
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},

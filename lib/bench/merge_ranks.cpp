@@ -24,6 +24,7 @@ void add(results::Disturbance& sum, const results::Disturbance& more) {
   sum.own_wait_s += more.own_wait_s;
   sum.span_s += more.span_s;
   sum.throttled_s += more.throttled_s;
+  sum.lost_core_s += more.lost_core_s;
   sum.memory_stall_s += more.memory_stall_s;
 }
 

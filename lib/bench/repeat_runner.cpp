@@ -111,6 +111,15 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
       100 * results::disturbed_share(result));
 }
 
+void RepeatRunner::warn_of_mask(const results::RepeatResult& result) {
+  if (!options_.warns_of_others || warned_of_mask_ || !results::lost_cores(result)) return;
+  warned_of_mask_ = true;
+  log::warning(
+      "the CPUs that this run may use became fewer while it ran (taskset, or an orchestrator that changed a cpuset). "
+      "Such repeats do not count if enough others remain; start again with a mask that stays, in Kubernetes by the CPU "
+      "manager's static policy and whole CPUs");
+}
+
 void RepeatRunner::merge(RunningArm& arm, const TrialContext& context, const results::RepeatResult& mine,
                          double begin_s) {
   comm::Communicator& members = context.communicator;
@@ -170,6 +179,7 @@ void RepeatRunner::measure(RunningArm& arm, TrialContext context) {
   if (members.rank() != 0) return;
   warn_of_gpus(arm.trial.repeats.back());
   warn_of_others(arm.trial.repeats.back());
+  warn_of_mask(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 

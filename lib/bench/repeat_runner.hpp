@@ -63,6 +63,7 @@ class RepeatRunner {
   std::unique_ptr<SecondJob> start_second_job(const RunningArm& arm, comm::Communicator& members) const;
   void warn_of_gpus(const results::RepeatResult& result);
   void warn_of_others(const results::RepeatResult& result);
+  void warn_of_mask(const results::RepeatResult& result);
 
   const results::Report& report_;
   const RunOptions& options_;
@@ -74,6 +75,7 @@ class RepeatRunner {
   std::optional<Journal> journal_;      // only on rank 0
   std::set<std::string> gpu_problems_;  // those that were logged
   bool warned_of_others_ = false;
+  bool warned_of_mask_ = false;
 };
 
 }  // namespace chexbench::bench

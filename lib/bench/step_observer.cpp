@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/second_job/second_job.hpp"
+#include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "measure/core_use.hpp"
 #include "measure/process_sampler.hpp"
@@ -99,6 +100,22 @@ class DisturbanceObserver final : public StepObserver {
   Sample begin_;
 };
 
+class CoreMaskObserver final : public StepObserver {
+ public:
+  explicit CoreMaskObserver(std::vector<int> cores) : cores_(std::move(cores)) {}
+
+  void begin_steps() override { begin_s_ = now_s(); }
+  void end_repeat(results::RepeatResult& result) override {
+    const std::vector<int> left = usable_cpus();
+    const auto lost = std::ranges::count_if(cores_, [&](int core) { return !std::ranges::binary_search(left, core); });
+    result.disturbance.lost_core_s = static_cast<double>(lost) * (now_s() - begin_s_);
+  }
+
+ private:
+  const std::vector<int> cores_;
+  double begin_s_ = 0;
+};
+
 class GpuObserver final : public StepObserver {
  public:
   GpuObserver(GpuWatch& watch, int rank) : watch_(watch), rank_(rank) {}
@@ -151,6 +168,10 @@ std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first
 
 std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job) {
   return std::make_unique<DisturbanceObserver>(std::move(cores), second_job);
+}
+
+std::unique_ptr<StepObserver> watch_core_mask(std::vector<int> cores) {
+  return std::make_unique<CoreMaskObserver>(std::move(cores));
 }
 
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank) {

@@ -64,6 +64,10 @@ std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first
 // memory cannot be told from its own, stalls of memory are not counted beside it. May be null.
 std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job = nullptr);
 
+// Looks at the end of the repeat which of `cores`, to which this thread was bound, its CPU mask no longer has. Comes
+// after what measures the disturbance.
+std::unique_ptr<StepObserver> watch_core_mask(std::vector<int> cores);
+
 // Samples the GPU throughout the repeat, and adds the samples of `rank` to the result.
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank);
 

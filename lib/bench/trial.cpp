@@ -80,6 +80,7 @@ StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& e
   if (context.on_step) observers.add(report_progress(context.on_step, steps.first, steps.total));
   if (context.second_job != nullptr) observers.add(measure_second_job(*context.second_job, context.spec));
   if (!context.shares_cores) observers.add(measure_disturbance(context.cores, context.second_job));
+  observers.add(watch_core_mask(context.cores));
   observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;
 }

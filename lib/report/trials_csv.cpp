@@ -185,10 +185,10 @@ void visit_flags(Visitor& visit, const TrialRow& row) {
   visit(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
   visit(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
-  visit(
-      Field{"disturbed_repeats", "repeats", "repeats in which others took more than 10 % of the ranks' cores or time"},
-      std::ranges::count_if(trial.repeats,
-                            [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
+  visit(Field{"disturbed_repeats", "repeats",
+              "repeats in which others took over 10 % of the ranks' cores or time, or cores left their CPU mask"},
+        std::ranges::count_if(trial.repeats,
+                              [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
   visit(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
   visit(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
   visit(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);

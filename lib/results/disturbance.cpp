@@ -28,7 +28,8 @@ double share_of_others(const Disturbance& by, int ranks) {
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
   const int ranks = repeat.steps.empty() ? 1 : repeat.steps.back().rank + 1;
-  return std::min(1.0, share_of_others(by, ranks) + share(by.steal_s, by.core_s) + share(by.memory_stall_s, by.span_s));
+  return std::min(1.0, share_of_others(by, ranks) + share(by.steal_s + by.lost_core_s, by.core_s) +
+                           share(by.memory_stall_s, by.span_s));
 }
 
 // The kernel adds up how long it stopped each core, and each rank counts all cores of its cgroup, also those of other
@@ -44,7 +45,11 @@ double limited_share(const TrialResult& trial) {
   return shares.empty() ? 0 : measure::median(shares);
 }
 
-bool is_disturbed(const RepeatResult& repeat) { return disturbed_share(repeat) > kDisturbedShare; }
+bool is_disturbed(const RepeatResult& repeat) {
+  return disturbed_share(repeat) > kDisturbedShare || lost_cores(repeat);
+}
+
+bool lost_cores(const RepeatResult& repeat) { return repeat.disturbance.lost_core_s > 0; }
 
 std::size_t enough_repeats(const TrialResult& trial) {
   return static_cast<std::size_t>(std::min(spec::kRepeatsForInterval, trial.spec.measure.repeats));

@@ -255,6 +255,9 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit(
       Field{"disturbance_throttled_s", "s", "a CPU limit of the cgroup stopped its cores, summed over cores and ranks"},
       repeat.disturbance.throttled_s);
+  visit(Field{"disturbance_lost_core_s", "s",
+              "cores that had left the CPU mask of a rank by the end of the repeat x time, summed over ranks"},
+        repeat.disturbance.lost_core_s);
   visit(Field{"disturbance_memory_stall_s", "s",
               "part of disturbance_span_s: threads of the host waited for memory to be reclaimed"},
         repeat.disturbance.memory_stall_s);

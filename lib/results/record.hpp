@@ -155,6 +155,7 @@ struct Disturbance {
   double own_wait_s = 0;      // of the ranks' threads: ready to run, but without a core
   double span_s = 0;          // time
   double throttled_s = 0;     // of the cores of the rank's cgroup: its CPU limit stopped them
+  double lost_core_s = 0;     // cores that had left the rank's CPU mask by the end x time
   double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed
 };
 

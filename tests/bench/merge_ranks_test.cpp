@@ -79,6 +79,7 @@ TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
                                             .own_wait_s = 0.75,
                                             .span_s = 1,
                                             .throttled_s = 0.25,
+                                            .lost_core_s = 0.5,
                                             .memory_stall_s = 0.125};
   first.gpus = {{.rank = 0, .samples = std::vector<measure::GpuSample>(2)}};
   second.gpus = {{.rank = 1, .samples = std::vector<measure::GpuSample>(3)}};
@@ -95,6 +96,7 @@ TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
   EXPECT_EQ(merged.disturbance.own_wait_s, 1.5);
   EXPECT_EQ(merged.disturbance.span_s, 2);
   EXPECT_EQ(merged.disturbance.throttled_s, 0.5);
+  EXPECT_EQ(merged.disturbance.lost_core_s, 1);
   EXPECT_EQ(merged.disturbance.memory_stall_s, 0.25);
   ASSERT_EQ(merged.gpus.size(), 2u);
   EXPECT_EQ(merged.gpus[0].samples.size(), 2u);

@@ -60,6 +60,15 @@ TEST(LimitedShare, OfATrialIsTheMedianOfItsRepeats) {
   EXPECT_DOUBLE_EQ(limited_share(trial), 0.1);
 }
 
+TEST(DisturbedShare, AddsCoresThatTheRankLost) {
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 10, .lost_core_s = 10})), 0.5);
+  EXPECT_TRUE(is_disturbed(disturbed_by({.own_cpu_s = 19, .lost_core_s = 1}))) << "however few";
+  EXPECT_FALSE(is_disturbed(disturbed_by({.own_cpu_s = 20})));
+  RepeatResult shares_cores;  // with other ranks, of which nothing else is measured
+  shares_cores.disturbance.lost_core_s = 1;
+  EXPECT_TRUE(is_disturbed(shares_cores));
+}
+
 TEST(DisturbedShare, OfNothingMeasuredIsNothing) { EXPECT_EQ(disturbed_share(RepeatResult{}), 0); }
 
 }  // namespace

@@ -91,7 +91,7 @@ def python_with(package):
 def set_rate(repeat, images_per_s):
     """Makes a repeat of report.json one of this rate that nothing disturbed, however busy the machine was."""
     repeat.update(images_per_s=images_per_s, buffer_fed=False, disturbance_others_s=0, disturbance_steal_s=0,
-                  disturbance_throttled_s=0, disturbance_memory_stall_s=0)
+                  disturbance_throttled_s=0, disturbance_lost_core_s=0, disturbance_memory_stall_s=0)
     return repeat
 
 

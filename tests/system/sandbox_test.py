@@ -1,11 +1,13 @@
-"""What a container or a chroot may withhold: threads, and /proc."""
+"""What a container or a chroot may withhold: threads, /proc, and CPUs while a run goes on."""
 
+import contextlib
 import ctypes
 import os
 import shutil
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest
@@ -70,6 +72,42 @@ class WithoutProc(SystemTest):
                                       capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertGreater(float(self.rows(self.folder / engine)[0]["images_per_s"]), 0)
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one CPU")
+class MaskShrinks(SystemTest):
+    """An orchestrator may take CPUs from a run while it measures."""
+
+    def run_and_take(self, taken):
+        """The report and what was said of a run whose threads may only use the CPUs `taken` after one repeat."""
+        out = self.folder / "out"
+        spec = self.spec(measure__repeats=3, measure__steps=200, cores_per_rank="all")
+        process = subprocess.Popen([BINARY, "--config", spec, "--output", out], stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.kill)
+        give_up = time.monotonic() + TIMEOUT_S
+        while not ((out / "journal.jsonl").exists() and (out / "journal.jsonl").read_text().count("\n") >= 1):
+            self.assertIsNone(process.poll(), "ended before CPUs were taken")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.01)
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with contextlib.suppress(ProcessLookupError):  # a thread that has ended meanwhile
+                os.sched_setaffinity(int(task), taken)
+        _, said = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 0, said)
+        return self.report(out)["trials"][0], said
+
+    def test_it_is_told_and_such_repeats_are_disturbed(self):
+        trial, said = self.run_and_take({min(os.sched_getaffinity(0))})
+        self.assertEqual(trial["repeats"][0]["disturbance_lost_core_s"], 0)
+        self.assertGreater(trial["repeats"][-1]["disturbance_lost_core_s"], 0)
+        self.assertGreaterEqual(int(self.rows(self.folder / "out")[0]["disturbed_repeats"]), 1)
+        self.assertEqual(said.count("became fewer while it ran"), 1, said)
+
+    def test_a_mask_that_stays_is_not(self):
+        trial, said = self.run_and_take(os.sched_getaffinity(0))
+        self.assertEqual([repeat["disturbance_lost_core_s"] for repeat in trial["repeats"]], [0, 0, 0])
+        self.assertNotIn("became fewer", said)
 
 
 if __name__ == "__main__":
