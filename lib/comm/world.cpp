@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <system_error>
 
 #include "comm/communicator.hpp"
 #include "comm/launcher.hpp"
@@ -14,6 +15,9 @@ std::unique_ptr<World> join_world() {
     return launcher ? make_mpi_world(*launcher) : make_single_world();
   } catch (const DeviceError&) {
     let_first_rank_report(std::getenv);  // most launchers end the others then
+    throw;
+  } catch (const std::system_error&) {  // no thread
+    let_first_rank_report(std::getenv);
     throw;
   }
 }
