@@ -71,7 +71,9 @@ std::string program_path(const std::string& proc) {
   std::error_code none;
   const std::filesystem::path link = std::filesystem::read_symlink(proc + "/self/exe", none);
   if (!link.empty()) return link;
-  return std::filesystem::weakly_canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)));
+  const auto started_as = ::getauxval(AT_EXECFN);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives the address as a number
+  return std::filesystem::weakly_canonical(reinterpret_cast<const char*>(started_as));
 }
 
 void* open_library(const std::string& file, std::string& reason) {
