@@ -91,7 +91,7 @@ bool PlacedFile::read(std::uint64_t at, std::span<std::byte> bytes) const {
 }
 
 void PlacedFile::commit(const std::string& name) {
-  if (::fsync(descriptor_) != 0) fail("write");
+  if (!sync_descriptor(descriptor_)) fail("write");
   if (std::rename(path_.c_str(), name.c_str()) != 0) fail("rename");
 }
 
