@@ -99,7 +99,7 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   PassedOver passed;
   const std::vector<ImageFile> files = find_files(root, index, names, &passed);
   if (const std::string text = passed_images_text(passed); !text.empty())
-    log::warning("{}: passed over: {}; `chexbench data index` counts them", spec.root, text);
+    log::warning_once("{}: passed over: {}; `chexbench data index` counts them", spec.root, text);
   std::vector<std::string> of_unknown_size;
   dataset.images.reserve(std::min(rows.size(), files.size()));
   auto file = files.begin();

@@ -245,7 +245,7 @@ std::uint64_t free_bytes(const std::string& folder) {
 Staging stage_data_set(const StageOptions& options) {
   check_options(options);
   if (spec::reads_shards(options.data.format) &&
-      find_layout(storage::DataRoot(options.data)) == spec::DataLayout::folders) {
+      find_layout(storage::DataRoot(options.data)).layout == spec::DataLayout::folders) {
     throw SpecError(
         "data stage: shards of data.layout folders cannot be staged without the images, because their labels are the "
         "images' folders: "
