@@ -13,6 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/folder_lock.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -282,6 +283,7 @@ formats::Conversion convert_data_set(const ConvertOptions& options) {
   const Dataset dataset = open_dataset(files);
   const std::string folder = formats::format_folder(options.root, options.format);
   make_folder(folder);
+  const FolderLock lock(folder);
   remove_abandoned_files(folder, spec::to_string(options.split) + "-");
   formats::Conversion conversion = options.format == spec::DataFormat::cached ? convert_to_cached(options, dataset)
                                                                               : convert_to_shards(options, dataset);
