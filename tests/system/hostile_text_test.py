@@ -17,7 +17,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest, command_line, run
+from harness import HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest, command_line, run
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from plotting.tables import read_csv  # noqa: E402
@@ -232,6 +232,19 @@ class NotUtf8(SystemTest):
                 for path in [*(out / form).iterdir(), *self.root.glob("*/*.json")]:
                     path.read_text(encoding="utf-8")
         self.succeed("data", "check", self.root)
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
+    def test_a_network_that_was_trained_for_such_classes_is_evaluated(self):
+        spec = self.spec(engine="onednn", data={"split": "all"}, model={"name": "mobilenet_v2", "image_size": 32},
+                         training={"batch_size": 4, "epochs": 1, "task": "classes"}, measure={"warmup_steps": 0})
+        out = self.folder / "out"
+        self.succeed("--config", spec, "--set", f"data.root={self.root}", "--output", out)
+        checkpoint, = out.glob("checkpoints/*/last.safetensors")
+        judged = self.folder / os.fsdecode(b"\xfcber")
+        self.succeed("evaluate", "--checkpoint", checkpoint, "--data", self.root, "--split", "all", "--output", judged)
+        for path in [*out.iterdir(), *judged.iterdir()]:
+            if path.is_file():
+                path.read_text(encoding="utf-8")
 
     def test_what_json_cannot_hold_is_refused(self):
         self.fail_with(3, "data", "convert", self.root, "--split", "all", "--to", "webdataset", says="--to tfrecord")
