@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "core/errors.hpp"
-#include "core/json_text.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
 
@@ -31,7 +30,7 @@ std::vector<std::string> DataSetArguments::layout_overrides() const {
 }
 
 spec::DataSpec DataSetArguments::spec() const {
-  std::vector<std::string> all = {"data.root=" + json_text(root)};
+  std::vector<std::string> all = {spec::text_override("data.root", root)};
   for (const std::string& override : overrides) {
     if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") && !is_of_store(override)) {
       throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store apply here", override));

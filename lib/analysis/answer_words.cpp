@@ -18,6 +18,7 @@
 #include "results/labels.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"
+#include "spec/profile.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -96,6 +97,32 @@ const Pair& fastest(const std::vector<Pair>& all) {
     if (&pair.base.trial == &best->base.trial && key(pair) > key(*best)) best = &pair;
   }
   return *best;
+}
+
+// Returns a built-in profile that has a time for the training, first of all the V100, or "" if none has.
+std::string known_accelerator(const spec::Experiment& spec) {
+  std::vector<std::string> names = {"v100"};
+  names.insert(names.end(), spec::profile_names().begin(), spec::profile_names().end());
+  const auto has_time = [&](const std::string& name) {
+    return std::ranges::any_of(spec::load_profile(name).entries, [&](const spec::ProfileEntry& entry) {
+      return entry.model == spec.model.name && entry.image_size == spec.model.image_size &&
+             entry.precision == spec.training.precision;
+    });
+  };
+  const auto found = std::ranges::find_if(names, has_time);
+  return found == names.end() ? "" : *found;
+}
+
+Advice accelerator_advice(const spec::Experiment& spec) {
+  const std::string accelerator = known_accelerator(spec);
+  const std::string predict = "chexbench predict --report DIR --accelerator ";
+  if (!accelerator.empty())
+    return {.advice = "see which accelerators it feeds: predict computes it from this run",
+            .command = predict + accelerator};
+  return {.advice = fmt::format("measure how fast {} of {}x{} trains on a machine, because no built-in profile has it; "
+                                "predict then computes from this run what feeds it",
+                                spec.model.name, spec.model.image_size, spec.model.image_size),
+          .command = spec::calibrate_command(spec.model, spec.training.precision) + " && " + predict + "profile.json"};
 }
 
 }  // namespace
@@ -199,10 +226,7 @@ double limit_cost(const Measured& arm) {
 }
 
 Advice limit_advice(const Measured& arm) {
-  if (!arm.trains()) {
-    return {.advice = "see which accelerators it feeds: predict computes it from this run",
-            .command = "chexbench predict --report DIR --accelerator v100"};
-  }
+  if (!arm.trains()) return accelerator_advice(arm.trial.spec);
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict) return {};
   if (verdict->kind == "fed") return {.advice = "leave its input as it is, for it keeps up", .command = ""};

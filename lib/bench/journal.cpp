@@ -143,7 +143,7 @@ void Journal::append(const std::string& key, const results::RepeatResult& result
     if (count < 0 && errno != EINTR) fail("write", path_);
     if (count > 0) written += static_cast<std::size_t>(count);
   }
-  if (fsync(file_.descriptor) != 0) fail("flush", path_);
+  if (!sync_descriptor(file_.descriptor)) fail("flush", path_);
 }
 
 }  // namespace chexbench::bench

@@ -77,12 +77,12 @@ void configure(Level level, int rank) {
   logger().set_pattern(rank < 0 ? kPattern : fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
 }
 
-void write_once(const std::string& message) {
+void write_once(Level level, const std::string& message) {
   static std::mutex mutex;
   static std::set<std::string> written;
   if (rank_shown > 0) return;
   const std::lock_guard lock(mutex);
-  if (written.insert(message).second) write(Level::info, message);
+  if (written.insert(message).second) write(level, message);
 }
 
 void write(Level level, std::string_view message) {

@@ -36,13 +36,17 @@ void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::error, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Writes at level info what every rank, and every trial, finds anew: nothing if this process has written the same
-// message so before, or is a rank other than 0. Thread-safe.
-void write_once(const std::string& message);
+// Writes what every rank, and every trial, finds anew: nothing if this process has written the same message so before,
+// or is a rank other than 0. Thread-safe.
+void write_once(Level level, const std::string& message);
 
 template <typename... Args>
 void info_once(fmt::format_string<Args...> format, Args&&... args) {
-  write_once(fmt::format(format, std::forward<Args>(args)...));
+  write_once(Level::info, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void warning_once(fmt::format_string<Args...> format, Args&&... args) {
+  write_once(Level::warning, fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace chexbench::log

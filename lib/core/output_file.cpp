@@ -73,17 +73,21 @@ int open_new(const std::string& path) {
   return ::open(path.c_str(), kFlags, 0666);
 }
 
-// Whether a file system says that it cannot sync a folder, rather than that it failed to.
-bool cannot_sync(int reason) { return reason == EINVAL || reason == ENOTSUP || reason == EROFS; }
+// What a sync returned; a file system that has no such call has not failed.
+bool is_synced(int result) {
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
+}
 
 }  // namespace
+
+bool sync_descriptor(int descriptor) { return is_synced(::fsync(descriptor)); }
 
 void sync_folder_of(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 && errno == EACCES) return;  // it may be written to and not read
-  const bool failed = descriptor < 0 || (::fsync(descriptor) != 0 && !cannot_sync(errno));
+  const bool failed = descriptor < 0 || !sync_descriptor(descriptor);
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (failed)
@@ -92,7 +96,7 @@ void sync_folder_of(const std::string& path) {
 
 void sync_file_system(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-  const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
+  const bool failed = descriptor < 0 || !is_synced(::syncfs(descriptor));
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, write_failure(reason)));
@@ -160,8 +164,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 
 void OutputFile::commit(Durability durability) {
   const bool synced = durability == Durability::synced;
-  // Pipes and devices cannot be synced, and need not be.
-  if (synced && ::fsync(descriptor_) != 0 && !cannot_sync(errno)) fail("write");
+  if (synced && !sync_descriptor(descriptor_)) fail("write");
   // Some file systems report only here that the disk is full.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
   if (temporary_.empty()) return;

@@ -19,6 +19,10 @@ void make_folder(const std::string& path);
 // PATH-3 and so on. @throws OutputError as make_folder()
 std::string make_new_folder(const std::string& path);
 
+// Syncs an open file or folder. Whether that worked, or the file system has no such call (EINVAL, ENOTSUP, ENOSYS,
+// EROFS): FUSE, network and special file systems may not, and pipes do not. Otherwise errno says what failed.
+bool sync_descriptor(int descriptor);
+
 // Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Does nothing where the
 // file system cannot, or the folder may not be read.
 // @throws OutputError with the path and the system's reason

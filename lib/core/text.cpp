@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/printable.hpp"
+
 namespace chexbench {
 
 std::string lower_case(std::string_view text) {
@@ -23,6 +25,12 @@ std::string upper_case(std::string_view text) {
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  constexpr std::size_t kWhole = std::string::npos;
+  if (printable(word, kWhole) != word) {
+    std::string escaped;
+    for (const char c : word) escaped += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    return "$'" + printable(escaped, kWhole) + "'";
+  }
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

@@ -13,7 +13,8 @@ std::string lower_case(std::string_view text);
 // Returns `text` with a to z as capital letters.
 std::string upper_case(std::string_view text);
 
-// Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there.
+// Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there, and in
+// $'...' if it has one that printable() does not show as it is, such as a byte that is not UTF-8.
 std::string shell_word(const std::string& word);
 
 // Returns a length of time for people, in whole numbers: "45 s", "7 min", "2 h 5 min".

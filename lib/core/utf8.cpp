@@ -31,4 +31,14 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string as_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const std::size_t bytes = utf8_character_bytes(text);
+    valid += bytes == 0 ? "\ufffd" : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return valid;
+}
+
 }  // namespace chexbench

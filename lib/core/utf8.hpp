@@ -1,7 +1,8 @@
-// Recognizes UTF-8.
+// Recognizes and makes UTF-8.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace chexbench {
@@ -12,5 +13,8 @@ std::size_t utf8_character_bytes(std::string_view text);
 
 // Returns whether all of `text` is UTF-8; an empty text is.
 bool is_utf8(std::string_view text);
+
+// Returns `text` with U+FFFD for each byte that is no part of a character, as JSON and CSV must have it.
+std::string as_utf8(std::string_view text);
 
 }  // namespace chexbench

@@ -60,6 +60,7 @@ void read_table(const TableText& table, const Table& which, const spec::LabelsSp
     row.labels = labels.read(rows.fields(), rows.where());
     row.*which.split = true;
   }
+  labels.check_letters();
   note_split(which.split, index);
   index.label_names = columns.label_names;
 }

@@ -77,11 +77,11 @@ void read_rows(TableRows& table, const LabelColumns& columns, LabelReader& label
 
 }  // namespace
 
-Index read_csv_layout(const storage::DataRoot& root) {
+Index read_csv_layout(const storage::DataRoot& root, std::span<const FoundTable> tables) {
   Index index;
   index.root = root.path;
   index.layout = spec::DataLayout::csv;
-  index.table = find_own_table(root);
+  index.table = find_own_table(root, tables);
   const TableText text(*root.store, index.table);
   TableRows table(text.text(), index.table);
   const LabelColumns columns = find_columns(table, root.labels, index.table);

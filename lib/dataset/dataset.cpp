@@ -15,6 +15,9 @@
 #include "formats/manifest.hpp"
 #include "formats/shards.hpp"
 #include "formats/tfrecord.hpp"
+#include "image/dicom/dicom_decoder.hpp"
+#include "image/jpeg/jpeg_file.hpp"
+#include "image/png/png_file.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
@@ -22,6 +25,18 @@ namespace {
 
 ImageEntry entry_of(const IndexRow& row) {
   return {.name = std::string(row.name), .path = {}, .labels = row.labels, .patient = row.patient};
+}
+
+constexpr std::uint64_t kLargeImageBytes = std::uint64_t{64} << 20;  // to read as many only to refuse them takes long
+
+// @throws DataError if the file's first bytes are those of no image
+void check_begins_as_image(const storage::Store& store, const std::string& path) {
+  constexpr std::size_t kHeadBytes = 132;  // of a DICOM file: 128, and four letters
+  const storage::SharedBytes head = store.stream(path, {})->take(kHeadBytes);
+  if (image::is_png(head.bytes) || image::is_jpeg(head.bytes) || image::is_dicom(head.bytes)) return;
+  throw DataError(fmt::format(
+      "{}: byte 0: not a PNG, JPEG or DICOM file, and too large to try other formats: take it out of the data set",
+      path));
 }
 
 // Returns whether the root says which images are in the split.
@@ -99,7 +114,7 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   PassedOver passed;
   const std::vector<ImageFile> files = find_files(root, index, names, &passed);
   if (const std::string text = passed_images_text(passed); !text.empty())
-    log::warning("{}: passed over: {}; `chexbench data index` counts them", spec.root, text);
+    log::warning_once("{}: passed over: {}; `chexbench data index` counts them", spec.root, text);
   std::vector<std::string> of_unknown_size;
   dataset.images.reserve(std::min(rows.size(), files.size()));
   auto file = files.begin();
@@ -297,10 +312,16 @@ Dataset open_in(const storage::DataRoot& root, const spec::DataSpec& spec, const
 
 std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
 
+std::span<const std::byte> read_image_file(const storage::Store& store, const std::string& path,
+                                           storage::ByteBuffer& buffer) {
+  if (store.is_local() && store.size(path).value_or(0) > kLargeImageBytes) check_begins_as_image(store, path);
+  return store.read(path, buffer);
+}
+
 std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer) {
   const ImageEntry& entry = dataset.images.at(image);
   if (dataset.cached) return dataset.cached->pixels(entry.place, buffer);
-  return dataset.store->read(entry.path, buffer);
+  return read_image_file(*dataset.store, entry.path, buffer);
 }
 
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count) {

@@ -79,6 +79,11 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels 
 // The same with an index of the root that was read before. Not for format synthetic.
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index);
 
+// Reads an image file. Of a large one of this machine the first bytes are looked at before the rest is read.
+// @throws DataError as Store::read(), and if they are those of no image
+std::span<const std::byte> read_image_file(const storage::Store& store, const std::string& path,
+                                           storage::ByteBuffer& buffer);
+
 // Reads image `image` of `dataset.images`, for a format without shards. Returns the bytes of its file (valid until the
 // buffer's next use) or, for cached, a view of its 8-bit pixels, size x size, row by row (valid as long as the
 // Dataset). Thread-safe with a buffer per thread.

@@ -88,15 +88,14 @@ bool is_results_folder(std::span<const StoreEntry> entries) {
   return (has("csv-metadata.json") && has("trials.csv")) || (has("evaluation.json") && has("roc.csv"));
 }
 
-std::string find_own_table(const storage::DataRoot& root) {
+std::string find_own_table(const storage::DataRoot& root, std::span<const FoundTable> tables) {
   if (!root.labels.csv.empty()) {
     std::string path = root.path + "/" + root.labels.csv;
     if (root.store->size(path)) return path;
     throw DataError(fmt::format("no label table {}, which data.labels.csv names", path));
   }
   std::vector<std::string> names, results;
-  for (FoundTable& table : find_tables(*root.store, root.path, root.store->list(root.path)))
-    (table.kind == TableKind::result ? results : names).push_back(std::move(table.name));
+  for (const FoundTable& table : tables) (table.kind == TableKind::result ? results : names).push_back(table.name);
   if (names.size() > 1) {
     throw DataError(fmt::format("'{}' holds several tables: set data.labels.csv to the one with the labels{}",
                                 root.path, suggestion("", names)));

@@ -35,8 +35,8 @@ bool has_kind(std::span<const FoundTable> tables, TableKind kind);
 // Returns whether a folder with these entries holds what a run or an evaluation of chexbench wrote.
 bool is_results_folder(std::span<const storage::StoreEntry> entries);
 
-// Returns the path of the user's own table: that which data.labels.csv names, or else the only one in the root. The log
-// says which others are there and what they are. @throws DataError if there is none, or several
-std::string find_own_table(const storage::DataRoot& root);
+// Returns the path of the user's own table: that which data.labels.csv names, or else the only one of the root's
+// tables. The log says which others are there and what they are. @throws DataError if there is none, or several
+std::string find_own_table(const storage::DataRoot& root, std::span<const FoundTable> tables);
 
 }  // namespace chexbench::dataset

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -17,35 +16,6 @@
 
 namespace chexbench::dataset {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<std::string> image_folders(const storage::DataRoot& root) {
-  std::vector<std::string> folders;
-  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
-    if (entry.kind != storage::StoreEntry::Kind::folder) continue;
-    if (entry.name == "images" || entry.name.starts_with("images_"))
-      folders.push_back(fs::path(root.path) / entry.name);
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-// Adds the folder's images. Returns whether it has a folder `images` as well.
-bool add_folder(const storage::Store& store, const std::string& folder, NameArena& names,
-                std::vector<ImageFile>& files) {
-  bool has_images_folder = false;
-  const std::vector<storage::StoreEntry> entries = store.list(folder);
-  if (files.empty()) files.reserve(entries.size());  // most sets have one folder, or a few
-  for (const storage::StoreEntry& entry : entries) {
-    if (entry.kind == storage::StoreEntry::Kind::folder && entry.name == "images") has_images_folder = true;
-    if (entry.kind != storage::StoreEntry::Kind::file || !entry.name.ends_with(".png") || entry.name.starts_with('.'))
-      continue;
-    const std::string_view path = names.keep({folder, "/", entry.name});
-    files.push_back({path.substr(folder.size() + 1), path, entry.bytes});
-  }
-  return has_images_folder;
-}
 
 // Returns whether the name ends in `ending`, which is in small letters. Names are in the millions: nothing is copied.
 bool ends_in(std::string_view name, std::string_view ending) {
@@ -167,17 +137,6 @@ std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index
   };
   std::erase_if(files, is_copy);
   return match_files(index, std::move(files));
-}
-
-std::vector<ImageFile> find_image_files(const storage::DataRoot& root, NameArena& names) {
-  std::vector<ImageFile> files;
-  for (const std::string& folder : image_folders(root)) {
-    if (add_folder(*root.store, folder, names, files)) add_folder(*root.store, folder + "/images", names, files);
-  }
-  sort_by_name(files);
-  const auto same = [](const ImageFile& a, const ImageFile& b) { return a.name == b.name; };
-  files.erase(std::unique(files.begin(), files.end(), same), files.end());
-  return files;
 }
 
 }  // namespace chexbench::dataset

@@ -45,10 +45,4 @@ std::vector<ImageFile> list_images(const storage::Store& store, const std::strin
 std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index& index, NameArena& names,
                                       PassedOver* passed);
 
-// Returns all *.png files of ROOT/images, ROOT/images_NNN and their folders named images, in the order of names. A name
-// is the file's own, without a folder. A file that is in two folders is listed once, from the folder that comes first
-// by name. Names and paths are kept in `names`. Thread-safe.
-// @throws DataError if a folder cannot be read
-std::vector<ImageFile> find_image_files(const storage::DataRoot& root, NameArena& names);
-
 }  // namespace chexbench::dataset

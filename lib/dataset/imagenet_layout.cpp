@@ -199,7 +199,7 @@ Index read_imagenet_layout(const storage::DataRoot& root) {
   return maker.finish();
 }
 
-bool is_own_index(const storage::DataRoot& root) { return find_layout(root) == spec::DataLayout::imagenet; }
+bool is_own_index(const storage::DataRoot& root) { return find_layout(root).layout == spec::DataLayout::imagenet; }
 
 std::string read_index_share(const storage::DataRoot& root, int share, int shares) {
   const IndexMaker maker(root);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
@@ -123,6 +124,12 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   return true;
 }
 
+// Which layout a table stands for; of several tables the first of these decides.
+constexpr std::pair<TableKind, spec::DataLayout> kLayoutOfTable[] = {{TableKind::nih, spec::DataLayout::nih},
+                                                                     {TableKind::mimic, spec::DataLayout::mimic},
+                                                                     {TableKind::chexpert, spec::DataLayout::chexpert},
+                                                                     {TableKind::own, spec::DataLayout::csv}};
+
 // What a root may hold, for messages about roots that hold none of it.
 constexpr std::string_view kLayouts =
     "images (PNG, JPEG, DICOM), a folder of images for each class, a CSV of labels of your own beside images, "
@@ -146,7 +153,7 @@ void check_folder(const std::string& root) {
     throw DataError(
         fmt::format("no data set at '{}': no such folder{}; set data.root to a folder that holds {}, or make one with: "
                     "chexbench data synth {} --images 512",
-                    root, nearest_path_suggestion(root), kLayouts, root.empty() ? "DIR" : root));
+                    root, nearest_path_suggestion(root), kLayouts, root.empty() ? "DIR" : shell_word(root)));
   }
 }
 
@@ -202,9 +209,9 @@ std::string only_set_inside(const storage::DataRoot& root, const std::vector<sto
 }
 
 // Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
-std::string find_nih_table(const storage::DataRoot& root) {
+std::string find_nih_table(const storage::DataRoot& root, std::span<const FoundTable> tables) {
   std::string newest;
-  for (const FoundTable& table : find_tables(*root.store, root.path, root.store->list(root.path))) {
+  for (const FoundTable& table : tables) {
     // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
     if (table.kind == TableKind::nih) newest = std::ranges::max(newest, table.name, {}, lower_case);
   }
@@ -251,21 +258,22 @@ void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
     throw DataError(fmt::format("{}: '{}' has more than one row; keep one of them", table, printable(twice->name)));
 }
 
-spec::DataLayout find_layout(const storage::DataRoot& root) {
+FoundLayout find_layout(const storage::DataRoot& root) {
   if (root.store->is_local()) check_folder(root.path);
   const std::vector<storage::StoreEntry> entries = root.store->list(root.path);
   if (entries.empty() && !root.store->is_local()) {
     throw DataError(fmt::format("no data set at '{}': nothing is there; set data.root to the place that holds {}",
                                 root.path, kLayouts));
   }
-  if (root.layout != spec::DataLayout::automatic) return root.layout;
-  const std::vector<FoundTable> tables = find_tables(*root.store, root.path, entries);
-  if (has_kind(tables, TableKind::nih)) return spec::DataLayout::nih;
-  if (has_kind(tables, TableKind::mimic)) return spec::DataLayout::mimic;
-  if (has_kind(tables, TableKind::chexpert)) return spec::DataLayout::chexpert;
-  if (has_kind(tables, TableKind::own)) return spec::DataLayout::csv;
+  const bool needs_tables = root.layout == spec::DataLayout::automatic || root.layout == spec::DataLayout::nih ||
+                            root.layout == spec::DataLayout::csv;
+  if (!needs_tables) return {root.layout, {}};
+  std::vector<FoundTable> tables = find_tables(*root.store, root.path, entries);
+  if (root.layout != spec::DataLayout::automatic) return {root.layout, std::move(tables)};
+  for (const auto& [kind, layout] : kLayoutOfTable)
+    if (has_kind(tables, kind)) return {layout, std::move(tables)};
   refuse_folder_of_format(root, entries);
-  if (has_imagenet_shards(root, entries)) return spec::DataLayout::imagenet;
+  if (has_imagenet_shards(root, entries)) return {spec::DataLayout::imagenet, {}};
   if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
     throw DataError(
         fmt::format("'{}' holds no table, but '{}' in it is a data set: set data.root to {}/{}, or "
@@ -275,7 +283,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   const auto may_hold_images = [](const storage::StoreEntry& e) {
     return e.kind == storage::StoreEntry::Kind::folder || is_image_name(e.name);
   };
-  if (std::ranges::any_of(entries, may_hold_images)) return spec::DataLayout::folders;
+  if (std::ranges::any_of(entries, may_hold_images)) return {spec::DataLayout::folders, {}};
   if (entries.empty()) throw DataError(fmt::format("'{}' is empty: expected {}", root.path, kLayouts));
   throw DataError(fmt::format("no images and no label table in '{}': expected {}{}{}", root.path, kLayouts,
                               dicom_hint(root), shards_hint(root)));
@@ -323,9 +331,10 @@ std::optional<float> parse_age_years(std::string_view field) {
 }
 
 Index read_index(const storage::DataRoot& root) {
-  switch (find_layout(root)) {
+  const auto [layout, tables] = find_layout(root);
+  switch (layout) {
     case spec::DataLayout::csv:
-      return read_csv_layout(root);
+      return read_csv_layout(root, tables);
     case spec::DataLayout::folders:
       return read_folder_layout(root);
     case spec::DataLayout::chexpert:
@@ -335,7 +344,7 @@ Index read_index(const storage::DataRoot& root) {
     case spec::DataLayout::imagenet:
       return read_imagenet_layout(root);
     default:
-      return read_nih_layout(root);
+      return read_nih_layout(root, tables);
   }
 }
 
@@ -366,10 +375,10 @@ std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& in
   }
 }
 
-Index read_nih_layout(const storage::DataRoot& root) {
+Index read_nih_layout(const storage::DataRoot& root, std::span<const FoundTable> tables) {
   Index index;
   index.root = root.path;
-  index.table = find_nih_table(root);
+  index.table = find_nih_table(root, tables);
   index.label_names = finding_names();
   index.rows = read_table(TableText(*root.store, index.table), index.names);
   sort_rows(index.rows, index.table);

@@ -187,13 +187,44 @@ std::string LabelReader::other_keys(const std::string& column, std::string_view 
 LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::string_view where) {
   if (!spec_.separator.empty()) return read_names(fields[columns_.joined], where);
   LabelBits labels;
+  has_others_.resize(columns_.labels.size());
   for (std::size_t f = 0; f < columns_.labels.size(); ++f) {
     const std::string_view value = fields[columns_.labels[f]];
     const Truth truth = truth_of(value);
+    if (truth == Truth::unclear && read_letter(f, value, where, labels)) continue;
+    if (!value.empty()) has_others_[f] = true;
     if (truth == Truth::yes) labels.set(f);
     if (truth == Truth::uncertain || truth == Truth::unclear) set_unclear(f, value, where, labels);
   }
   return labels;
+}
+
+bool LabelReader::read_letter(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels) {
+  const std::string letter = lower_case(value);
+  if (letter != "t" && letter != "f" && letter != "y" && letter != "n") return false;
+  const auto [column, is_first] = letters_.try_emplace(label);
+  if (is_first) column->second = {.found = {}, .value = std::string(value), .where = std::string(where)};
+  column->second.found.insert(letter.front());
+  if (letter == "t" || letter == "y") labels.set(label);
+  return true;
+}
+
+void LabelReader::check_letters() const {
+  for (const auto& [label, letters] : letters_) {
+    const bool is_truth = letters.found == std::set{'f', 't'} || letters.found == std::set{'n', 'y'};
+    if (is_truth && !has_others_[label]) continue;
+    refuse(label, letters.value, letters.where,
+           "; T and F, or Y and N, are read as truth values in a column that has both and nothing else");
+  }
+}
+
+void LabelReader::refuse(std::size_t label, std::string_view value, std::string_view where,
+                         const std::string& hint) const {
+  const std::string& name = columns_.label_names[label];
+  throw DataError(fmt::format(
+      "{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
+      "or, together with data.labels.separator, to a column of names{}{}{}",
+      where, printable(name), printable(value), names_example(printable(name), value), hint, other_keys(name, value)));
 }
 
 void LabelReader::set_unclear(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels) {
@@ -208,11 +239,7 @@ void LabelReader::set_unclear(std::size_t label, std::string_view value, std::st
             ? fmt::format("; data.labels.{} says what this value means (U-Zeros, U-Ones or U-Ignore)",
                           is_uncertain ? "uncertain" : "blank")
             : "";
-    throw DataError(
-        fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
-                    "or, together with data.labels.separator, to a column of names{}{}{}",
-                    where, name, printable(value), names_example(name, value), policy,
-                    other_keys(columns_.label_names[label], value)));
+    refuse(label, value, where, policy);
   }
   if (label >= LabelBits::kMostIgnored) {
     throw DataError(
@@ -237,6 +264,7 @@ LabelBits LabelReader::read_names(std::string_view field, std::string_view where
 }
 
 std::vector<std::string> LabelReader::finish(const std::string& table, std::vector<IndexRow>& rows) {
+  check_letters();
   if (spec_.separator.empty()) return columns_.label_names;
   if (names_.empty()) {
     throw DataError(fmt::format("{}: column '{}' names no label", table, printable(columns_.label_names.front())));

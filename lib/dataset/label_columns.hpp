@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,10 +42,15 @@ class LabelReader {
 
   // Returns the labels of one row. `fields` are all of its fields; `where` (file and line) begins the message of an
   // error.
-  // A value may be written as a number or as a truth value, in any spelling that programs have for them.
+  // A value may be written as a number or as a truth value, in any spelling that programs have for them. Single letters
+  // are truth values in a column that has T and F, or Y and N, and nothing else but blanks.
   // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, nor one that
   // data.labels.uncertain or data.labels.blank gives a meaning, or if there are too many different names
   LabelBits read(const std::vector<std::string_view>& fields, std::string_view where);
+
+  // Checks the single letters, once the last row is read. finish() does so, too.
+  // @throws DataError if a column that has such letters is not one of truth values
+  void check_letters() const;
 
   // Returns the names of the labels. If a separator is set, they are sorted, and the labels of `rows` are renumbered in
   // that order. @throws DataError if a separator is set and no row has a label, or all are truth values
@@ -54,12 +60,23 @@ class LabelReader {
   // Returns the keys that a column with this value, and the column of patients, may be meant for, as the end of a
   // message.
   std::string other_keys(const std::string& column, std::string_view value) const;
+  // Reads T, F, Y and N, which mean truth if finish() finds that the column allows it. Returns whether it is a letter.
+  bool read_letter(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels);
+  // @throws DataError that the value is neither 0 nor 1; `hint` says what else it could be
+  [[noreturn]] void refuse(std::size_t label, std::string_view value, std::string_view where,
+                           const std::string& hint) const;
   // Notes a label whose value is neither 0 nor 1 as the spec says. @throws DataError if it does not say
   void set_unclear(std::size_t label, std::string_view value, std::string_view where, LabelBits& labels);
   LabelBits read_names(std::string_view field, std::string_view where);
 
   const LabelColumns& columns_;
   const spec::LabelsSpec& spec_;
+  struct Letters {
+    std::set<char> found;      // small ones
+    std::string value, where;  // of the first
+  };
+  std::map<std::size_t, Letters> letters_;  // of the labels that have any
+  std::vector<bool> has_others_;            // of each label: whether it has other values than letters and blanks
   std::map<std::string, std::size_t, std::less<>> names_;  // each name with its number in the order of appearance
 };
 

@@ -1,13 +1,20 @@
 // The layouts of roots, which are the ways in which a root can hold its labels. Each is read into the same Index.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dataset/find_tables.hpp"
 #include "dataset/index.hpp"
 
 namespace chexbench::dataset {
+
+struct FoundLayout {
+  spec::DataLayout layout = spec::DataLayout::automatic;
+  std::vector<FoundTable> tables;  // of the root, for the layouts nih and csv
+};
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
 // these that fits the root's own entries: a Data_Entry*.csv (nih), a mimic-cxr-*-chexpert.csv (mimic), a train.csv or
@@ -16,13 +23,13 @@ namespace chexbench::dataset {
 // Thread-safe.
 // @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
 // one of its folders (at most 16) is a data set
-spec::DataLayout find_layout(const storage::DataRoot& root);
+FoundLayout find_layout(const storage::DataRoot& root);
 
 // Reads ChestX-ray14: Data_Entry_2017.csv (or the latest edition that is there), train_val_list.txt and test_list.txt.
 // A missing list is no error. Thread-safe.
 // @throws DataError if there is no table, a file cannot be read, a row is wrong (the message has file and line), or a
 // name comes twice
-Index read_nih_layout(const storage::DataRoot& root);
+Index read_nih_layout(const storage::DataRoot& root, std::span<const FoundTable> tables);
 
 // Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas and line breaks.
 // label_names are the columns of 0 and 1 in the order in which root.labels.columns names them (those of one pattern in
@@ -32,7 +39,7 @@ Index read_nih_layout(const storage::DataRoot& root);
 // @throws DataError if there is no table or more than one, it cannot be read, a row is wrong (the message has file,
 // line and column), or a name comes twice
 // @throws SpecError as find_columns()
-Index read_csv_layout(const storage::DataRoot& root);
+Index read_csv_layout(const storage::DataRoot& root, std::span<const FoundTable> tables);
 
 // Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT has the name of a split.
 // label_names are the folders that hold an image in any split, sorted. Each image has one label and is a patient of its

@@ -70,6 +70,7 @@ StudyLabels read_labels(const TableText& table, const spec::LabelsSpec& spec, In
       throw DataError(fmt::format("{}: study {} has more than one row; keep one of them", rows.where(), study));
     }
   }
+  labels.check_letters();
   index.label_names = columns.label_names;
   return of_study;
 }

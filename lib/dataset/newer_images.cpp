@@ -16,11 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLookedAt = 64;
 
-std::vector<ImageFile> images_of(const storage::DataRoot& root, NameArena& names) {
-  std::vector<ImageFile> files = find_image_files(root, names);
-  return files.empty() ? list_images(*root.store, root.path, names) : files;
-}
-
 }  // namespace
 
 std::optional<NewerImages> newer_images(const storage::DataRoot& root, spec::Split split, spec::DataFormat format) {
@@ -29,7 +24,7 @@ std::optional<NewerImages> newer_images(const storage::DataRoot& root, spec::Spl
   const fs::file_time_type converted = fs::last_write_time(formats::manifest_path(root.path, split, format), missing);
   if (missing) return {};
   NameArena names;
-  const std::vector<ImageFile> files = images_of(root, names);
+  const std::vector<ImageFile> files = list_images(*root.store, root.path, names);
   const std::size_t looked_at = std::min(files.size(), kMostLookedAt);
   if (looked_at == 0) return {};
   NewerImages found{.looked_at = looked_at};

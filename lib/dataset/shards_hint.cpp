@@ -62,13 +62,15 @@ std::string shards_hint(const storage::DataRoot& root) {
   }
   if (!shard.empty()) {
     return fmt::format(
-        "; {} looks like a shard: chexbench reads those of `chexbench data convert`, beside the table or the folders "
-        "that they were made from, and those of ImageNet, with image/encoded, image/filename and image/class/label",
+        "; {} looks like a shard: chexbench reads those of `chexbench data convert`, in the data set that they were "
+        "made "
+        "from, with its table or folders, and those of ImageNet, with image/encoded, image/filename and "
+        "image/class/label",
         printable(shard));
   }
   if (with_table.empty()) return "";
-  return fmt::format("; {}/{} holds shards, and beside them must be the table that they were made from: copy it, too",
-                     root.path, with_table.substr(0, with_table.find('/')));
+  return fmt::format("; {}/{} holds shards, but {} lacks the table that they were made from: copy it there, too",
+                     root.path, with_table.substr(0, with_table.find('/')), root.path);
 }
 
 }  // namespace chexbench::dataset

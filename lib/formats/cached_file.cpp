@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
 #include "image/decoded_image.hpp"
@@ -78,8 +79,8 @@ std::string cached_path(const std::string& root, spec::Split split, const image:
 bool is_cached_name(std::string_view name) { return name.ends_with(".gray") || name.ends_with(".rgb"); }
 
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels) {
-  return fmt::format("make it with: chexbench data convert {} --split {} --to cached --image-size {}{}{}", root,
-                     spec::to_string(split), pixels.image_size,
+  return fmt::format("make it with: chexbench data convert {} --split {} --to cached --image-size {}{}{}",
+                     shell_word(root), spec::to_string(split), pixels.image_size,
                      pixels.resize == spec::ResizeMethod::area ? " --resize area" : "",
                      pixels.color == spec::Color::rgb ? " --color rgb" : "");
 }

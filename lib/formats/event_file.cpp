@@ -137,7 +137,7 @@ void EventFile::write() {
 
 void EventFile::sync() {
   write();
-  if (::fsync(descriptor_) != 0) fail("write");
+  if (!sync_descriptor(descriptor_)) fail("write");
 }
 
 }  // namespace chexbench::formats

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/text.hpp"
 #include "formats/manifest.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -135,7 +136,7 @@ std::string unfinished_path(const std::string& root, spec::Split split, spec::Da
 }
 
 std::string convert_command(const std::string& root, spec::Split split, spec::DataFormat format) {
-  return fmt::format("make them with: chexbench data convert {} --split {}{}", root, spec::to_string(split),
+  return fmt::format("make them with: chexbench data convert {} --split {}{}", shell_word(root), spec::to_string(split),
                      format == spec::DataFormat::tfrecord ? "" : " --to " + spec::to_string(format));
 }
 

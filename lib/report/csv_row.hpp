@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/numbers.hpp"
+#include "core/utf8.hpp"
 #include "report/column.hpp"
 
 namespace chexbench::report {
@@ -33,10 +34,11 @@ inline bool could_be_formula(std::string_view text) {
 // Appends a field for each call. A text that could be a formula gets an apostrophe, which makes it a text in
 // spreadsheets (OWASP, "CSV Injection"); scripts/plotting/tables.py takes it away. A floating-point number becomes the
 // shortest text that reads back as the same bits; NaN, infinities and empty optionals become empty fields; booleans
-// become true and false.
+// become true and false. What is not UTF-8 becomes U+FFFD, as in JSON.
 class CsvRow {
  public:
   void operator()(std::string_view text) {
+    if (!is_utf8(text)) return (*this)(as_utf8(text));
     const char* const guard = could_be_formula(text) ? "'" : "";
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) return append(fmt::format("{}{}", guard, text));
     std::string quoted = fmt::format("\"{}", guard);

@@ -9,6 +9,8 @@
 
 #include "core/errors.hpp"
 #include "core/folder.hpp"
+#include "core/json_text.hpp"
+#include "core/utf8.hpp"
 #include "spec/document.hpp"
 #include "spec/draft.hpp"
 #include "spec/embedded.hpp"
@@ -77,6 +79,10 @@ SweepSpec parse_spec(const std::string& text, const std::string& source, const s
   draft.read(parse_document(text, source), source);
   for (const std::string& override : overrides) draft.set(override);
   return draft.finish(true);
+}
+
+std::string text_override(const std::string& key, const std::string& text) {
+  return key + '=' + (is_utf8(text) ? json_text(text) : text);
 }
 
 SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::string>& overrides) {

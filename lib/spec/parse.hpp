@@ -20,6 +20,9 @@ struct SpecText {
 // @throws SpecError if there is no experiment of that name (with the nearest one), or the file cannot be read
 SpecText find_spec(const std::string& name_or_path);
 
+// Returns the override that gives a key this text, whatever the text is: one that is not UTF-8 is never taken for JSON.
+std::string text_override(const std::string& key, const std::string& text);
+
 // Finds the experiment, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
 // value is JSON, or else text; null restores the default. Overriding a swept key takes it out of the sweep. Example:
 // Folders that keep a chexbench-data.json are asked (folder_file.hpp).

@@ -136,12 +136,16 @@ std::string describe(const std::string& model, int image_size, Precision precisi
 
 std::string describe(const ProfileEntry& entry) { return describe(entry.model, entry.image_size, entry.precision); }
 
-// Returns how to take the network in a precision that the profile has, or "" if it has the network in none.
-std::string how_to_choose(const AcceleratorProfile& profile, const ModelSpec& model) {
+// Returns how to take the network in a precision that the profile has or, if it has the network in none, how to make a
+// profile that has it.
+std::string how_to_choose(const AcceleratorProfile& profile, const ModelSpec& model, Precision wanted) {
   const auto entry = std::ranges::find_if(profile.entries, [&](const ProfileEntry& known) {
     return known.model == model.name && known.image_size == model.image_size;
   });
-  if (entry == profile.entries.end()) return "";
+  if (entry == profile.entries.end()) {
+    return fmt::format("; where the network can be trained, `{}` makes a profile of it",
+                       calibrate_command(model, wanted));
+  }
   const std::string precision = to_string(entry->precision);
   return fmt::format("; choose a precision with --set training.precision={}, or predict's --precision {}", precision,
                      precision);
@@ -249,6 +253,11 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
   return profile;
 }
 
+std::string calibrate_command(const ModelSpec& model, Precision precision) {
+  return fmt::format("chexbench calibrate --model {} --image-size {} --precision {} --output profile.json", model.name,
+                     model.image_size, to_string(precision));
+}
+
 std::string entry_json(const ProfileEntry& entry) { return to_text(entry_node(entry)); }
 
 std::string to_json(const AcceleratorProfile& profile) {
@@ -275,7 +284,7 @@ ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& mode
   if (below == nullptr && above == nullptr) {
     throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}{}", profile.name,
                                 describe(model.name, model.image_size, precision), fmt::join(known, ", "),
-                                how_to_choose(profile, model)));
+                                how_to_choose(profile, model, precision)));
   }
   if (below == nullptr || above == nullptr || below == above) return below != nullptr ? *below : *above;
   return interpolate(*below, *above, batch_size);

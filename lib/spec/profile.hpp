@@ -64,6 +64,9 @@ AcceleratorProfile load_profile(const std::string& name_or_path);
 // @throws SpecError if it is not a valid profile; the message gives the JSON path and what was expected there
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where);
 
+// Returns the command that measures the network's steps on a machine and writes them as a profile.
+std::string calibrate_command(const ModelSpec& model, Precision precision);
+
 // Returns an entry as JSON, indented by two spaces, as it stands in a profile's list of entries.
 std::string entry_json(const ProfileEntry& entry);
 

@@ -127,6 +127,21 @@ TEST(Answer, OfEngineNoneSpeaksOfCoresAndNotOfWaits) {
   EXPECT_FALSE(answer.wait_share);
 }
 
+TEST(Answer, ProposesAnAcceleratorOfWhichAProfileHasTheTraining) {
+  const auto proposed = [](const std::string& network, int image_size, spec::Precision precision) {
+    results::TrialResult trial = make_trial({}, {300, 300, 300, 300, 300});
+    trial.spec.model = {.name = network, .image_size = image_size};
+    trial.spec.training.precision = precision;
+    return answer_of({trial}).command;
+  };
+  EXPECT_EQ(proposed("densenet121", 256, spec::Precision::f32), "chexbench predict --report DIR --accelerator v100");
+  EXPECT_EQ(proposed("resnet50", 224, spec::Precision::tf32), "chexbench predict --report DIR --accelerator a100");
+  EXPECT_EQ(proposed("resnet50", 800, spec::Precision::fp16), "chexbench predict --report DIR --accelerator dlio-a100");
+  EXPECT_EQ(proposed("resnet50", 320, spec::Precision::fp16),
+            "chexbench calibrate --model resnet50 --image-size 320 --precision fp16 --output profile.json && "
+            "chexbench predict --report DIR --accelerator profile.json");
+}
+
 TEST(Answer, SaysOfIdleCoresOnlyThatMoreOfThemWouldNotHelp) {
   results::TrialResult trial = make_trial({.pipeline = "keras"}, {100, 100, 100, 100, 100});  // one thread decodes
   trial.cores_per_rank = 2;

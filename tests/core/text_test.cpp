@@ -14,6 +14,12 @@ TEST(ShellWord, QuotesWhatAShellWouldSplitOrObey) {
   EXPECT_EQ(shell_word("a b"), "'a b'");
   EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
   EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("\xc3\xa4"), "'\xc3\xa4'");
+}
+
+TEST(ShellWord, NamesBytesThatAreNoTextByTheirNumbers) {
+  EXPECT_EQ(shell_word("r\xe9p/it's \\n"), R"($'r\xe9p/it\'s \\n')");
+  EXPECT_EQ(shell_word("two\nlines"), R"($'two\x0alines')");
 }
 
 TEST(DurationText, IsInTheUnitThatPeopleUse) {

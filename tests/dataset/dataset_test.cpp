@@ -129,7 +129,7 @@ TEST_F(DatasetTest, FindsAnImageByName) {
   EXPECT_FALSE(find_image(all, "zz.png"));
 }
 
-TEST(FindImageFiles, LooksIntoEveryPublishedLayout) {
+TEST(FindNihFiles, LooksIntoEveryPublishedLayout) {
   const ScratchFolder root;
   write_text(root / "images/d.png", "1");
   write_text(root / "images_001/c.png", "1");
@@ -139,16 +139,16 @@ TEST(FindImageFiles, LooksIntoEveryPublishedLayout) {
   write_text(root / "images/.hidden.png", "1");
   NameArena arena;
   std::vector<std::string_view> names;
-  for (const ImageFile& file : find_image_files(root.path(), arena)) names.push_back(file.name);
+  for (const ImageFile& file : find_nih_files(root.path(), Index{}, arena, nullptr)) names.push_back(file.name);
   EXPECT_THAT(names, ElementsAre("b.png", "c.png", "d.png"));
 }
 
-TEST(FindImageFiles, ListsAFileInTwoFoldersOnce) {
+TEST(FindNihFiles, ListsAFileInTwoFoldersOnce) {
   const ScratchFolder root;
   write_text(root / "images_001/a.png", "1");
   write_text(root / "images_002/a.png", "12");
   NameArena arena;
-  const std::vector<ImageFile> files = find_image_files(root.path(), arena);
+  const std::vector<ImageFile> files = find_nih_files(root.path(), Index{}, arena, nullptr);
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].path, root / "images_001/a.png");
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
@@ -128,6 +130,40 @@ TEST_F(FindTables, KnowsTablesByNameAndHeader) {
   EXPECT_EQ(found,
             "Data_Entry_2017.csv nih, Train.CSV chexpert, b.csv own, empty.csv own, mimic-cxr-2.0.0-chexpert.csv.gz "
             "mimic, trials.csv result, valid.csv own, ");
+}
+
+// A folder of this machine that counts how often a file of it is opened to be read in pieces.
+class CountingStore : public storage::Store {
+ public:
+  explicit CountingStore(const std::string& root) : store_(storage::DataRoot(root).store) {}
+  std::vector<storage::StoreEntry> list(const std::string& folder) const override { return store_->list(folder); }
+  std::optional<std::uint64_t> size(const std::string& path) const override { return store_->size(path); }
+  std::span<const std::byte> read(const std::string& path, storage::ByteBuffer& buffer) const override {
+    return store_->read(path, buffer);
+  }
+  std::unique_ptr<storage::ByteStream> stream(const std::string& path, std::stop_token stop) const override {
+    ++opened[path.substr(path.rfind('/') + 1)];
+    return store_->stream(path, std::move(stop));
+  }
+  bool is_local() const override { return true; }
+
+  mutable std::map<std::string, int> opened;
+
+ private:
+  std::shared_ptr<const storage::Store> store_;
+};
+
+TEST_F(FindTables, ReadsTheBeginningOfEachTableOnce) {
+  file("labels.csv", "image,Mass\na.png,1\n");
+  file("trials.csv", kTrials);
+  for (const DataLayout layout : {DataLayout::automatic, DataLayout::csv}) {
+    spec::DataSpec spec;
+    spec.root = root_.path();
+    spec.layout = layout;
+    const auto store = std::make_shared<CountingStore>(root_.path());
+    EXPECT_THAT(read_index(storage::DataRoot(spec, store)).label_names, ElementsAre("Mass"));
+    EXPECT_EQ(store->opened, (std::map<std::string, int>{{"labels.csv", 1}, {"trials.csv", 1}}));
+  }
 }
 
 }  // namespace

@@ -351,7 +351,7 @@ TEST_F(LayoutTest, SaysWhatShardsInFoldersOfSplitsLack) {
 
 TEST_F(LayoutTest, SaysThatShardsLackTheirTable) {
   images({"webdataset/all-000000.tar"});
-  EXPECT_THAT(failure<DataError>(), HasSubstr("/webdataset holds shards, and beside them must be the table"));
+  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("/webdataset holds shards, but "), HasSubstr("lacks the table")));
 }
 
 TEST_F(LayoutTest, ReadsTheLayoutThatIsAskedForWhateverElseLiesThere) {

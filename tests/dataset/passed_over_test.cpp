@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "dataset/image_files.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/outcome.hpp"
@@ -102,6 +104,40 @@ TEST_F(PassedOverTest, DoNotStandForImagesThatAreMissing) {
   write_text(root_ / "Data_Entry_2017.csv", "Image Index,Finding Labels,Patient ID\na.png,Mass,1\nb.png,Mass,1\n");
   files({"train_val_list.txt", "test_list.txt"}, "");
   EXPECT_THAT(passed(), ElementsAre("not_in_a_class: thumbs/a.png thumbs/b.png"));
+}
+
+// Returns where each row's image of a ChestX-ray14 is found, or "NAME: no file".
+std::vector<std::string> places(const ScratchFolder& root) {
+  const storage::DataRoot data(root.path());
+  const Index index = read_index(data);
+  NameArena names;
+  std::map<std::string_view, std::string> path_of;
+  for (const ImageFile& file : find_files(data, index, names, nullptr))
+    path_of[file.name] = file.path.substr(root.path().size() + 1);
+  std::vector<std::string> places;
+  for (const IndexRow& row : index.rows)
+    places.push_back(path_of.contains(row.name) ? path_of[row.name] : std::string(row.name) + ": no file");
+  return places;
+}
+
+TEST_F(PassedOverTest, AreNoImagesOfChestXRay14InItsOtherForms) {
+  using Names = std::vector<std::string>;
+  const std::pair<Names, Names> forms[] = {
+      {{"a.png", "b.png"}, {"a.png", "b.png"}},
+      {{"images-224/images-224/a.png", "images-224/images-224/b.png"},
+       {"images-224/images-224/a.png", "images-224/images-224/b.png"}},
+      {{"images_001/images/a.png", "images_012/images/b.png"}, {"images_001/images/a.png", "images_012/images/b.png"}},
+      {{"images_01/a.png", "images_12/b.png"}, {"images_01/a.png", "images_12/b.png"}},
+      {{"images/a.PNG", "images/b.Png"}, {"images/a.PNG", "images/b.Png"}},
+      {{"images/a.jpg", "images/b.JPEG"}, {"images/a.jpg", "images/b.JPEG"}},
+      {{"resized/a.jpg", "b.PNG"}, {"resized/a.jpg", "b.PNG"}},
+      {{"images/a.png", "images/B.png"}, {"images/a.png", "b.png: no file"}}};
+  for (const auto& [names, found] : forms) {
+    const ScratchFolder root;
+    for (const std::string& name : names) write_text(root / name, "1");
+    write_text(root / "Data_Entry_2017.csv", "Image Index,Finding Labels,Patient ID\na.png,Mass,1\nb.png,Mass,1\n");
+    EXPECT_EQ(places(root), found) << names.front();
+  }
 }
 
 TEST_F(PassedOverTest, AreNoClassesOfTheirOwn) {

@@ -150,6 +150,28 @@ TEST_F(TableDialects, SpellTruthInManyWays) {
   }
 }
 
+TEST_F(TableDialects, HaveLettersOfTruthInPairsAlone) {
+  EXPECT_THAT(rows_of("image,Mass,Edema\na.png,T,n\nb.png,F,Y\n"), ElementsAre("a.png:Mass", "b.png:Edema"));
+  EXPECT_THAT(rows_of("image,Mass\na.png,f\nb.png,t\nc.png,T\n"),
+              ElementsAre("a.png:No Finding", "b.png:Mass", "c.png:Mass"));
+  spec_.labels.blank = spec::UnclearLabel::zeros;
+  EXPECT_THAT(rows_of("image,Mass\na.png,Y\nb.png,\nc.png,N\n"),
+              ElementsAre("a.png:Mass", "b.png:No Finding", "c.png:No Finding"));
+  const std::pair<const char*, const char*> refused[] = {
+      {"image,Sex\na.png,F\nb.png,F\n", "labels.csv:2: column 'Sex' is 'F'"},
+      {"image,Sex\na.png,F\nb.png,M\n", "labels.csv:3: column 'Sex' is 'M'"},
+      {"image,Mass\na.png,1\nb.png,T\nc.png,F\n", "labels.csv:3: column 'Mass' is 'T'"},
+      {"image,Mass\na.png,True\nb.png,F\nc.png,T\n", "labels.csv:3: column 'Mass' is 'F'"},
+      {"image,Mass\na.png,T\nb.png,N\n", "labels.csv:2: column 'Mass' is 'T'"},
+      {"image,Mass\na.png,T\nb.png,F\nc.png,Y\n", "labels.csv:2: column 'Mass' is 'T'"},
+      {"image,Mass,Sex\na.png,T,F\nb.png,F,F\n", "labels.csv:2: column 'Sex' is 'F'"},
+      {"image,Mass\na.png,N\nb.png,\n", "labels.csv:2: column 'Mass' is 'N'"}};
+  for (const auto& [table, place] : refused) {
+    write_text(root_ / "labels.csv", table);
+    EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr(place)) << table;
+  }
+}
+
 TEST_F(TableDialects, MayHaveImagesWithoutEndingInAColumnWithoutName) {
   EXPECT_THAT(rows_of(",Edema,Mass\n00001,1,0\n00002,0,1\n"), ElementsAre("00001:Edema", "00002:Mass"));
 }

@@ -22,6 +22,7 @@ namespace {
 using faults::Class;
 using faults::is_chosen;
 using faults::must_fail;
+using faults::sync_reason;
 using preloaded::mode_of;
 using preloaded::real;
 
@@ -189,17 +190,17 @@ int posix_fallocate(int descriptor, off_t at, off_t bytes) {
 
 int fsync(int descriptor) {
   static auto* const next = real<int(int)>("fsync");
-  return fails_on_file(Class::sync, "fsync", descriptor, EIO) ? -1 : synced(descriptor, next(descriptor));
+  return fails_on_file(Class::sync, "fsync", descriptor, sync_reason()) ? -1 : synced(descriptor, next(descriptor));
 }
 
 int fdatasync(int descriptor) {
   static auto* const next = real<int(int)>("fdatasync");
-  return fails_on_file(Class::sync, "fdatasync", descriptor, EIO) ? -1 : synced(descriptor, next(descriptor));
+  return fails_on_file(Class::sync, "fdatasync", descriptor, sync_reason()) ? -1 : synced(descriptor, next(descriptor));
 }
 
 int syncfs(int descriptor) noexcept {
   static auto* const next = real<int(int)>("syncfs");
-  return fails_on_file(Class::sync, "syncfs", descriptor, EIO) ? -1 : next(descriptor);
+  return fails_on_file(Class::sync, "syncfs", descriptor, sync_reason()) ? -1 : next(descriptor);
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -26,6 +26,7 @@ struct Plan {
   Class kind = Class::open;
   long at = 0;
   bool always = false;
+  int sync_reason = EIO;
   int log = -1;
 };
 
@@ -51,6 +52,7 @@ void make_plan() {
   }
   plan.at = std::atol(text("FAULT_AT", "0"));
   plan.always = std::string_view(text("FAULT_KIND", "once")) == "always";
+  plan.sync_reason = static_cast<int>(std::strtol(text("FAULT_ERRNO", "5"), nullptr, 10));
   plan.log = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, text("FAULT_LOG", "/dev/null"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   std::array<void*, 4> frames{};
@@ -81,6 +83,8 @@ bool must_fail(const char* function) {
   errno = reason;
   return true;
 }
+
+int sync_reason() { return plan.sync_reason; }
 
 }  // namespace faults
 

@@ -117,12 +117,18 @@ def attempt(workload, folder, fault):
     return attempt_once(workload, folder, fault) if row is not None and row["hung"] else row
 
 
-def attempt_once(workload, folder, fault):
+def fresh(workload, folder):
+    """A prepared disk, an empty log, and the outcome of an undisturbed run."""
     kept, expected = pristine(workload, folder)
     disk, log = Path(folder) / "disk", Path(folder) / "log"
     shutil.rmtree(disk, ignore_errors=True)
     shutil.copytree(kept, disk, symlinks=True)
     log.write_text("")
+    return disk, log, expected
+
+
+def attempt_once(workload, folder, fault):
+    disk, log, expected = fresh(workload, folder)
     done = call(with_fault(workload.command(disk), fault, log, disk))
     text = log.read_text()
     if not text:

@@ -1,5 +1,6 @@
 """A sample of scripts/faults: a few calls of each class, and training under small limits of memory."""
 
+import errno
 import shutil
 import tempfile
 import unittest
@@ -8,8 +9,8 @@ from pathlib import Path
 import limits
 import main
 from cases import RunOfShards, StageOfWeb
-from fault_loop import loop
-from workloads import HAS_ONEDNN, Convert, Run, Stage, Training
+from fault_loop import call, fresh, loop, with_fault
+from workloads import HAS_ONEDNN, Convert, Run, Stage, Training, differences
 
 
 class Sample(unittest.TestCase):
@@ -54,6 +55,37 @@ class Sample(unittest.TestCase):
             for row in limits.memory(Training(), folder, (192, 264)):  # MiB; oneDNN ended in SIGSEGV at each
                 with self.subTest(**row):
                     self.assertTrue(row["kept"])
+
+
+class Syncs(unittest.TestCase):
+    """Every sync is answered alike: by a file system that has none, as some of FUSE, or that is full."""
+
+    def outcome(self, workload, reason):
+        """The command's end, and how its outcome differs from that of an undisturbed run."""
+        with tempfile.TemporaryDirectory(prefix="chexbench-faults-") as folder:
+            disk, log, expected = fresh(workload, folder)
+            command = with_fault(workload.command(disk), ("fsync", 1, "always", None), log, disk)
+            done = call(["env", f"FAULT_ERRNO={reason}", *command])
+            self.assertIn("sync", log.read_text())
+            return done, differences(expected, workload.outcome(disk)) if done.returncode == 0 else None
+
+    def workloads(self):
+        return [Run(), Convert("tfrecord"), Convert("cached"), Stage()] + ([Training()] if HAS_ONEDNN else [])
+
+    def test_a_file_system_without_syncs_is_written_to(self):
+        for workload in self.workloads():
+            for reason in (errno.EINVAL, errno.ENOTSUP):
+                with self.subTest(workload=str(workload), reason=errno.errorcode[reason]):
+                    done, wrong = self.outcome(workload, reason)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(wrong, [])
+
+    def test_what_a_sync_says_of_a_full_disk_ends_each_writer(self):
+        for workload in self.workloads():
+            with self.subTest(workload=str(workload)):
+                done, _ = self.outcome(workload, errno.EDQUOT)
+                self.assertEqual(done.returncode, 6, done.stderr)
+                self.assertIn("Disk quota exceeded", done.stderr)
 
 
 class Table(unittest.TestCase):

@@ -41,6 +41,11 @@ TEST(CsvRow, LeavesNumbersAndOtherTextsAsTheyAre) {
   EXPECT_EQ(std::move(row).line(), "-5,-0.5,-1e-09\n");
 }
 
+TEST(CsvRow, HoldsUtf8Alone) {
+  EXPECT_EQ(field_of("r\xe9p/\xc3\xa4"), "r\ufffdp/\u00e4");
+  EXPECT_EQ(field_of("=\xff\xfe,"), "'=\ufffd\ufffd,");
+}
+
 TEST(CsvRow, WritesBooleansAsWordsAndUndefinedAsEmpty) {
   CsvRow row;
   row(true);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/parse.hpp"
 #include "spec/spec_error.hpp"
 
 namespace chexbench::spec {
@@ -28,6 +29,11 @@ TEST(Override, LeavesTheValueOfAFreeTextAlone) {
   EXPECT_EQ(with({"data.root=2017"}).data.root, "2017");
   EXPECT_EQ(with({"data.root=//server/a=b"}).data.root, "//server/a=b");
   EXPECT_EQ(with({"experiment=true"}).name, "true");
+}
+
+TEST(Override, GivesAKeyAnyText) {
+  for (const std::string root : {"2017", "null", "[1]", "\"", "a b", "r\xe9p", "\"r\xe9p\"", "a=b", "\x01"})
+    EXPECT_EQ(with({text_override("data.root", root)}).data.root, root);
 }
 
 TEST(Override, StandsOverTheFileAndTheLastOneWins) {

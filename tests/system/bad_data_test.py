@@ -1,5 +1,6 @@
 """Data that is missing or broken: exit code 3, and the file, the place and the reason."""
 
+import os
 import struct
 import unittest
 import zlib
@@ -57,6 +58,29 @@ class BadImages(SystemTest):
     def test_jpeg_named_png(self):
         self.victim.write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(1000))
         self.refuse("JPEG: expected a marker")
+
+    def test_a_large_file_of_another_format_is_refused_by_its_first_bytes(self):
+        for size in (100 << 20, 3 << 30):
+            for head in (b"", b"BM", b"NES\x1a"):
+                with self.subTest(size=size, head=head):
+                    self.victim.write_bytes(head)
+                    os.truncate(self.victim, size)
+                    self.refuse("byte 0: not a PNG, JPEG or DICOM file")
+                    done = self.fail_with(3, "data", "check", self.root)
+                    self.assertRegex(done.stdout, f"{VICTIM}: byte 0: ")
+        for to in ("tfrecord", "webdataset", "cached"):
+            with self.subTest(to=to):
+                size = ["--image-size", 32] if to == "cached" else []
+                self.fail_with(3, "data", "convert", self.root, "--split", "all", "--to", to, *size,
+                               says=[VICTIM, "byte 0: not a PNG"])
+                self.assertEqual(list((self.root / to).glob("*-manifest.json")), [])
+        self.assertRegex(self.succeed("data", "index", self.root).stdout, r"\nmissing_files: 0\n")
+
+    def test_a_png_may_have_as_many_bytes_as_any_image(self):
+        self.victim.write_bytes(png(64, 64))
+        os.truncate(self.victim, 3 << 30)
+        self.refuse("at most 537 MB")
+        self.fail_with(3, "data", "convert", self.root, "--split", "all", says=[VICTIM, "at most 537 MB"])
 
     def test_an_enormous_header_is_refused_before_memory_is_taken(self):
         self.victim.write_bytes(png(60000, 60000))

@@ -12,11 +12,12 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest, command_line, run
+from harness import HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest, command_line, run
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from plotting.tables import read_csv  # noqa: E402
@@ -190,6 +191,68 @@ class HostileText(SystemTest):
             os.close(terminal)
             self.assertEqual(process.returncode, 0)
             self.assertIsNone(OBEYED.search(text.decode().replace("\r\n", "\n")), form)
+
+
+class NotUtf8(SystemTest):
+    """Names in Latin-1, as old archives have them: of the data folder, of its classes and images, and of the output."""
+
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / os.fsdecode(b"r\xe9p")
+        images = sorted((REAL_IMAGES / "images").iterdir())
+        for number, name in enumerate((b"m\xe9lanome", b"m\xe8lanome")):
+            folder = self.root / os.fsdecode(name)
+            folder.mkdir(parents=True)
+            for image in images[4 * number:4 * number + 4]:
+                shutil.copy(image, folder / os.fsdecode(b"\xe9" + image.name.encode()))
+
+    def shell(self, command):
+        """The last word of a command, as bash takes it."""
+        return subprocess.run(["bash", "-c", "chexbench() { printf %s \"${!#}\"; }\n" + command], capture_output=True,
+                              check=True).stdout
+
+    def test_the_index_is_json_and_its_next_command_names_the_folder(self):
+        told = self.told("data", "index", self.root)
+        self.assertEqual([(label["name"], label["images"]) for label in told["labels"]],
+                         [("m\ufffdlanome", 4), ("m\ufffdlanome", 4)])
+        self.assertEqual(self.shell(told["next"]), b"data.root=" + os.fsencode(self.root))
+        self.assertIn("label.m\\xe9lanome: 4", self.succeed("data", "index", self.root).stdout)
+
+    def test_runs_and_conversions_work_and_write_utf_8(self):
+        out = self.folder / os.fsdecode(b"s\xf6")
+        for form in ("png", "tfrecord", "cached"):
+            with self.subTest(form=form):
+                options = ["--image-size", 32] if form == "cached" else []
+                if form != "png":
+                    self.succeed("data", "convert", self.root, "--split", "all", "--to", form, *options)
+                spec = self.spec(data={"split": "all", "format": form, "deliver": "u8"}, model__image_size=32)
+                self.succeed("--config", spec, "--set", f"data.root={self.root}", "--output", out / form)
+                self.assertEqual(self.report(out / form)["trials"][0]["spec"]["data"]["root"],
+                                 str(self.folder / "r\ufffdp"))
+                for path in [*(out / form).iterdir(), *self.root.glob("*/*.json")]:
+                    path.read_text(encoding="utf-8")
+        self.succeed("data", "check", self.root)
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
+    def test_a_network_that_was_trained_for_such_classes_is_evaluated(self):
+        spec = self.spec(engine="onednn", data={"split": "all"}, model={"name": "mobilenet_v2", "image_size": 32},
+                         training={"batch_size": 4, "epochs": 1, "task": "classes"}, measure={"warmup_steps": 0})
+        out = self.folder / "out"
+        self.succeed("--config", spec, "--set", f"data.root={self.root}", "--output", out)
+        checkpoint, = out.glob("checkpoints/*/last.safetensors")
+        judged = self.folder / os.fsdecode(b"\xfcber")
+        self.succeed("evaluate", "--checkpoint", checkpoint, "--data", self.root, "--split", "all", "--output", judged)
+        for path in [*out.iterdir(), *judged.iterdir()]:
+            if path.is_file():
+                path.read_text(encoding="utf-8")
+
+    def test_what_json_cannot_hold_is_refused(self):
+        self.fail_with(3, "data", "convert", self.root, "--split", "all", "--to", "webdataset", says="--to tfrecord")
+        out = self.folder / os.fsdecode(b"s\xf6")
+        given = ["--config", self.spec(data={"split": "all"}), "--set", f"data.root={self.root}"]
+        self.succeed(*given, "--output", out)
+        self.fail_with(2, "--resume", out, says="give --config and --set")
+        self.succeed(*given, "--resume", out)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import re
+import subprocess
 import unittest
 
-from harness import SystemTest, measured
+from harness import BINARY, HAS_ONEDNN, TIMEOUT_S, SystemTest, measured
 
 NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
 # 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network
@@ -116,6 +118,26 @@ class Predict(SystemTest):
         self.assertEqual(arm["scaling"], "strong")
         self.fail_with(2, "predict", "--config", self.spec(**EMULATED), "--scaling", "strong", "--ranks", "64",
                        says="cannot share a batch of 32")
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
+    def test_what_the_answer_of_a_run_proposes_leads_to_a_prediction(self):
+        for size in (224, 32):
+            with self.subTest(size=size):
+                out = self.folder / f"input{size}"
+                done = self.succeed("--config", self.spec(cores_per_rank=1, model={"name": "mobilenet_v2",
+                                                                                  "image_size": size}), "--output", out)
+                command, = re.findall(r"^ +(chexbench .*predict --report .*)$", done.stdout, re.M)
+                self.assertEqual("calibrate" in command, size == 32)
+                taken = subprocess.run(["bash", "-c", f'chexbench() {{ "{BINARY}" "$@"; }}\n{command}'],
+                                       capture_output=True, text=True, cwd=self.folder, timeout=TIMEOUT_S)
+                self.assertEqual(taken.returncode, 0, taken.stderr)
+                self.assertIn(f"mobilenet_v2 {size}x{size} f32", taken.stdout)
+
+    def test_a_profile_that_lacks_the_network_says_how_one_is_made(self):
+        self.fail_with(2, "predict", "--config", self.spec(model={"name": "mobilenet_v2", "image_size": 96}),
+                       "--accelerator", "v100",
+                       says=["mobilenet_v2 96x96 f32",
+                             "chexbench calibrate --model mobilenet_v2 --image-size 96 --precision f32"])
 
     def test_wrong_requests_are_usage_errors(self):
         spec = self.spec(**EMULATED)

@@ -1,5 +1,6 @@
 """An experiment on one rank: what it writes, and where."""
 
+import contextlib
 import csv
 import io
 import json
@@ -8,8 +9,9 @@ import re
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
-from harness import BINARY, HAS_ONEDNN, SANITIZED, SystemTest
+from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest, command_line
 
 FIRST_COLUMNS = [
     "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
@@ -231,6 +233,20 @@ class Engines(SystemTest):
                              "training.precision=f32, or predict's --precision f32"])
 
 
+@contextlib.contextmanager
+def memory_limit(mib):
+    """The list of processes of a cgroup for so much memory. @raises OSError where none can be made"""
+    version_1 = Path("/sys/fs/cgroup/memory")
+    group = (version_1 if version_1.is_dir() else version_1.parent) / f"chexbench-run-{os.getpid()}"
+    group.mkdir()
+    try:
+        limit = group / ("memory.limit_in_bytes" if version_1.is_dir() else "memory.max")
+        limit.write_text(str(mib << 20))
+        yield group / "cgroup.procs"
+    finally:
+        group.rmdir()
+
+
 class DryRun(SystemTest):
     def test_it_forecasts_memory_and_writes_nothing(self):
         out = self.folder / "out"
@@ -259,6 +275,20 @@ class DryRun(SystemTest):
         self.assertIn("trial 2 of 3: ranks=64", done.stdout)
         self.fail_with(2, "--config", spec, "--dry-run", "--set", "ranks=2,64,4", says="--ranks 64")
         self.fail_with(2, "--config", spec, "--ranks", "16", says="--dry-run")
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
+    def test_under_a_limit_of_memory_the_forecast_names_it_before_any_step(self):
+        spec = self.spec(engine="onednn", model={"name": "resnet50", "image_size": 224}, training__batch_size=64)
+        try:
+            with memory_limit(300) as processes:
+                told = subprocess.run(["sh", "-c", f'echo $$ > {processes} && exec "$@"', "sh",
+                                       *command_line(["--config", spec, "--dry-run"])],
+                                      capture_output=True, text=True, timeout=TIMEOUT_S)
+        except OSError as error:
+            self.skipTest(f"no cgroup with a limit of memory can be made here: {error}")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"too much: 1 rank on a host would take \d{4,} MB, and 315 MB is allowed")
+        self.assertLess(told.stdout.index("too much: "), told.stdout.index("\ntime: "))
 
     @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")
     def test_its_forecast_is_near_what_a_run_then_takes(self):

@@ -71,10 +71,10 @@ std::string line_of(const std::string& experiment, const std::vector<results::Ep
   return results::to_journal_line({.key = experiment, .repeat = {.epochs = epochs}});
 }
 
-// Returns the names as a list in JSON. The name of a folder may be no UTF-8, which JSON must be.
+// Returns the names as a list in JSON.
 std::string list_text(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(json_text(is_utf8(name) ? name : printable(name)));
+  for (const std::string& name : names) quoted.push_back(json_text(kept_label(name)));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
@@ -221,6 +221,8 @@ TrainingState training_state(const spec::Safetensors& file, const std::string& p
   check_reachable(state, path);
   return state;
 }
+
+std::string kept_label(const std::string& name) { return is_utf8(name) ? name : printable(name); }
 
 std::string last_checkpoint(const std::string& folder) { return folder + "/last.safetensors"; }
 

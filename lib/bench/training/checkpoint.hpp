@@ -29,6 +29,9 @@ struct TrainingState {
 // Returns the path of the checkpoint in `folder` from which an interrupted training continues.
 std::string last_checkpoint(const std::string& folder);
 
+// Returns the name of a label as a checkpoint keeps it: that of a folder may be no UTF-8, which JSON must be.
+std::string kept_label(const std::string& name);
+
 // Returns what a checkpoint contains besides its tensors. `path` begins the messages.
 // @throws DataError if it is not a checkpoint, or no training can have reached that state
 TrainingState training_state(const spec::Safetensors& file, const std::string& path);

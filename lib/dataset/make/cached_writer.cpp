@@ -149,7 +149,7 @@ class Writer {
   void convert_image(Tools& tools, std::size_t i) {
     formats::CachedEntry& entry = entries_[i];
     const std::string& path = dataset_.images[i].path;
-    const std::span<const std::byte> encoded = storage::read_file(path, tools.file);
+    const std::span<const std::byte> encoded = read_image_file(*dataset_.store, path, tools.file);
     entry.source_bytes = encoded.size();
     const std::span<std::byte> pixels = tools.maker.memory();
     try {

@@ -13,6 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/folder_lock.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -147,6 +148,7 @@ class Converter {
  public:
   Converter(const ConvertOptions& options, const Dataset& dataset)
       : options_(options),
+        store_(*dataset.store),
         plan_(deal_out(dataset, static_cast<std::size_t>(choose_shards(options, dataset)))),
         progress_("converting", "images", dataset.images.size()),
         conversion_(begin_conversion(options, dataset)) {
@@ -194,7 +196,7 @@ class Converter {
   }
 
   void write_record(const ImageEntry& image, RecordBuffers& buffers, OutputFile& file) {
-    const std::span<const std::byte> file_bytes = storage::read_file(image.path, buffers.image);
+    const std::span<const std::byte> file_bytes = read_image_file(store_, image.path, buffers.image);
     const bool is_dicom = image::is_dicom(file_bytes);
     const std::span<const std::byte> encoded =
         is_dicom ? pixels_of_dicom(image, file_bytes, buffers.dicom) : file_bytes;
@@ -245,6 +247,7 @@ class Converter {
   }
 
   const ConvertOptions& options_;
+  const storage::Store& store_;
   const std::vector<Images> plan_;
   Progress progress_;
   formats::Conversion conversion_;
@@ -282,6 +285,7 @@ formats::Conversion convert_data_set(const ConvertOptions& options) {
   const Dataset dataset = open_dataset(files);
   const std::string folder = formats::format_folder(options.root, options.format);
   make_folder(folder);
+  const FolderLock lock(folder);
   remove_abandoned_files(folder, spec::to_string(options.split) + "-");
   formats::Conversion conversion = options.format == spec::DataFormat::cached ? convert_to_cached(options, dataset)
                                                                               : convert_to_shards(options, dataset);

@@ -41,7 +41,9 @@ int open_locked(const std::string& path) {
 }  // namespace
 
 bool lock_if_named(int descriptor, const std::string& path) {
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) fail_at(path, "lock (is another conversion writing it?)");
+  // On a file system without locks it is written unlocked, as every other file.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    fail_at(path, "lock (is another conversion writing it?)");
   struct stat locked {
   }, named{};
   return ::fstat(descriptor, &locked) == 0 && ::lstat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&
@@ -91,7 +93,7 @@ bool PlacedFile::read(std::uint64_t at, std::span<std::byte> bytes) const {
 }
 
 void PlacedFile::commit(const std::string& name) {
-  if (::fsync(descriptor_) != 0) fail("write");
+  if (!sync_descriptor(descriptor_)) fail("write");
   if (std::rename(path_.c_str(), name.c_str()) != 0) fail("rename");
 }
 

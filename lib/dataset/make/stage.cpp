@@ -11,9 +11,11 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/folder_lock.hpp"
 #include "core/interrupt.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/make/convert.hpp"
@@ -96,7 +98,7 @@ void check_options(const StageOptions& options) {
     throw SpecError(
         fmt::format("data stage: cached pixels are made on the machine that reads them: stage the images (--format "
                     "png), then run: chexbench data convert {} --split {} --to cached",
-                    options.folder, spec::to_string(options.data.split)));
+                    shell_word(options.folder), spec::to_string(options.data.split)));
   }
   std::error_code ignored;
   if (fs::equivalent(options.data.root, options.folder, ignored)) {
@@ -134,6 +136,7 @@ class Stager {
   Staging run() {
     const double start_s = now_s();
     make_folder(options_.folder);
+    const FolderLock lock(options_.folder);
     look();
     check_room();
     copy();
@@ -245,7 +248,7 @@ std::uint64_t free_bytes(const std::string& folder) {
 Staging stage_data_set(const StageOptions& options) {
   check_options(options);
   if (spec::reads_shards(options.data.format) &&
-      find_layout(storage::DataRoot(options.data)) == spec::DataLayout::folders) {
+      find_layout(storage::DataRoot(options.data)).layout == spec::DataLayout::folders) {
     throw SpecError(
         "data stage: shards of data.layout folders cannot be staged without the images, because their labels are the "
         "images' folders: "

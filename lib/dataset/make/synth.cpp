@@ -8,6 +8,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/folder_lock.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "dataset/index.hpp"
@@ -35,16 +36,27 @@ std::string marker_text(const SynthOptions& options) {
       kVersion, options.images, options.size, options.seed);
 }
 
+[[noreturn]] void refuse(const SynthOptions& options) {
+  throw OutputError(
+      fmt::format("{} already exists and is not a synthetic set: choose another folder", options.directory));
+}
+
 void check_options(const SynthOptions& options) {
   if (options.images < 1) throw SpecError(fmt::format("--images {}: it must be at least 1", options.images));
   if (options.size < 32 || options.size > 8192)
     throw SpecError(fmt::format("--size {}: it must be from 32 to 8192", options.size));
 }
 
-// Makes the directory and marks it as a synthetic set. A set with the same options is continued; another data set must
+// Makes the directory, unless something else has its name. @throws OutputError
+void make_directory(const SynthOptions& options) {
+  std::error_code error;
+  if (fs::exists(options.directory, error) && !fs::is_directory(options.directory, error)) refuse(options);
+  make_folder(options.directory);
+}
+
+// Marks the directory as a synthetic set. A set with the same options is continued; another data set must
 // never be written into. @throws OutputError if the directory holds something else
 void claim_directory(const SynthOptions& options) {
-  const fs::path directory(options.directory);
   std::error_code error;
   if (fs::exists(marker_path(options), error)) {
     storage::ByteBuffer buffer;
@@ -56,12 +68,8 @@ void claim_directory(const SynthOptions& options) {
                     options.directory, marker_path(options)));
   }
   // A process that was killed while it wrote the marker has left nothing else.
-  if (fs::is_directory(directory, error)) remove_abandoned_files(options.directory, kMarker);
-  if (fs::exists(directory, error) && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error))) {
-    throw OutputError(
-        fmt::format("{} already exists and is not a synthetic set: choose another folder", options.directory));
-  }
-  make_folder(options.directory);
+  remove_abandoned_files(options.directory, kMarker);
+  if (!fs::is_empty(options.directory, error)) refuse(options);
   write_file_atomically(marker_path(options), marker_text(options));
 }
 
@@ -125,6 +133,8 @@ SynthResult write_synthetic_set(const SynthOptions& options) {
   check_options(options);
   storage::check_is_folder(options.directory, "data synth");
   const double start_s = now_s();
+  make_directory(options);
+  const FolderLock lock(options.directory);
   claim_directory(options);
   const fs::path images = fs::path(options.directory) / "images";
   make_folder(images);

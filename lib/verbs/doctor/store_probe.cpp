@@ -26,7 +26,7 @@ std::string file_to_read(const storage::DataRoot& root) {
   }
   if (!first.empty()) return fmt::format("{}/{}", folder, first);
   dataset::NameArena names;
-  const std::vector<dataset::ImageFile> images = dataset::find_image_files(root, names);
+  const std::vector<dataset::ImageFile> images = dataset::list_images(*root.store, root.path, names);
   if (images.empty()) throw DataError(fmt::format("no data set at '{}': there is no shard and no image", root.path));
   return std::string(images.front().path);
 }

@@ -16,6 +16,7 @@
 #include "bench/evaluation.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/rank_agreement.hpp"
+#include "bench/training/checkpoint.hpp"
 #include "bench/training/labels.hpp"
 #include "bench/training/ten_crop.hpp"
 #include "core/credentials.hpp"
@@ -59,7 +60,7 @@ void check_labels(const EvaluatedNetwork& network, const dataset::Dataset& image
                                 options.checkpoint, network.outputs, options.root, images.labels(),
                                 fmt::join(images.label_names, ", "), kMend));
   }
-  const auto [ours, theirs] = std::ranges::mismatch(network.labels, images.label_names);
+  const auto [ours, theirs] = std::ranges::mismatch(network.labels, images.label_names, {}, {}, bench::kept_label);
   if (network.labels.empty() || ours == network.labels.end()) return;
   throw DataError(fmt::format(
       "checkpoint: {}: it was trained for '{}' where the images of {} have '{}' (label {} of "

@@ -7,7 +7,6 @@
 
 #include "bench/training/checkpoint.hpp"
 #include "core/errors.hpp"
-#include "core/json_text.hpp"
 #include "core/printable.hpp"
 #include "engine/engine.hpp"
 #include "engine/initial_weights.hpp"
@@ -74,7 +73,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
     throw DataError(fmt::format("{}: {}: it is of the network '{}', which this version does not have{}", kSubject, path,
                                 printable(network.name), suggestion(network.name, known)));
   }
-  std::vector<std::string> overrides = {"model.name=" + json_text(network.name)};
+  std::vector<std::string> overrides = {spec::text_override("model.name", network.name)};
   if (network.use.empty()) {  // of a version that knew no colors
     overrides.emplace_back("data.color=gray");
     return overrides;
@@ -100,7 +99,7 @@ spec::Experiment experiment_of(const bench::TrainedNetwork& network, const Evalu
     root = std::filesystem::path(options.images.front()).parent_path().string();
     if (root.empty()) root = ".";
   }
-  overrides.push_back("data.root=" + json_text(root));
+  overrides.push_back(spec::text_override("data.root", root));
   overrides.push_back("data.split=" + options.split);
   overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
   return only_trial("{}", "--set", overrides);

@@ -15,6 +15,7 @@
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
+#include "core/utf8.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
 #include "spec/text_file.hpp"
@@ -68,6 +69,8 @@ spec::SweepSpec sweep_of(const RunSpec& run) { return spec::parse_spec(run.text,
 void keep_spec(const RunSpec& run, const std::string& folder) {
   std::error_code error;
   if (std::filesystem::exists(path_in(folder), error)) return;
+  // JSON would hold other names than those; --resume then asks for --config and --set.
+  if (!std::ranges::all_of(run.overrides, is_utf8)) return;
   std::vector<std::string> overrides;
   std::ranges::transform(run.overrides, std::back_inserter(overrides), without_credentials);
   const nlohmann::ordered_json object = {{kFormatVersionKey, kFormatVersion},
