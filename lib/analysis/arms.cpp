@@ -78,7 +78,7 @@ std::string Pair::base_name(const Aspect& aspect) const { return name_beside(bas
 std::optional<Pair> pair_of(const Measured& trial, const Measured& base) {
   const auto ratio = results::paired_rates(trial.trial, base.trial);
   if (!ratio) return std::nullopt;
-  return Pair{.trial = trial, .base = base, .ratio = *ratio, .grade = grade_of(trial.trial, base.trial)};
+  return Pair{.trial = trial, .base = base, .ratio = *ratio, .grade = grade_of(trial.trial, base.trial, *ratio)};
 }
 
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect) {
