@@ -43,14 +43,17 @@ Rivals::Rivals(const Trials& trials, spec::LeaveOut leave_out) : trials_(trials)
 
 std::string Measured::name() const { return results::marked(trial); }
 
-Trials measured_trials(const std::vector<results::TrialResult>& trials) {
+Trials measured_trials(const std::vector<results::TrialResult>& trials, std::vector<results::Figures> figures) {
   Trials measured;
-  std::vector<results::Figures> figures = derive_all_figures(trials);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (figures[i].images_per_s.value_or(0) > 0)
       measured.push_back({.trial = trials[i], .figures = std::move(figures[i])});
   }
   return measured;
+}
+
+Trials measured_trials(const std::vector<results::TrialResult>& trials) {
+  return measured_trials(trials, derive_all_figures(trials));
 }
 
 Trials widest(const Trials& trials) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
@@ -16,6 +16,6 @@ inline constexpr std::size_t kMostPoints = 300;
 // also has its label, the index of the first trial of its arm, flags, resolved spec, times by rank, counters by op,
 // scores by label with their curves, and the curves of its repeats. Takes milliseconds per trial, like
 // derive_figures().
-std::string page_data(const results::Report& report);
+std::string page_data(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report
