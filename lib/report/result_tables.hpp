@@ -40,7 +40,7 @@ inline constexpr const char* kTwoJobsCaption =
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 
-// Returns the tables of a report. Takes milliseconds per trial, like derive_figures().
+// Returns the tables of a report.
 ResultTables result_tables(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report

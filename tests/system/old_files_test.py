@@ -35,7 +35,7 @@ class OldFiles(SystemTest):
         return versions
 
     def cut(self, version, run, lines):
-        """What a kill leaves of a run: the first lines of its journal. Returns also the command that goes on with it."""
+        """What a kill leaves of a run: the first lines of its journal. Returns also the command to go on with it."""
         folder = self.folder / f"{run}-{version.name}"
         shutil.copytree(version / run, folder)
         (folder / "report.json").unlink()
