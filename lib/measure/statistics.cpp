@@ -64,13 +64,13 @@ class ResampledMedian {
     std::ranges::fill(counts_, std::size_t{0});
     for (const std::size_t round : rounds) ++counts_[places_[round]];
     const std::size_t below_middle = (rounds.size() - 1) / 2, middle = rounds.size() / 2;
-    std::size_t place = 0, seen = counts_[0];
-    const auto value_at = [&](std::size_t position) {
-      while (seen <= position) seen += counts_[++place];
-      return sorted_[place];
-    };
-    const double low = value_at(below_middle);
-    return below_middle == middle ? low : (low + value_at(middle)) / 2;
+    std::size_t seen = 0, low = 0, high = 0;
+    for (const std::size_t count : counts_) {  // without a branch, which no processor could foresee
+      seen += count;
+      low += seen <= below_middle ? 1 : 0;
+      high += seen <= middle ? 1 : 0;
+    }
+    return low == high ? sorted_[low] : (sorted_[low] + sorted_[high]) / 2;
   }
 
  private:
