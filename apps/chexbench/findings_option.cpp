@@ -58,8 +58,8 @@ report::TableOptions table_options(const std::string& findings, const std::strin
   return options;
 }
 
-void print_result(const results::Report& report, const std::string& findings, const std::string& folder) {
-  print_shown(report::result_table(report, table_options(findings, "table", folder)));
+void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder) {
+  print_shown(report::result_table(evaluation, table_options(findings, "table", folder)));
 }
 
 }  // namespace chexbench::app

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "analysis/evaluation.hpp"
 #include "report/table.hpp"
-#include "results/record.hpp"
 
 namespace chexbench::app {
 
@@ -20,6 +20,6 @@ report::TableOptions table_options(const std::string& findings, const std::strin
 
 // Prints the answer, the table and the findings of a run whose results are in `folder`, with these options.
 // @throws as print_shown()
-void print_result(const results::Report& report, const std::string& findings, const std::string& folder);
+void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder);
 
 }  // namespace chexbench::app

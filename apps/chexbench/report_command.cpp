@@ -41,13 +41,14 @@ void run(const ReportArguments& arguments) {
   if (!results::has_results(report)) {
     throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file));
   }
+  const analysis::Evaluation evaluation(report);
   const fs::path parent = fs::path(file).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   report::TableOptions options = table_options(arguments.findings, format, folder);
-  if (arguments.output.empty() && format == "table") return print_result(report, arguments.findings, folder);
-  if (!asks_for_a_form(arguments)) print_result(report, "", folder);
+  if (arguments.output.empty() && format == "table") return print_result(evaluation, arguments.findings, folder);
+  if (!asks_for_a_form(arguments)) print_result(evaluation, "", folder);
   if (!arguments.output.empty()) options = {.findings = options.findings, .folder = options.folder};
-  const std::string text = report::format_report(report, format, options);
+  const std::string text = report::format_report(evaluation, format, options);
   std::string path = arguments.output;
   if (path.empty() && format == "html") {
     path = fs::path(file).replace_filename("report.html").string();

@@ -88,13 +88,14 @@ std::string checkpoints_of(const std::string& folder) { return folder + "/checkp
 // standard output any more never hides that a file could not be written
 void publish(results::Report& report, const std::string& folder, const RunArguments& arguments) {
   verbs::conclude(report);
+  const analysis::Evaluation evaluation(report);
   std::exception_ptr first_error;
   bool reader_gone = false;
   try {
     if (arguments.format == "table") {
-      print_result(report, arguments.findings, folder);
+      print_result(evaluation, arguments.findings, folder);
     } else {
-      print(report::format_report(report, arguments.format), arguments.format);
+      print(report::format_report(evaluation, arguments.format), arguments.format);
     }
   } catch (const ReaderGone&) {
     first_error = std::current_exception();
@@ -103,7 +104,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
     first_error = std::current_exception();
   }
   try {
-    for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
+    for (const std::string& path : report::write_report(evaluation, folder)) log::info("wrote {}", path);
     if (arguments.mllog) log::info("wrote {}", report::write_mllog(report, folder));
   } catch (const OutputError&) {
     if (!first_error || reader_gone) throw;

@@ -49,8 +49,8 @@ Ablation ablation(const Group& group) {
         AblationStep{.trial = trial, .name = name_in(group, *trial), .images_per_s = results::median_rate(*trial)});
     if (before != nullptr) {
       step.to_before = results::paired_rates(*trial, *before);
-      if (step.to_before) step.grade = grade_of(*trial, *before);
-      step.to_first = results::paired_rates(*trial, first);
+      if (step.to_before) step.grade = grade_of(*trial, *before, *step.to_before);
+      step.to_first = before == &first ? step.to_before : results::paired_rates(*trial, first);
     }
     before = trial;
   }

@@ -40,8 +40,8 @@ std::string marked_name(const Measured& arm, const std::string& name) {
 // Makes the answer from the arms of a report.
 class Teller {
  public:
-  explicit Teller(const results::Report& report)
-      : report_(report), measured_(measured_trials(report.trials)), chosen_(competitors(widest(measured_))) {}
+  explicit Teller(const Evaluation& evaluation)
+      : report_(evaluation.report), measured_(evaluation.measured), chosen_(competitors(widest(measured_))) {}
 
   Answer tell() {
     if (chosen_.empty()) return nothing();
@@ -236,7 +236,7 @@ class Teller {
   }
 
   const results::Report& report_;
-  const Trials measured_;
+  const Trials& measured_;
   const Trials chosen_;
   Answer answer_;
   std::vector<std::string> must_, may_, disturbed_, unstable_, buffer_fed_;
@@ -245,7 +245,7 @@ class Teller {
 
 }  // namespace
 
-Answer derive_answer(const results::Report& report) { return Teller(report).tell(); }
+Answer derive_answer(const Evaluation& evaluation) { return Teller(evaluation).tell(); }
 
 std::vector<const results::Finding*> by_worth(const std::vector<results::Finding>& findings) {
   std::vector<const results::Finding*> order;

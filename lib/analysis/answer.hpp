@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/evaluation.hpp"
 #include "measure/statistics.hpp"
 #include "results/record.hpp"
 
@@ -36,7 +37,7 @@ struct Answer {
 // It compares arms of the most ranks: the fastest that differs from the first of them in its pipeline alone, or if none
 // does in its format, its storage, or other settings. A run of one arm is told for itself: how far it scales, if its
 // ranks were swept, and how well it learned, if it trained over epochs.
-Answer derive_answer(const results::Report& report);
+Answer derive_answer(const Evaluation& evaluation);
 
 // Returns the findings by what they cost (Finding::worth_share), those that say what to do before those that do not.
 // The pointers are into the argument.

@@ -43,14 +43,17 @@ Rivals::Rivals(const Trials& trials, spec::LeaveOut leave_out) : trials_(trials)
 
 std::string Measured::name() const { return results::marked(trial); }
 
-Trials measured_trials(const std::vector<results::TrialResult>& trials) {
+Trials measured_trials(const std::vector<results::TrialResult>& trials, std::vector<results::Figures> figures) {
   Trials measured;
-  std::vector<results::Figures> figures = derive_all_figures(trials);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (figures[i].images_per_s.value_or(0) > 0)
       measured.push_back({.trial = trials[i], .figures = std::move(figures[i])});
   }
   return measured;
+}
+
+Trials measured_trials(const std::vector<results::TrialResult>& trials) {
+  return measured_trials(trials, derive_all_figures(trials));
 }
 
 Trials widest(const Trials& trials) {
@@ -78,7 +81,7 @@ std::string Pair::base_name(const Aspect& aspect) const { return name_beside(bas
 std::optional<Pair> pair_of(const Measured& trial, const Measured& base) {
   const auto ratio = results::paired_rates(trial.trial, base.trial);
   if (!ratio) return std::nullopt;
-  return Pair{.trial = trial, .base = base, .ratio = *ratio, .grade = grade_of(trial.trial, base.trial)};
+  return Pair{.trial = trial, .base = base, .ratio = *ratio, .grade = grade_of(trial.trial, base.trial, *ratio)};
 }
 
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect) {

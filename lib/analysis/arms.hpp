@@ -24,7 +24,8 @@ struct Measured {
 };
 using Trials = std::vector<Measured>;
 
-// Returns those of the trials that were measured, in their order.
+// Returns those of the trials that were measured, in their order, with their figures, which `figures` has of all.
+Trials measured_trials(const std::vector<results::TrialResult>& trials, std::vector<results::Figures> figures);
 Trials measured_trials(const std::vector<results::TrialResult>& trials);
 
 // Returns the trial with the most ranks of each arm. A reader who wants to scale asks what holds there.

@@ -11,7 +11,6 @@
 #include "analysis/comparison.hpp"
 #include "analysis/economics.hpp"
 #include "analysis/gpu_findings.hpp"
-#include "analysis/grade.hpp"
 #include "analysis/input_findings.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/rank_spread.hpp"
@@ -21,7 +20,6 @@
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
-#include "results/rates.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::analysis {
@@ -136,12 +134,11 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
     if (is_ready_made(fed) || !fed.trains()) continue;
     const Measured* const ceiling = rivals.first(fed, is_ready_made);
     if (ceiling == nullptr) continue;
-    const auto ratio = results::paired_rates(fed.trial, ceiling->trial);
-    if (!ratio) continue;
-    const Pair pair{.trial = fed, .base = *ceiling, .ratio = *ratio, .grade = grade_of(fed.trial, ceiling->trial)};
-    findings.push_back(comparison("ceiling", pair,
+    const std::optional<Pair> pair = pair_of(fed, *ceiling);
+    if (!pair) continue;
+    findings.push_back(comparison("ceiling", *pair,
                                   fmt::format("{}; the batches of {} are ready-made, so no input can give more.",
-                                              compared(pair), ceiling->name()),
+                                              compared(*pair), ceiling->name()),
                                   "ready-made batches"));
   }
 }

@@ -26,10 +26,9 @@ results::Grade grade_of(const results::SharedRounds& rounds, const measure::Rati
                                                          : results::Grade::machine_too_busy;
 }
 
-results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b) {
+results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b, const measure::Ratio& ratio) {
   if (results::is_buffer_fed(a) || results::is_buffer_fed(b)) return results::Grade::sample_too_small;
-  const results::SharedRounds rounds = results::shared_rounds(a, b);
-  return grade_of(rounds, measure::paired_ratio(rounds.a, rounds.b, a.spec.measure.seed));
+  return grade_of(results::shared_rounds(a, b), ratio);
 }
 
 }  // namespace chexbench::analysis

@@ -20,8 +20,8 @@ inline constexpr double kSignLevel = 0.0625;
 //   cannot_tell        they do not
 results::Grade grade_of(const results::SharedRounds& rounds, const measure::Ratio& ratio);
 
-// Returns the same for two trials, and sample_too_small also if one of them lived off what it had buffered. The trials
-// must share a round.
-results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b);
+// Returns the same for two trials whose results::paired_rates() is `ratio`, and sample_too_small also if one of them
+// lived off what it had buffered.
+results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b, const measure::Ratio& ratio);
 
 }  // namespace chexbench::analysis

@@ -206,8 +206,9 @@ std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial
 
 std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& all) {
   std::vector<SecondJobCost> costs;
-  Rivals rivals(all, leave_out_second_job);
   const auto is_alone = [](const Measured& twin) { return !spec::has_second_job(twin.trial.spec); };
+  if (std::ranges::all_of(trials, is_alone)) return costs;
+  Rivals rivals(all, leave_out_second_job);
   for (const Measured& one : trials) {
     if (is_alone(one)) continue;
     const Measured* const twin = rivals.first(one, is_alone);

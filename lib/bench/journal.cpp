@@ -100,7 +100,8 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
     throw SpecError(
         fmt::format("--resume {}: none of the {} repeats in its journal.jsonl belongs to a trial of this "
                     "experiment as it is now ({}); use --output for a new run",
-                    folder, journalled.size(), difference.empty() ? "spec, --set, number of ranks" : difference));
+                    folder, journalled.size(),
+                    difference.empty() ? "spec, --set, number of ranks, version of chexbench" : difference));
   }
 }
 

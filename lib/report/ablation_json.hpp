@@ -16,11 +16,11 @@ void write_ratio(const results::JsonWriter<Json>& write, const char* name, const
   write(interval, ratio ? ratio->ci95 : std::nullopt);
 }
 
-// Returns an array with one object per ablation of the report: over, emulated, and its steps.
+// Returns an array with one object per ablation: over, emulated, and its steps.
 template <class Json>
-Json ablations_to_json(const results::Report& report) {
+Json ablations_to_json(const std::vector<analysis::Ablation>& ablations) {
   Json all = Json::array();
-  for (const analysis::Ablation& ablation : analysis::ablations(report)) {
+  for (const analysis::Ablation& ablation : ablations) {
     Json steps = Json::array();
     for (const analysis::AblationStep& step : ablation.steps) {
       const results::JsonWriter write(steps.emplace_back(Json::object()));

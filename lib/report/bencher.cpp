@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/derive.hpp"
 #include "report/finished_trials.hpp"
 #include "results/figures.hpp"
 
@@ -24,11 +23,11 @@ Json measures_of(const results::Figures& figures) {
 
 }  // namespace
 
-std::string bencher_json(const results::Report& report) {
+std::string bencher_json(const analysis::Evaluation& evaluation) {
   Json object = Json::object();
-  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
-  for (const FinishedTrial& finished : finished_trials(report))
-    object[finished.name] = measures_of(figures[static_cast<std::size_t>(finished.trial - report.trials.data())]);
+  const results::TrialResult* const first = evaluation.report.trials.data();
+  for (const FinishedTrial& finished : finished_trials(evaluation.report))
+    object[finished.name] = measures_of(evaluation.figures[static_cast<std::size_t>(finished.trial - first)]);
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
@@ -11,6 +11,6 @@ namespace chexbench::report {
 // `throughput`, images/s with the ends of its 95 % interval as lower_value and upper_value if it has one, and
 // `wait-share`, a share of 1, if the trial has it. Logs a warning for each trial that is left out.
 // @throws DataError if no trial was measured to its end
-std::string bencher_json(const results::Report& report);
+std::string bencher_json(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/evaluation.hpp"
 #include "report/column.hpp"
-#include "results/record.hpp"
 
 namespace chexbench::report {
 
 // One row per trial. The first columns, up to `emulated`, keep their places; find the others by their names. After
 // them, each key in which trials differ has a column (swept_keys.hpp).
-std::string trials_csv(const results::Report& report);
+std::string trials_csv(const analysis::Evaluation& evaluation);
 std::vector<Column> trials_columns(const results::Report& report);
 
 // One row per repeat, disturbed ones included. Like trials.csv, it ends with the keys in which trials differ.
@@ -33,7 +33,7 @@ std::vector<Column> ops_columns(const results::Report& report);
 // The files below are empty, without a header, if they have no row.
 
 // One row for each op and part that a trial waits for, the longest wait first.
-std::string waits_csv(const results::Report& report);
+std::string waits_csv(const analysis::Evaluation& evaluation);
 std::vector<Column> waits_columns(const results::Report& report);
 
 // One row for each throttle reason that the GPUs of a trial had, the most frequent first.
@@ -72,7 +72,7 @@ std::vector<Column> gpu_throttle_columns(const results::Report& report);
 struct CsvFile {
   const char* name;  // "trials.csv"
   const char* rows;  // what a row is, as a sentence without a full stop
-  std::string (*text)(const results::Report&);
+  std::string (*text)(const analysis::Evaluation&);
   std::vector<Column> (*columns)(const results::Report&);
 };
 

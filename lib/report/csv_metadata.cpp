@@ -48,29 +48,35 @@ Json file_to_json(const CsvFile& file, const results::Report& report) {
           {"tableSchema", {{"columns", std::move(columns)}}}};
 }
 
+// Of a file that holds no figures.
+template <std::string (*csv)(const results::Report&)>
+std::string of_report(const analysis::Evaluation& evaluation) {
+  return csv(evaluation.report);
+}
+
 }  // namespace
 
 std::span<const CsvFile> csv_files() {
   static constexpr std::array files{
       CsvFile{"trials.csv", "One row per trial", trials_csv, trials_columns},
-      CsvFile{"repeats.csv", "One row per repeat of a trial", repeats_csv, repeats_columns},
-      CsvFile{"steps.csv", "One row per measured step of each rank and repeat", steps_csv, steps_columns},
-      CsvFile{"ops.csv", "One row per op of each repeat, summed over its ranks and their threads", ops_csv,
+      CsvFile{"repeats.csv", "One row per repeat of a trial", of_report<repeats_csv>, repeats_columns},
+      CsvFile{"steps.csv", "One row per measured step of each rank and repeat", of_report<steps_csv>, steps_columns},
+      CsvFile{"ops.csv", "One row per op of each repeat, summed over its ranks and their threads", of_report<ops_csv>,
               ops_columns},
       CsvFile{"waits.csv", "One row for each op and part that a trial waits for, the longest wait first", waits_csv,
               waits_columns},
-      CsvFile{"throttle.csv", "One row for each throttle reason that the GPUs of a trial had", throttle_csv,
+      CsvFile{"throttle.csv", "One row for each throttle reason that the GPUs of a trial had", of_report<throttle_csv>,
               throttle_columns},
-      CsvFile{"notes.csv", "One row per note of a trial", notes_csv, notes_columns},
-      CsvFile{"epochs.csv", "One row per epoch of a training", epochs_csv, epochs_columns},
-      CsvFile{"aurocs.csv", "One row per label of each epoch", aurocs_csv, aurocs_columns},
-      CsvFile{"roc.csv", "One row per point of the ROC curve of each label, of the best epoch of each repeat", roc_csv,
-              roc_columns},
+      CsvFile{"notes.csv", "One row per note of a trial", of_report<notes_csv>, notes_columns},
+      CsvFile{"epochs.csv", "One row per epoch of a training", of_report<epochs_csv>, epochs_columns},
+      CsvFile{"aurocs.csv", "One row per label of each epoch", of_report<aurocs_csv>, aurocs_columns},
+      CsvFile{"roc.csv", "One row per point of the ROC curve of each label, of the best epoch of each repeat",
+              of_report<roc_csv>, roc_columns},
       CsvFile{"reliability.csv", "One row per bin of probabilities of each label, of the best epoch of each repeat",
-              reliability_csv, reliability_columns},
-      CsvFile{"gpu.csv", "One row per sample of the GPU of each rank and repeat", gpu_csv, gpu_columns},
-      CsvFile{"gpu_throttle.csv", "One row for each throttle reason of each sample of gpu.csv", gpu_throttle_csv,
-              gpu_throttle_columns}};
+              of_report<reliability_csv>, reliability_columns},
+      CsvFile{"gpu.csv", "One row per sample of the GPU of each rank and repeat", of_report<gpu_csv>, gpu_columns},
+      CsvFile{"gpu_throttle.csv", "One row for each throttle reason of each sample of gpu.csv",
+              of_report<gpu_throttle_csv>, gpu_throttle_columns}};
   return files;
 }
 

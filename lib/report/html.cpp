@@ -76,11 +76,11 @@ std::string filled(const PageFiles& files, const Page& page) {
 
 }  // namespace
 
-std::string html_page(const results::Report& report) {
+std::string html_page(const analysis::Evaluation& evaluation) {
   const PageFiles files = page_files();
-  return filled(files, {.title = report.experiment,
+  return filled(files, {.title = evaluation.report.experiment,
                         .numbers = "report.json and trials.csv",
-                        .data = page_data(report),
+                        .data = page_data(evaluation),
                         .scripts = files.report});
 }
 

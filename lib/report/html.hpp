@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
 // Returns the page, with findings, charts, tables, environment and resolved specs. It has charts only if this build has
 // Chart.js; the tables are the same without. The page of a report without results says that nothing was measured.
-std::string html_page(const results::Report& report);
+std::string html_page(const analysis::Evaluation& evaluation);
 
 // Returns the page of an evaluation, with charts if this build has Chart.js. `name` is its title, and `json` what
 // evaluation.json holds (verbs/evaluate).

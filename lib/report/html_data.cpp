@@ -13,7 +13,6 @@
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
-#include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/published_aurocs.hpp"
@@ -163,8 +162,8 @@ Json trial_of(const results::TrialResult& trial, const results::Figures& figures
   return object;
 }
 
-Json answer_of(const results::Report& report) {
-  analysis::Answer answer = analysis::derive_answer(report);
+Json answer_of(const analysis::Evaluation& evaluation) {
+  analysis::Answer answer = analysis::derive_answer(evaluation);
   const std::string here = analysis::with_folder(kPageFolder, answer.command);
   const bool reads_folder = here != answer.command;
   std::ranges::replace(answer.lines, answer.command, here);
@@ -196,9 +195,9 @@ Json findings_of(const results::Report& report) {
 }
 
 // Returns the trials in the order in which they are worth a place on the page: those of the answer, then the fastest.
-std::vector<std::size_t> by_rate(const results::Report& report, const std::vector<results::Figures>& figures,
-                                 const Json& answer) {
-  std::vector<std::size_t> order(report.trials.size());
+std::vector<std::size_t> by_rate(const analysis::Evaluation& evaluation, const Json& answer) {
+  const std::vector<results::TrialResult>& trials = evaluation.report.trials;
+  std::vector<std::size_t> order(trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto is_answers = [&](const Json& name) {
     return std::ranges::any_of(std::array{"trial", "base"}, [&](const char* key) {
@@ -207,20 +206,20 @@ std::vector<std::size_t> by_rate(const results::Report& report, const std::vecto
     });
   };
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) {
-    return std::pair(is_answers(report.trials[i].trial), figures[i].images_per_s.value_or(0));
+    return std::pair(is_answers(trials[i].trial), evaluation.figures[i].images_per_s.value_or(0));
   });
   return order;
 }
 
 // Returns the trials in their order; as many as fit, because a browser shows no page of 40 MB.
-Json trials_of(const results::Report& report, const Json& answer) {
+Json trials_of(const analysis::Evaluation& evaluation, const Json& answer) {
+  const results::Report& report = evaluation.report;
   const results::Labels labels = results::label_trials(report.trials);
-  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
   std::map<std::size_t, Json> chosen;
   std::size_t bytes = 0;
-  for (const std::size_t i : by_rate(report, figures, answer)) {
+  for (const std::size_t i : by_rate(evaluation, answer)) {
     if (chosen.size() >= kLeastTrials && bytes > kMostTrialBytes) break;
-    Json& trial = chosen[i] = trial_of(report.trials[i], figures[i], label_of(labels, i));
+    Json& trial = chosen[i] = trial_of(report.trials[i], evaluation.figures[i], label_of(labels, i));
     bytes += trial.dump(-1, ' ', false, Json::error_handler_t::replace).size();
   }
   spec::Numbering arms;  // trials that differ only in their ranks share one
@@ -246,19 +245,20 @@ std::string left_out(const results::Report& report, const Json& page) {
 
 }  // namespace
 
-std::string page_data(const results::Report& report) {
-  const ResultTables tables = result_tables(report);
+std::string page_data(const analysis::Evaluation& evaluation) {
+  const results::Report& report = evaluation.report;
+  const ResultTables tables = result_tables(evaluation);
   Json object = Json::object();
   object["experiment"] = report.experiment;
   object["measured"] = results::has_results(report);
   object["title"] = tables.title;
   object["notes"] = tables.notes;
   results::visit_environment(results::JsonWriter(object["environment"] = Json::object()), report.environment);
-  object["answer"] = answer_of(report);
+  object["answer"] = answer_of(evaluation);
   object["findings"] = findings_of(report);
-  object["ablations"] = ablations_to_json<Json>(report);
-  object["second_jobs"] = second_jobs_to_json<Json>(report);
-  object["trials"] = trials_of(report, object["answer"]);
+  object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
+  object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
+  object["trials"] = trials_of(evaluation, object["answer"]);
   if (const std::string note = left_out(report, object); !note.empty()) object["notes"].push_back(note);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
@@ -14,8 +14,7 @@ inline constexpr std::size_t kMostPoints = 300;
 // Returns one JSON object. Environment, findings, ablations and figures are as in report.json, except that the findings
 // that cost most come first. The answer is added; its command reads the results in ".", the page's folder. Each trial
 // also has its label, the index of the first trial of its arm, flags, resolved spec, times by rank, counters by op,
-// scores by label with their curves, and the curves of its repeats. Takes milliseconds per trial, like
-// derive_figures().
-std::string page_data(const results::Report& report);
+// scores by label with their curves, and the curves of its repeats.
+std::string page_data(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report

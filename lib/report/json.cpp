@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/derive.hpp"
 #include "report/ablation_json.hpp"
 #include "report/second_job_json.hpp"
 #include "results/fields.hpp"
@@ -51,7 +50,8 @@ void print(const Json& value, const std::string& indent, std::string& text) {
 
 }  // namespace
 
-std::string to_json(const results::Report& report) {
+std::string to_json(const analysis::Evaluation& evaluation) {
+  const results::Report& report = evaluation.report;
   Json object = Json::object();
   object["schema_version"] = results::kSchemaVersion;
   object["experiment"] = report.experiment;
@@ -60,11 +60,11 @@ std::string to_json(const results::Report& report) {
   Json& findings = object["findings"] = Json::array();
   for (const results::Finding& finding : report.findings)
     results::visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
-  object["ablations"] = ablations_to_json<Json>(report);
-  object["second_jobs"] = second_jobs_to_json<Json>(report);
+  object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
+  object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
   Json& trials = object["trials"] = Json::array();
-  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
-  for (std::size_t i = 0; i < figures.size(); ++i) trials.push_back(trial_to_json(report.trials[i], figures[i]));
+  for (std::size_t i = 0; i < report.trials.size(); ++i)
+    trials.push_back(trial_to_json(report.trials[i], evaluation.figures[i]));
   std::string text;
   print(object, "", text);
   return text + '\n';

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
 // Returns the report as JSON: schema_version, environment, findings, ablations, and each trial with its resolved spec,
 // figures, repeats, op counters, steps and samples of GPUs, but without traces. Numbers keep every bit; NaN (the loss
 // of an engine that does no arithmetic) and numbers beyond results::kLargestMeasured become null.
-std::string to_json(const results::Report& report);
+std::string to_json(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report

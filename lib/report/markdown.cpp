@@ -55,8 +55,8 @@ std::string code_of(const std::string& command) {
 }
 
 // Returns the lines of the answer as a list, and its command below them.
-std::string answer_section(const results::Report& report, const std::string& folder) {
-  analysis::Answer answer = analysis::derive_answer(report);
+std::string answer_section(const analysis::Evaluation& evaluation, const std::string& folder) {
+  analysis::Answer answer = analysis::derive_answer(evaluation);
   const bool ends_in_command = !answer.command.empty() && answer.lines.back() == answer.command;
   if (ends_in_command) answer.lines.pop_back();
   return list_of(answer.lines) + (ends_in_command ? code_of(analysis::with_folder(folder, answer.command)) : "");
@@ -98,12 +98,13 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return line + '\n';
 }
 
-std::string markdown(const results::Report& report, const std::string& folder) {
-  const ResultTables tables = result_tables(report);
+std::string markdown(const analysis::Evaluation& evaluation, const std::string& folder) {
+  const results::Report& report = evaluation.report;
+  const ResultTables tables = result_tables(evaluation);
   const std::string title = fmt::format("## chexbench: {}\n", markdown_escaped(report.experiment));
   if (!results::has_results(report))
     return fmt::format("{}\n{}\nNothing was measured.\n", title, list_of(tables.title));
-  std::string text = fmt::format("{}\n{}\n### Trials\n\n{}\n{}", title, answer_section(report, folder),
+  std::string text = fmt::format("{}\n{}\n### Trials\n\n{}\n{}", title, answer_section(evaluation, folder),
                                  list_of(tables.title), table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));
   text += findings_section(report);

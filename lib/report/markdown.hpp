@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "results/record.hpp"
+#include "analysis/evaluation.hpp"
 
 namespace chexbench::report {
 
 // Returns the title, the answer (analysis/answer.hpp), the trials, the findings, and the other tables of
 // result_tables.hpp. Emulated trials are marked in their rows. Commands read `folder`, the one of the run, unless that
 // is empty. The text is ASCII if the report is.
-std::string markdown(const results::Report& report, const std::string& folder = "");
+std::string markdown(const analysis::Evaluation& evaluation, const std::string& folder = "");
 
 // Escapes `text` so that Markdown shows it literally within a line: it makes no emphasis, link, formula or HTML, and
 // ends no table cell. Line ends become blanks, and other control characters are shown as \xNN. What GitHub makes of

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "analysis/ablation.hpp"
-#include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/second_job.hpp"
@@ -189,14 +188,13 @@ std::string rate_text(const analysis::SecondJobRates& rates, double value) {
   return rates.counts_bytes ? fmt::format("{:.2f} GB/s", value / 1e9) : throughput(value);
 }
 
-TextTable two_jobs_table(const results::Report& report) {
+TextTable two_jobs_table(const std::vector<analysis::SecondJobCost>& costs) {
   TextTable table{
       .header = {"trial", "alone", "beside it", "keeps", "interval", "second alone", "beside", "keeps", "interval"},
       .rows = {},
       .left_columns = 1,
       .expendable = {5, 1, 6, 2}};
-  const analysis::Trials measured = analysis::measured_trials(report.trials);
-  for (const analysis::SecondJobCost& cost : analysis::second_job_costs(measured, measured)) {
+  for (const analysis::SecondJobCost& cost : costs) {
     std::vector<std::string> row{cost.pair.trial.name(), throughput(cost.pair.base.images_per_s()),
                                  throughput(cost.pair.trial.images_per_s()), times(cost.pair.ratio.value),
                                  interval_text(cost.pair.ratio)};
@@ -295,17 +293,18 @@ std::vector<std::string> title(const results::Report& report, const results::Lab
 
 }  // namespace
 
-ResultTables result_tables(const results::Report& report) {
+ResultTables result_tables(const analysis::Evaluation& evaluation) {
+  const results::Report& report = evaluation.report;
   const results::Labels labels = results::label_trials(report.trials);
-  const std::vector<results::Figures> all = analysis::derive_all_figures(report.trials);
+  const std::vector<results::Figures>& all = evaluation.figures;
   ResultTables tables{.title = title(report, labels),
                       .figures = figures_table(report, all, labels),
                       .ablations = {},
                       .learning = learning_table(report, all, labels),
-                      .two_jobs = two_jobs_table(report),
+                      .two_jobs = two_jobs_table(evaluation.second_jobs),
                       .times = time_table(report, all, labels),
                       .notes = flag_notes(report, all)};
-  for (const analysis::Ablation& ablation : analysis::ablations(report))
+  for (const analysis::Ablation& ablation : evaluation.ablations())
     tables.ablations.push_back(ablation_table(ablation));
   std::ranges::move(tuning_notes(report), std::back_inserter(tables.notes));
   std::ranges::move(engine_notes(report), std::back_inserter(tables.notes));

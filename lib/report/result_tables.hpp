@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/evaluation.hpp"
 #include "report/text_table.hpp"
-#include "results/record.hpp"
 
 namespace chexbench::report {
 
@@ -40,7 +40,7 @@ inline constexpr const char* kTwoJobsCaption =
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 
-// Returns the tables of a report. Takes milliseconds per trial, like derive_figures().
-ResultTables result_tables(const results::Report& report);
+// Returns the tables of a report.
+ResultTables result_tables(const analysis::Evaluation& evaluation);
 
 }  // namespace chexbench::report

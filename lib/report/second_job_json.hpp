@@ -2,23 +2,17 @@
 // template over the JSON type, as ablation_json.hpp, whose ratios it shares.
 #pragma once
 
-#include <algorithm>
-
 #include "analysis/second_job.hpp"
 #include "report/ablation_json.hpp"
-#include "spec/keys.hpp"
 
 namespace chexbench::report {
 
 // Returns an array with one object per trial that ran beside a second job and has its twin alone. Rates of the second
 // job are in images/s, or in bytes/s if `second_counts_bytes`, and null if its kind has none.
 template <class Json>
-Json second_jobs_to_json(const results::Report& report) {
+Json second_jobs_to_json(const std::vector<analysis::SecondJobCost>& costs) {
   Json all = Json::array();
-  if (std::ranges::none_of(report.trials, [](const auto& trial) { return spec::has_second_job(trial.spec); }))
-    return all;
-  const analysis::Trials measured = analysis::measured_trials(report.trials);
-  for (const analysis::SecondJobCost& cost : analysis::second_job_costs(measured, measured)) {
+  for (const analysis::SecondJobCost& cost : costs) {
     const results::JsonWriter write(all.emplace_back(Json::object()));
     write("key", cost.pair.trial.trial.key);
     write("alone_key", cost.pair.base.trial.key);

@@ -27,8 +27,8 @@ std::string shown(const std::string& sentence) { return printable(sentence, sent
 // Prints the parts of a result, one after the other, into a text.
 class Printer {
  public:
-  Printer(const results::Report& report, const TableOptions& options)
-      : report_(report), options_(options), tables_(result_tables(report)) {}
+  Printer(const analysis::Evaluation& evaluation, const TableOptions& options)
+      : evaluation_(evaluation), options_(options), tables_(result_tables(evaluation)) {}
 
   std::string print() {
     print_answer();
@@ -73,7 +73,7 @@ class Printer {
   void print_caption(const std::string& caption) { text_ += styled(wrapped(caption, options_.width, 0), kBold) + '\n'; }
 
   void print_answer() {
-    const analysis::Answer answer = analysis::derive_answer(report_);
+    const analysis::Answer answer = analysis::derive_answer(evaluation_);
     for (const std::string& line : answer.lines) {
       const bool is_command = &line == &answer.lines.back() && line == answer.command;
       std::string text =
@@ -138,7 +138,8 @@ class Printer {
     if (told < findings.size()) text_ += "All of them: " + command("chexbench report DIR --findings all") + '\n';
   }
 
-  const results::Report& report_;
+  const analysis::Evaluation& evaluation_;
+  const results::Report& report_ = evaluation_.report;
   const TableOptions& options_;
   const ResultTables tables_;
   std::string text_;
@@ -146,8 +147,8 @@ class Printer {
 
 }  // namespace
 
-std::string result_table(const results::Report& report, const TableOptions& options) {
-  return Printer(report, options).print();
+std::string result_table(const analysis::Evaluation& evaluation, const TableOptions& options) {
+  return Printer(evaluation, options).print();
 }
 
 }  // namespace chexbench::report

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "analysis/evaluation.hpp"
 #include "report/fitted_table.hpp"
-#include "results/record.hpp"
 
 namespace chexbench::report {
 
@@ -24,6 +24,6 @@ struct TableOptions {
 // their flags mean, ablations, what was learned, where the time went, and the findings that cost most, with how to see
 // all of them. Emulated trials are marked in their rows, and the source of their speed is named below the table. The
 // text is ASCII if the report is, and names in it have no effect on a terminal.
-std::string result_table(const results::Report& report, const TableOptions& options = {});
+std::string result_table(const analysis::Evaluation& evaluation, const TableOptions& options = {});
 
 }  // namespace chexbench::report

@@ -1,5 +1,4 @@
 // The lists of a trial, which no cell of trials.csv can hold: each item has a row of its own.
-#include "analysis/derive.hpp"
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
 #include "report/shared_columns.hpp"
@@ -76,9 +75,8 @@ std::string list_csv(const results::Report& report, Items items) {
 }  // namespace
 
 std::vector<Column> waits_columns(const results::Report& report) { return list_columns<WaitRow>(report); }
-std::string waits_csv(const results::Report& report) {
-  const std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
-  return list_csv<WaitRow>(report, [&](std::size_t trial) { return figures[trial].waits; });
+std::string waits_csv(const analysis::Evaluation& evaluation) {
+  return list_csv<WaitRow>(evaluation.report, [&](std::size_t trial) { return evaluation.figures[trial].waits; });
 }
 
 std::vector<Column> throttle_columns(const results::Report& report) { return list_columns<ThrottleRow>(report); }

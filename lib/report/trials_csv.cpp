@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derive.hpp"
 #include "analysis/epoch_waits.hpp"
 #include "analysis/learning.hpp"
 #include "report/csv.hpp"
@@ -322,14 +321,14 @@ std::vector<Column> trials_columns(const results::Report& report) {
   return with_swept_keys(columns_of(TrialRow{.report = report, .trial = any, .figures = {}}), report);
 }
 
-std::string trials_csv(const results::Report& report) {
+std::string trials_csv(const analysis::Evaluation& evaluation) {
+  const results::Report& report = evaluation.report;
   std::string text = header_line(trials_columns(report));
   const std::vector<std::string> swept = swept_keys(report.trials);
-  std::vector<results::Figures> figures = analysis::derive_all_figures(report.trials);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
     CsvRow line;
-    visit_columns(line, TrialRow{.report = report, .trial = trial, .figures = std::move(figures[i])});
+    visit_columns(line, TrialRow{.report = report, .trial = trial, .figures = evaluation.figures[i]});
     for (const std::string& key : swept) line(setting_of(trial.spec, key));
     text += std::move(line).line();
   }

@@ -20,14 +20,15 @@
 
 namespace chexbench::report {
 
-std::vector<std::string> write_report(const results::Report& report, const std::string& folder) {
+std::vector<std::string> write_report(const analysis::Evaluation& evaluation, const std::string& folder) {
+  const results::Report& report = evaluation.report;
   std::vector<std::string> paths, tables;
   const auto write = [&](const char* name, const std::string& text) {
     paths.push_back(folder + "/" + name);
     write_file_atomically(paths.back(), text);
   };
   for (const CsvFile& file : csv_files()) {
-    const std::string text = file.text(report);
+    const std::string text = file.text(evaluation);
     if (text.empty()) {
       std::error_code error;  // it was usually never there
       std::filesystem::remove(folder + "/" + file.name, error);
@@ -37,8 +38,8 @@ std::vector<std::string> write_report(const results::Report& report, const std::
     tables.emplace_back(file.name);
   }
   write("csv-metadata.json", csv_metadata(report, tables));
-  write("report.json", to_json(report));    // after the CSV files, so whoever sees it finds those, too
-  write("report.html", html_page(report));  // after the data, which matter more if the disk is full
+  write("report.json", to_json(evaluation));    // after the CSV files, so whoever sees it finds those, too
+  write("report.html", html_page(evaluation));  // after the data, which matter more if the disk is full
   if (has_trace(report)) {
     paths.push_back(folder + "/trace.json");
     write_file_atomically(paths.back(), [&report](const WritePiece& piece) { write_trace(report, piece); });
@@ -64,16 +65,17 @@ void check_report_format(const std::string& format) {
   throw SpecError(fmt::format("--format: unknown format '{}'{}", printable(format), suggestion(format, known)));
 }
 
-std::string format_report(const results::Report& report, const std::string& format, const TableOptions& options) {
+std::string format_report(const analysis::Evaluation& evaluation, const std::string& format,
+                          const TableOptions& options) {
   check_report_format(format);
-  if (format == "table") return result_table(report, options);
-  if (format == "json") return to_json(report);
-  if (format == "csv") return trials_csv(report);
-  if (format == "markdown") return markdown(report, options.folder);
-  if (format == "bencher") return bencher_json(report);
-  if (format == "google-benchmark") return google_benchmark_json(report);
-  if (format == "dlio") return dlio_summary_json(report);
-  return html_page(report);
+  if (format == "table") return result_table(evaluation, options);
+  if (format == "json") return to_json(evaluation);
+  if (format == "csv") return trials_csv(evaluation);
+  if (format == "markdown") return markdown(evaluation, options.folder);
+  if (format == "bencher") return bencher_json(evaluation);
+  if (format == "google-benchmark") return google_benchmark_json(evaluation.report);
+  if (format == "dlio") return dlio_summary_json(evaluation.report);
+  return html_page(evaluation);
 }
 
 }  // namespace chexbench::report

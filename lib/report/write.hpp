@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/evaluation.hpp"
 #include "report/table.hpp"
 #include "results/record.hpp"
 
@@ -13,7 +14,7 @@ namespace chexbench::report {
 // trial was traced) into `folder`, which must exist. Returns their paths. Each file is replaced as a whole or not at
 // all, so it may be called again as trials finish; a CSV file of an earlier call that has no rows any more is removed.
 // @throws OutputError if a file cannot be written; those before it are then complete
-std::vector<std::string> write_report(const results::Report& report, const std::string& folder);
+std::vector<std::string> write_report(const analysis::Evaluation& evaluation, const std::string& folder);
 
 // Writes mllog.txt (mllog.hpp) into `folder`, and returns its path.
 // @throws OutputError if it cannot be written
@@ -30,6 +31,7 @@ void check_report_format(const std::string& format);
 // of the table; Markdown uses the folder in them.
 // @throws SpecError if `format` is none of these
 // @throws DataError if the form needs a trial that was measured to its end, and there is none
-std::string format_report(const results::Report& report, const std::string& format, const TableOptions& options = {});
+std::string format_report(const analysis::Evaluation& evaluation, const std::string& format,
+                          const TableOptions& options = {});
 
 }  // namespace chexbench::report

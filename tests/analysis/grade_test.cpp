@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "results/labels.hpp"
+#include "results/rates.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
@@ -15,6 +16,10 @@ results::TrialResult naive(const std::vector<double>& images_per_s) {
 }
 results::TrialResult optimized(const std::vector<double>& images_per_s) {
   return results::make_trial({}, images_per_s);
+}
+
+Grade grade_of(const results::TrialResult& a, const results::TrialResult& b) {
+  return analysis::grade_of(a, b, results::paired_rates(a, b).value());
 }
 
 // Lets others take `share` of the cores in a repeat.

@@ -55,6 +55,30 @@ TEST(BootstrapInterval, IsTheSameForTheSameSeed) {
   EXPECT_EQ(one->high, other->high);
 }
 
+// The percentile bootstrap word for word: each resample is ordered, then all medians are.
+Interval plain_bootstrap(const std::vector<double>& values, std::uint64_t seed) {
+  RandomStream stream(seed);
+  std::vector<double> medians(10000), drawn(values.size());
+  for (double& middle : medians) {
+    for (double& value : drawn) value = values[stream.below(values.size())];
+    middle = median(drawn);
+  }
+  std::ranges::sort(medians);
+  return {.low = medians[250], .high = medians[9749]};
+}
+
+TEST(BootstrapInterval, IsThatOfOrderingEachResample) {
+  const std::vector<std::vector<double>> samples{
+      {3, 1, 2, 5, 4}, {7, 7, 1, 9, 1, 3}, {0.1, 0.30, 0.2, 0.7, 0.9, 1e-3, 12}, {2, 2, 2, 2, 2, 2, 2, 3}};
+  for (const std::vector<double>& values : samples) {
+    const Interval plain = plain_bootstrap(values, 7);
+    const std::optional<Interval> interval = bootstrap_median_ci95(values, 7);
+    ASSERT_TRUE(interval);
+    EXPECT_EQ(interval->low, plain.low);
+    EXPECT_EQ(interval->high, plain.high);
+  }
+}
+
 TEST(BootstrapInterval, OfFiveValuesSpansThemAll) {
   // The median of a resample of five is the smallest value if three or more of the five are that value:
   // sum over k=3..5 of C(5,k) 0.2^k 0.8^(5-k) = 5.8 % > 2.5 %, so the interval's ends are the extremes.

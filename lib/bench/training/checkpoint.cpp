@@ -172,10 +172,10 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
 }
 
 void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
-  if (text_of(file, path, "training") == training_key(spec)) return;
+  if (file.metadata("training") == training_key(spec)) return;
   throw SpecError(fmt::format(
-      "{} belongs to a training by another spec: resume it with the same --config and --set, use --output for "
-      "a new run, or begin one from it by training.checkpoint",
+      "{} belongs to a training by another spec, or of another version of chexbench: resume it with the same --config, "
+      "--set and version, use --output for a new run, or begin one from it by training.checkpoint",
       path));
 }
 

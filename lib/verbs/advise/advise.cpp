@@ -187,7 +187,7 @@ class Adviser {
 
   static void judge(AdviceTry& attempt, const results::TrialResult& before, const results::TrialResult& after) {
     attempt.ratio = results::paired_rates(after, before);
-    if (attempt.ratio) attempt.grade = analysis::grade_of(after, before);
+    if (attempt.ratio) attempt.grade = analysis::grade_of(after, before, *attempt.ratio);
     attempt.images_per_s = results::median_rate(after);
     attempt.kept = is_kept(attempt);
   }

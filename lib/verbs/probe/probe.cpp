@@ -217,7 +217,7 @@ class Prober {
     const results::TrialResult& first = probe_.report.trials.front();
     if (&trial != &first) {
       probed.ratio = results::paired_rates(trial, first);
-      probed.grade = analysis::grade_of(trial, first);
+      if (probed.ratio) probed.grade = analysis::grade_of(trial, first, *probed.ratio);
     } else if (!probed.ci95 || figures.buffer_fed) {
       probed.grade = results::Grade::sample_too_small;
     } else if (results::is_disturbed(trial)) {
