@@ -65,7 +65,7 @@ std::string make_advice_folder(const AdviseArguments& arguments, const std::stri
   return folder.string();
 }
 
-void write(const verbs::AdviceResult& result, spec::Experiment best, const std::string& folder) {
+void write(const verbs::AdviceResult& result, spec::TrialSpec best, const std::string& folder) {
   best.ranks = 0;  // so that the spec runs with as many ranks as it is started with
   const auto put = [&folder](const char* name, const std::string& text) {
     write_file_atomically(folder + "/" + name, text);
@@ -81,7 +81,7 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
   const spec::Trial trial = load_trial(arguments, session);
-  const std::string folder = rank == 0 ? make_advice_folder(arguments, trial.experiment.name) : "";
+  const std::string folder = rank == 0 ? make_advice_folder(arguments, trial.spec.name) : "";
   const verbs::AdviceResult result = verbs::advise(trial, world,
                                                    {.budget_s = arguments.budget_s,
                                                     .without = {arguments.without.begin(), arguments.without.end()},

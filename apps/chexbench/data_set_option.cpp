@@ -37,7 +37,7 @@ spec::DataSpec DataSetArguments::spec() const {
     }
     all.push_back(override);
   }
-  return spec::expand(spec::parse_spec("{}", "--set", all)).front().experiment.data;
+  return spec::expand(spec::parse_spec("{}", "--set", all)).front().spec.data;
 }
 
 std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string& name) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::app {
 

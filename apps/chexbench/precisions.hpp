@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::app {
 

@@ -47,8 +47,8 @@ void check_output(const std::string& folder) {
 
 // Returns the measured trial as an experiment that runs from any folder, with as many ranks as it is started with and
 // as many repeats as other experiments have.
-spec::Experiment as_experiment(const results::TrialResult& trial) {
-  spec::Experiment experiment = trial.spec;
+spec::TrialSpec as_experiment(const results::TrialResult& trial) {
+  spec::TrialSpec experiment = trial.spec;
   experiment.ranks = 0;
   experiment.measure = spec::MeasureSpec();
   experiment.measure.warmup_steps = trial.spec.measure.warmup_steps;

@@ -25,7 +25,7 @@ void run(const std::vector<int>& cores) {
   bench::end_with(bench::kControlDescriptor);
   bench::SharedCounters counters(bench::kCountersDescriptor);
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  bench::run_second_job(spec::parse_experiment(text, "the spec of the second job"), cores, *counters);
+  bench::run_second_job(spec::parse_trial(text, "the spec of the second job"), cores, *counters);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::vector<Group> groups_of(const std::vector<const results::TrialResult*>& tri
   spec::Numbering numbering;
   for (const results::TrialResult* trial : trials) {
     if (trial->repeats.empty()) continue;
-    spec::Experiment without_pipeline = trial->spec;
+    spec::TrialSpec without_pipeline = trial->spec;
     without_pipeline.pipeline = {};
     const std::size_t number = numbering.of(std::move(without_pipeline));
     if (number == groups.size()) groups.emplace_back();
@@ -34,7 +34,7 @@ std::vector<Group> groups_of(const std::vector<const results::TrialResult*>& tri
 std::string name_in(const Group& group, const results::TrialResult& trial) {
   const auto namesakes = std::ranges::count_if(
       group, [&](const results::TrialResult* other) { return other->spec.pipeline.name == trial.spec.pipeline.name; });
-  return namesakes == 1 ? trial.spec.pipeline.name : trial.trial;
+  return namesakes == 1 ? trial.spec.pipeline.name : trial.name;
 }
 
 Ablation ablation(const Group& group) {
@@ -63,7 +63,7 @@ void tell_apart(std::vector<Ablation>& ablations) {
   std::vector<std::string> names;
   for (const Ablation& one : ablations) names.push_back(one.over);
   for (Ablation& one : ablations) {
-    if (std::ranges::count(names, one.over) > 1) one.over += ", from " + one.steps.front().trial->trial;
+    if (std::ranges::count(names, one.over) > 1) one.over += ", from " + one.steps.front().trial->name;
   }
 }
 

@@ -82,7 +82,7 @@ class Teller {
       if (&aspect != choice.aspect) tell_other_aspect(pair.trial, name, aspect);
     }
     tell_scaling(pair.trial, name);
-    answer_.base = pair.base.trial.trial;
+    answer_.base = pair.base.trial.name;
     answer_.ratio = pair.ratio;
     answer_.grade = pair.grade;
     answer_.emulated = pair.base.trial.emulated;
@@ -92,7 +92,7 @@ class Teller {
   }
 
   void tell_arm(const Measured& arm) {
-    const std::string name = arm.trial.trial;
+    const std::string name = arm.trial.name;
     tell_learned(arm, name);
     must_.push_back(arm_sentence(arm, {.name = name, .context = ""}));
     tell_limit(arm, name, true);
@@ -115,8 +115,8 @@ class Teller {
     must_.push_back(
         fmt::format("{}{}.", fmt::join(rates, ", "), untold == 0 ? "" : fmt::format(", and {} more", untold)));
     const auto costliest = std::ranges::max_element(chosen_, {}, [](const Measured& arm) { return limit_cost(arm); });
-    tell_limit(*costliest, costliest->trial.trial, false);
-    for (const Measured& arm : chosen_) tell_doubts(arm, arm.trial.trial, results::Grade::told_apart);
+    tell_limit(*costliest, costliest->trial.name, false);
+    for (const Measured& arm : chosen_) tell_doubts(arm, arm.trial.name, results::Grade::told_apart);
     advise(limit_advice(*costliest));
   }
 
@@ -184,7 +184,7 @@ class Teller {
   }
 
   void fill_in(const Measured& arm) {
-    answer_.trial = arm.trial.trial;
+    answer_.trial = arm.trial.name;
     answer_.emulated = answer_.emulated || arm.trial.emulated;
     answer_.images_per_s = arm.figures.images_per_s;
     answer_.images_per_s_ci95 = arm.figures.images_per_s_ci95;
@@ -192,7 +192,7 @@ class Teller {
   }
 
   void fill_in_wait(const Measured& arm) {
-    answer_.waiting = arm.trial.trial;
+    answer_.waiting = arm.trial.name;
     answer_.wait_share = arm.figures.wait_share;
     if (waits(arm)) answer_.wait_cause = wait_cause(arm.trial, arm.figures);
   }

@@ -24,8 +24,8 @@ namespace chexbench::analysis {
 namespace {
 
 // Everything but what makes two trials different work: another network, engine, number of ranks or kind of input.
-void leave_out_settings(spec::Experiment& spec) {
-  spec::Experiment work;
+void leave_out_settings(spec::TrialSpec& spec) {
+  spec::TrialSpec work;
   work.engine = std::move(spec.engine);
   work.model.name = std::move(spec.model.name);
   work.ranks = spec.ranks;
@@ -33,7 +33,7 @@ void leave_out_settings(spec::Experiment& spec) {
   spec = std::move(work);
 }
 
-std::string no_name(const spec::Experiment& /*spec*/) { return ""; }
+std::string no_name(const spec::TrialSpec& /*spec*/) { return ""; }
 
 constexpr Aspect kSettings{.kind = "", .leave_out = leave_out_settings, .name_of = no_name};
 
@@ -100,7 +100,7 @@ const Pair& fastest(const std::vector<Pair>& all) {
 }
 
 // Returns a built-in profile that has a time for the training, first of all the V100, or "" if none has.
-std::string known_accelerator(const spec::Experiment& spec) {
+std::string known_accelerator(const spec::TrialSpec& spec) {
   std::vector<std::string> names = {"v100"};
   names.insert(names.end(), spec::profile_names().begin(), spec::profile_names().end());
   const auto has_time = [&](const std::string& name) {
@@ -113,7 +113,7 @@ std::string known_accelerator(const spec::Experiment& spec) {
   return found == names.end() ? "" : *found;
 }
 
-Advice accelerator_advice(const spec::Experiment& spec) {
+Advice accelerator_advice(const spec::TrialSpec& spec) {
   const std::string accelerator = known_accelerator(spec);
   const std::string predict = "chexbench predict --report DIR --accelerator ";
   if (!accelerator.empty())

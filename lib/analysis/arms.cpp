@@ -12,27 +12,27 @@
 namespace chexbench::analysis {
 namespace {
 
-void leave_out_pipeline(spec::Experiment& spec) { spec.pipeline = {}; }
+void leave_out_pipeline(spec::TrialSpec& spec) { spec.pipeline = {}; }
 
 // Training over ready-made batches is never compared as another format.
-void leave_out_format(spec::Experiment& spec) {
+void leave_out_format(spec::TrialSpec& spec) {
   if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
 }
 
-void leave_out_store(spec::Experiment& spec) {
+void leave_out_store(spec::TrialSpec& spec) {
   spec.data.root.clear();
   spec.data.store = {};
 }
 
-std::string pipeline_of(const spec::Experiment& spec) { return spec.pipeline.name; }
+std::string pipeline_of(const spec::TrialSpec& spec) { return spec.pipeline.name; }
 
-std::string format_of(const spec::Experiment& spec) { return to_string(spec.data.format); }
+std::string format_of(const spec::TrialSpec& spec) { return to_string(spec.data.format); }
 
-std::string root_of(const spec::Experiment& spec) { return spec.data.root; }
+std::string root_of(const spec::TrialSpec& spec) { return spec.data.root; }
 
 std::string name_beside(const results::TrialResult& trial, const results::TrialResult& other, const Aspect& aspect) {
   std::string name = aspect.name_of(trial.spec);
-  return name == aspect.name_of(other.spec) ? trial.trial : name;
+  return name == aspect.name_of(other.spec) ? trial.name : name;
 }
 
 }  // namespace

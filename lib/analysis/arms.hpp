@@ -33,9 +33,9 @@ Trials widest(const Trials& trials);
 
 // A setting in which arms are compared.
 struct Aspect {
-  const char* kind;                                      // of the findings that compare it
-  spec::LeaveOut leave_out;                              // sets it to its default
-  std::string (*name_of)(const spec::Experiment& spec);  // its value, in a word or two
+  const char* kind;                                     // of the findings that compare it
+  spec::LeaveOut leave_out;                             // sets it to its default
+  std::string (*name_of)(const spec::TrialSpec& spec);  // its value, in a word or two
 };
 
 // Returns the settings of the input, "pipeline_ratio" first: pipeline, format and storage.

@@ -81,8 +81,8 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
                            .text = std::move(text),
                            .emulated = trial.trial.emulated || base.trial.emulated,
                            .grade = grade,
-                           .trial = trial.trial.trial,
-                           .base = base.trial.trial,
+                           .trial = trial.trial.name,
+                           .base = base.trial.name,
                            .ratio = ratio};
   const char* const verb = trial.trains() ? "trains" : "delivers";
   const std::string interval = ratio.ci95 ? fmt::format(" ({:.2f} to {:.2f})", ratio.ci95->low, ratio.ci95->high) : "";

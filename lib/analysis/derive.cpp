@@ -162,7 +162,7 @@ results::Figures figures_of(const results::TrialResult& trial, const results::Tr
 }  // namespace
 
 bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
-  spec::Experiment at_ranks_of_b = a.spec;
+  spec::TrialSpec at_ranks_of_b = a.spec;
   at_ranks_of_b.ranks = b.spec.ranks;
   return at_ranks_of_b == b.spec;
 }

@@ -31,7 +31,7 @@ results::Finding conversion_finding(const results::TrialResult& png, const resul
       results::marked(converted), economics.conversion_s, 1e-9 * static_cast<double>(economics.converted_bytes),
       png.data.images, format, saving_text(economics), epoch_s, epochs_text(economics));
   finding.emulated = converted.emulated;
-  finding.trial = converted.trial;
+  finding.trial = converted.name;
   return finding;
 }
 
@@ -90,7 +90,7 @@ std::optional<Economics> pay_back(const results::TrialResult& before, const resu
 
 std::vector<results::Finding> economics_findings(const std::vector<const results::TrialResult*>& trials) {
   std::vector<results::Finding> findings;
-  spec::Alike alike([](spec::Experiment& spec) { spec.data.format = spec::DataFormat::png; });
+  spec::Alike alike([](spec::TrialSpec& spec) { spec.data.format = spec::DataFormat::png; });
   for (const results::TrialResult* trial : trials) alike.add(trial->spec);
   for (const results::TrialResult* converted : trials) {
     for (const std::size_t index : alike.with(converted->spec)) {

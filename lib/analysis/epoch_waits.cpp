@@ -29,7 +29,7 @@ double size_of(const OpSpec& op, double batch, double all) {
   return op.text("buffer") == "batch" ? batch : kAutoBatches;
 }
 
-Held held_by(const spec::Experiment& spec, double images) {
+Held held_by(const spec::TrialSpec& spec, double images) {
   Held held;
   const double batch = spec.training.batch_size;
   ElementKind kind = ElementKind::none;
@@ -51,7 +51,7 @@ Held held_by(const spec::Experiment& spec, double images) {
 // Where the images of a step lie in their epoch.
 class EpochPlaces {
  public:
-  EpochPlaces(const spec::Experiment& spec, double epoch_images, double drained_images)
+  EpochPlaces(const spec::TrialSpec& spec, double epoch_images, double drained_images)
       : step_images_(spec.training.batch_size * spec.training.accumulate_steps),
         warmup_steps_(spec.measure.warmup_steps),
         epoch_images_(epoch_images),

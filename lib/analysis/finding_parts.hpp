@@ -20,7 +20,7 @@ inline results::Finding finding_about(const results::TrialResult& trial, const c
           .text = std::move(text),
           .emulated = trial.emulated,
           .grade = grade,
-          .trial = trial.trial,
+          .trial = trial.name,
           .headline = std::move(parts.headline),
           .reason = std::move(parts.reason),
           .advice = std::move(parts.advice),

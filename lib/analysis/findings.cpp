@@ -61,7 +61,7 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
          .text = fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
                              measured.trains() ? "trains on" : "delivers", cause),
          .emulated = measured.trial.emulated,
-         .trial = measured.trial.trial,
+         .trial = measured.trial.name,
          .headline = fmt::format("decodes {:.1f} images for each one that it {}", *decoded,
                                  measured.trains() ? "trains on" : "delivers"),
          .reason = is_of_others
@@ -106,7 +106,7 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
                             measured.name(), 100 * *efficiency, measured.trial.ranks, shared, linear,
                             communication(measured.figures), straggler(measured.trial)),
         .emulated = measured.trial.emulated,
-        .trial = measured.trial.trial,
+        .trial = measured.trial.name,
         .headline =
             fmt::format("reaches {:.0f} % of {} times its images/s at 1 rank", 100 * *efficiency, measured.trial.ranks),
         .worth_share = results::is_disturbed(measured.trial) ? 0 : std::clamp(1 - *efficiency, 0.0, 1.0)};
@@ -117,14 +117,14 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
   }
 }
 
-void leave_out_input(spec::Experiment& spec) {
+void leave_out_input(spec::TrialSpec& spec) {
   spec.data = {.deliver = spec.data.deliver};
   spec.preprocess = {};
   spec.pipeline = {};
   spec.measure.page_cache = {};
 }
 
-void leave_out_engine(spec::Experiment& spec) { spec.engine = "none"; }
+void leave_out_engine(spec::TrialSpec& spec) { spec.engine = "none"; }
 
 // Compares training with the same training over ready-made batches, which no input can make faster.
 void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
@@ -160,7 +160,7 @@ void find_ceilings(const Trials& trials, const Trials& all, std::vector<results:
              fmt::format("{}: {} trains {} images/s, the pipeline alone delivers {} ({:.1f} x): {}.", training.name(),
                          training.trial.engine_device.empty() ? "the device" : training.trial.engine_device,
                          rate(training.images_per_s()), rate(alone->images_per_s()), factor, meaning),
-         .trial = training.trial.trial,
+         .trial = training.trial.name,
          .headline = fmt::format("trains {} images/s, of {} that its pipeline delivers", rate(training.images_per_s()),
                                  rate(alone->images_per_s())),
          .reason = fmt::format("At {:.1f} x {}.", factor, meaning),

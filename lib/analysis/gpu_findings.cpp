@@ -36,9 +36,9 @@ void find_throttling(const results::TrialResult& trial, const results::Figures& 
   if (share <= kThrottledShare) return;
   findings.push_back(
       {.kind = "throttled",
-       .text = fmt::format("{}: power or heat held the GPU's clocks down in {:.0f} % of the samples ({}).", trial.trial,
+       .text = fmt::format("{}: power or heat held the GPU's clocks down in {:.0f} % of the samples ({}).", trial.name,
                            100 * share, throttle_numbers(figures.gpu)),
-       .trial = trial.trial,
+       .trial = trial.name,
        .headline = fmt::format("had its GPU's clocks held down in {:.0f} % of samples", 100 * share),
        .reason = fmt::format("Power or heat did it: {}.", throttle_numbers(figures.gpu)),
        .advice = "See to cooling and to the power limit.",
@@ -54,8 +54,8 @@ void find_difference(const results::TrialResult& trial, const results::Figures& 
       {.kind = "nvml_differs",
        .text = fmt::format("{}: NVML's utilization is {:.0f} %, the busy share {:.0f} %: NVML counts the time in which "
                            "any kernel runs, however small, the busy share that of upload, compute and update.",
-                           trial.trial, 100 * *nvml, 100 * *figures.busy_share),
-       .trial = trial.trial,
+                           trial.name, 100 * *nvml, 100 * *figures.busy_share),
+       .trial = trial.name,
        .headline =
            fmt::format("is busy {:.0f} % of the time, {:.0f} % by NVML", 100 * *figures.busy_share, 100 * *nvml),
        .reason = "NVML counts the time in which any kernel runs, however small; the busy share upload, compute and "
@@ -71,8 +71,8 @@ void find_idle_multiprocessors(const results::TrialResult& trial, const results:
       {.kind = "partly_busy",
        .text = fmt::format("{}: NVML's utilization is {:.0f} %, but {:.0f} % of the multiprocessors were busy: kernels "
                            "are too small for this GPU; a larger training.batch_size may help.",
-                           trial.trial, 100 * *nvml, 100 * *active),
-       .trial = trial.trial,
+                           trial.name, 100 * *nvml, 100 * *active),
+       .trial = trial.name,
        .headline = fmt::format("keeps {:.0f} % of the GPU's multiprocessors busy", 100 * *active),
        .reason =
            fmt::format("Its kernels are too small for this GPU, although NVML's utilization is {:.0f} %.", 100 * *nvml),
@@ -107,8 +107,8 @@ void find_short_windows(const results::TrialResult& trial, const results::Figure
   findings.push_back({.kind = "nvml_window",
                       .text = fmt::format("{}: gpu_utilization is empty, as NVML averages over up to 1 s and the "
                                           "measured windows take {:.2g} s: raise {} to {:.0f}.",
-                                          trial.trial, window_s, key, enough),
-                      .trial = trial.trial,
+                                          trial.name, window_s, key, enough),
+                      .trial = trial.name,
                       .headline = fmt::format("is measured for {:.2g} s, too short for NVML's utilization", window_s),
                       .reason = "NVML averages over up to 1 s.",
                       .advice = by_epochs ? "Train more epochs." : "Measure more steps.",
@@ -132,8 +132,8 @@ std::vector<results::Finding> ecc_findings(const results::TrialResult& trial, co
   return {{.kind = "ecc_errors",
            .text = fmt::format("{}: {} uncorrected ECC error{} came up in GPU memory while it was measured: what it "
                                "computed may be wrong; `nvidia-smi -q -d ECC` tells which GPU to replace.",
-                               trial.trial, errors, errors == 1 ? "" : "s"),
-           .trial = trial.trial,
+                               trial.name, errors, errors == 1 ? "" : "s"),
+           .trial = trial.name,
            .headline = fmt::format("had {} uncorrected ECC error{} in GPU memory", errors, errors == 1 ? "" : "s"),
            .reason = "What it computed may be wrong.",
            .advice = "Find out which GPU to replace.",

@@ -61,13 +61,13 @@ std::string caveats(const results::TrialResult& trial) {
 }
 
 std::string reached(const results::TrialResult& trial, const results::EpochRecord& epoch) {
-  return fmt::format("{} reaches a {} after epoch {} of {}, in {}{}.{}", trial.trial, quality_text(epoch), epoch.epoch,
+  return fmt::format("{} reaches a {} after epoch {} of {}, in {}{}.{}", trial.name, quality_text(epoch), epoch.epoch,
                      trial.spec.training.epochs, duration(epoch.elapsed_s), when_target(trial), caveats(trial));
 }
 
 // Leaves out what should not change what is learned: how images are read, how many ranks there are, and how they
 // communicate.
-void leave_out_input_and_ranks(spec::Experiment& spec) {
+void leave_out_input_and_ranks(spec::TrialSpec& spec) {
   spec.pipeline = {};
   spec.data = {.split = spec.data.split, .color = spec::color_of(spec.data)};
   spec.ranks = 0;
@@ -82,9 +82,9 @@ class Alikes {
   // Returns the number, in the order of the calls, of the first training that should learn the same, which may be this
   // one.
   std::size_t first_like(const results::TrialResult& trial) {
-    spec::Experiment same_batch = trial.spec;
+    spec::TrialSpec same_batch = trial.spec;
     leave_out_input_and_ranks(same_batch);
-    spec::Experiment same_step = same_batch;
+    spec::TrialSpec same_step = same_batch;
     same_step.training.batch_size *= trial.ranks * same_step.training.accumulate_steps;
     same_step.training.accumulate_steps = 1;
     const std::size_t number = number_++;
@@ -93,7 +93,7 @@ class Alikes {
   }
 
  private:
-  using Firsts = std::unordered_map<spec::Experiment, std::size_t, spec::ExperimentHash>;
+  using Firsts = std::unordered_map<spec::TrialSpec, std::size_t, spec::TrialSpecHash>;
   Firsts firsts_, firsts_of_steps_;
   std::size_t number_ = 0;
 };
@@ -106,7 +106,7 @@ bool intervals_overlap(const Quality& a, const Quality& b) {
 std::string compared(const results::TrialResult& trial, const Quality& a, const results::TrialResult& base,
                      const Quality& b) {
   const bool overlap = intervals_overlap(a, b);
-  return fmt::format("{} and {} {}: {} {:.3f} against {:.3f}, intervals {}.", trial.trial, base.trial,
+  return fmt::format("{} and {} {}: {} {:.3f} against {:.3f}, intervals {}.", trial.name, base.name,
                      overlap ? "learn the same as far as can be told" : "do not learn the same", a.name, a.value,
                      b.value,
                      overlap ? "overlap" : "lie apart (they cover who validates; repeats cover the order of images)");
@@ -180,7 +180,7 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
     findings.push_back(
         {.kind = "accuracy",
          .text = reached(*trial, *epoch),
-         .trial = trial->trial,
+         .trial = trial->name,
          .headline = "reaches a " + quality_text(*epoch),
          .reason = fmt::format("That was after epoch {} of {}, in {}{}.{}", epoch->epoch, trial->spec.training.epochs,
                                duration(epoch->elapsed_s), when_target(*trial), caveats(*trial))});
@@ -197,11 +197,11 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
     findings.push_back(
         {.kind = "accuracy_ratio",
          .text = compared(*arm->first, quality, *base->first, of_base),
-         .trial = arm->first->trial,
+         .trial = arm->first->name,
          .headline = fmt::format(
              "learns {}: {} {:.3f} against {:.3f}", alike ? "the same as far as can be told" : "something else",
              quality.name == std::string_view("mean AUROC") ? "AUROC" : quality.name, quality.value, of_base.value),
-         .reason = fmt::format("Its interval and that of {} {}.", base->first->trial, alike ? "overlap" : "lie apart"),
+         .reason = fmt::format("Its interval and that of {} {}.", base->first->name, alike ? "overlap" : "lie apart"),
          .advice = alike ? "" : "Find out why before comparing how fast the two train.",
          .worth_share = alike ? 0.0 : 1.0});
   }

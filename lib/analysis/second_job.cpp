@@ -20,16 +20,16 @@ namespace {
 
 using spec::SecondJobKind;
 
-void leave_out_second_job(spec::Experiment& spec) { spec.second_job = {}; }
+void leave_out_second_job(spec::TrialSpec& spec) { spec.second_job = {}; }
 
-bool shares_cores(const spec::Experiment& spec) { return spec.second_job.cores == "shared"; }
+bool shares_cores(const spec::TrialSpec& spec) { return spec.second_job.cores == "shared"; }
 
 bool is_job_like_the_trial(SecondJobKind kind) {
   return kind == SecondJobKind::input || kind == SecondJobKind::training || kind == SecondJobKind::both;
 }
 
 // What the two compete for, in words.
-std::string resource(const spec::Experiment& spec) {
+std::string resource(const spec::TrialSpec& spec) {
   const SecondJobKind kind = spec.second_job.kind;
   if (is_job_like_the_trial(kind))
     return fmt::format("{} ({})", shares_cores(spec) ? "cores" : "all but cores", to_string(kind));
@@ -39,7 +39,7 @@ std::string resource(const spec::Experiment& spec) {
   return shares_cores(spec) ? "cores and " + used : used;
 }
 
-std::string job_words(const spec::Experiment& spec) {
+std::string job_words(const spec::TrialSpec& spec) {
   const spec::SecondJobSpec& job = spec.second_job;
   const std::string on = shares_cores(spec) ? "on its cores" : job.cores == "apart" ? "on other cores" : job.cores;
   const std::string place = second_job_is_emulated(spec) ? "(emulated) " + on : on;
@@ -171,7 +171,7 @@ results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
           .text = fmt::format("{} {}. {}", largest.pair.base.name(), headline, reason),
           .emulated = std::ranges::any_of(costs, is_emulated),
           .grade = largest.pair.grade,
-          .trial = alone.trial,
+          .trial = alone.name,
           .headline = headline,
           .reason = reason,
           .worth_share = is_told ? std::clamp(loss_of(&largest), 0.0, 1.0) : 0};
@@ -179,7 +179,7 @@ results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
 
 }  // namespace
 
-bool second_job_is_emulated(const spec::Experiment& spec) {
+bool second_job_is_emulated(const spec::TrialSpec& spec) {
   return spec::second_job_trains(spec.second_job) && spec.second_job.engine.starts_with(spec::kEmulatedPrefix);
 }
 

@@ -28,7 +28,7 @@ struct SecondJobCost {
 std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& all);
 
 // Returns whether the second job trains on an emulated engine, which every mention of its rate must say.
-bool second_job_is_emulated(const spec::Experiment& spec);
+bool second_job_is_emulated(const spec::TrialSpec& spec);
 
 // Returns the rates of the second job beside the trial; nothing if its kind has none.
 std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial);

@@ -71,7 +71,7 @@ HostCores find_host_cores(comm::World& world) {
   return host_cores_of(gather_rank_cores(world), static_cast<std::size_t>(world.communicator().rank()));
 }
 
-CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks) {
+CoreShare share_cores(const HostCores& host, const spec::TrialSpec& spec, int ranks) {
   const int cores = static_cast<int>(host.cores.size());
   const int active_sharers = std::min(ranks, host.sharers);
   if (spec.all_cores) return {.cores = host.cores, .oversubscribed = host.overlaps || active_sharers > 1};

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -52,6 +52,6 @@ struct CoreShare {
 // Returns this rank's share of the cores under `spec` in a trial of `ranks` ranks. The default number of cores,
 // floor(cores / ranks that were started on them) but at least 1, does not depend on `ranks`: otherwise a rank alone
 // would take all cores, and scaling efficiency would be wrong by construction. A pure function.
-CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks);
+CoreShare share_cores(const HostCores& host, const spec::TrialSpec& spec, int ranks);
 
 }  // namespace chexbench::bench

@@ -36,7 +36,7 @@ std::optional<MapSize> map_size(const EvaluationRequest& request) {
 std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores& host, const std::vector<int>& cores,
                                             const EvaluationRequest& request) {
   comm::Communicator& ranks = world.communicator();
-  const spec::Experiment& spec = request.spec;
+  const spec::TrialSpec& spec = request.spec;
   const int gpu = engine::computes_on_gpu(spec.engine)
                       ? share_gpus(ranks, host, engine::visible_gpus(), request.allow_shared_gpu).gpu
                       : 0;

@@ -9,14 +9,14 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
-#include "spec/experiment.hpp"
 #include "spec/safetensors.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
 // What is scored with what. The references must outlive the call.
 struct EvaluationRequest {
-  const spec::Experiment& spec;      // its engine is resolved
+  const spec::TrialSpec& spec;       // its engine is resolved
   const spec::Safetensors& weights;  // parameters and running statistics
   const dataset::Dataset& images;
   Views views = Views::whole;

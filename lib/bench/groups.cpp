@@ -8,9 +8,9 @@ namespace chexbench::bench {
 namespace {
 
 // Returns what trials must have in common to take turns on one engine, and defaults for all else.
-spec::Experiment engine_part(const results::TrialResult& trial) {
-  const spec::Experiment& spec = trial.spec;
-  spec::Experiment part;
+spec::TrialSpec engine_part(const results::TrialResult& trial) {
+  const spec::TrialSpec& spec = trial.spec;
+  spec::TrialSpec part;
   part.ranks = trial.ranks;
   part.engine = spec.engine;
   part.model = spec.model;

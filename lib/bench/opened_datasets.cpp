@@ -27,8 +27,8 @@ std::string text_or_nothing(const spec::DataSpec& data, const Read& read) {
 
 }  // namespace
 
-spec::Experiment OpenedDatasets::data_part(const spec::Experiment& trial) {
-  spec::Experiment part;
+spec::TrialSpec OpenedDatasets::data_part(const spec::TrialSpec& trial) {
+  spec::TrialSpec part;
   part.data = trial.data;
   // The pipeline decides how images are decoded and delivered; the data set is the same.
   part.data.decoder = {};
@@ -52,8 +52,8 @@ const OpenedDatasets::Indexed* OpenedDatasets::find_index(const spec::DataSpec& 
   return found == indexed_.end() ? nullptr : &*found;
 }
 
-OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
-  spec::Experiment part = data_part(trial);
+OpenedDatasets::Opened& OpenedDatasets::open(const spec::TrialSpec& trial) {
+  spec::TrialSpec part = data_part(trial);
   const auto found = opened_.find(part);
   if (found != opened_.end()) return found->second;
   const Indexed* const indexed = find_index(trial.data);
@@ -64,7 +64,7 @@ OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
   return opened_.emplace(std::move(part), std::move(opened)).first->second;
 }
 
-void OpenedDatasets::read_together(const spec::Experiment& trial, comm::Communicator& ranks, int readers) {
+void OpenedDatasets::read_together(const spec::TrialSpec& trial, comm::Communicator& ranks, int readers) {
   const spec::DataSpec key = index_key_of(trial.data);
   // What is asked for here must not depend on what this rank has: all ranks call what is collective, or none does.
   if (readers < 2 || !spec::uses_pipeline(trial) || std::ranges::find(asked_, key) != asked_.end()) return;
@@ -84,7 +84,7 @@ void OpenedDatasets::read_together(const spec::Experiment& trial, comm::Communic
   });
 }
 
-const results::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {
+const results::DataFacts& OpenedDatasets::facts_of(const spec::TrialSpec& trial) {
   Opened& opened = open(trial);
   if (!opened.facts) opened.facts = data_facts(trial.data, opened.dataset);
   return *opened.facts;

@@ -4,11 +4,11 @@
 
 namespace chexbench::bench {
 
-image::PixelSpec pixels_of(const spec::Experiment& spec) {
+image::PixelSpec pixels_of(const spec::TrialSpec& spec) {
   return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize, .color = spec::color_of(spec.data)};
 }
 
-pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
+pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, const dataset::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place) {
   return {.dataset = dataset,
           .pipeline = spec.pipeline,

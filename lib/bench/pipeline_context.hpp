@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/pipeline.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -16,11 +16,11 @@ struct RankPlace {
 };
 
 // Returns what identifies the cached pixels that the trial would read.
-image::PixelSpec pixels_of(const spec::Experiment& spec);
+image::PixelSpec pixels_of(const spec::TrialSpec& spec);
 
 // Returns the context of one rank's pipeline. It refers to `spec`, `dataset` and `allocator`, which must outlive it and
 // the pipeline.
-pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
+pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, const dataset::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place);
 
 }  // namespace chexbench::bench

@@ -46,7 +46,7 @@ results::Environment describe_environment(comm::World& world) {
 // Returns why the profile of an emulated engine cannot say how long a step takes, or "". Looks now, because an hour
 // into a sweep would be late to learn it. engine::check_network() does the same for an engine's layers.
 // @throws SpecError if there is no such profile
-std::string hole_in_profile(const spec::Experiment& experiment) {
+std::string hole_in_profile(const spec::TrialSpec& experiment) {
   const std::optional<std::string> name = engine::profile_of_engine(experiment.engine);
   if (!name) return "";
   const spec::AcceleratorProfile profile = spec::load_profile(*name);
@@ -61,7 +61,7 @@ std::string hole_in_profile(const spec::Experiment& experiment) {
 // `planned` is whether `world` is only planned for, not started.
 // @throws SpecError if a trial needs more ranks than there are; it names the most that any trial needs
 void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned) {
-  const auto ranks = [](const spec::Trial& trial) { return trial.experiment.ranks; };
+  const auto ranks = [](const spec::Trial& trial) { return trial.spec.ranks; };
   const auto most = std::ranges::max_element(trials, {}, ranks);
   if (most == trials.end() || ranks(*most) <= world) return;
   const std::string asked = fmt::format("ranks: trial '{}' asks for {}", most->name, ranks(*most));
@@ -72,10 +72,10 @@ void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned
 }
 
 results::TrialResult plan_trial(const spec::Trial& trial, int world) {
-  results::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
-  planned.ranks = trial.experiment.ranks == 0 ? world : trial.experiment.ranks;
+  results::TrialResult planned{.name = trial.name, .spec = trial.spec};
+  planned.ranks = trial.spec.ranks == 0 ? world : trial.spec.ranks;
   planned.spec.ranks = planned.ranks;
-  planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
+  planned.spec.engine = engine::resolve_engine_name(trial.spec.engine);
   engine::check_network(planned.spec.engine, planned.spec.model);
   comm::check_servers(planned.spec.comm, planned.ranks);
   // The size of the world is part of the key, because it determines how the host's cores are divided.
@@ -92,7 +92,7 @@ results::Report plan_report(const std::string& experiment, const std::vector<spe
   check_ranks(trials, size, ranks.has_value());
   results::Report report{.experiment = experiment, .environment = describe_environment(world)};
   for (const spec::Trial& trial : trials) {
-    const std::string hole = hole_in_profile(trial.experiment);
+    const std::string hole = hole_in_profile(trial.spec);
     if (hole.empty()) {
       report.trials.push_back(plan_trial(trial, size));
     } else {

@@ -85,7 +85,7 @@ RunState Progress::state_after(const StepProgress& progress, double time_s) {
 }
 
 void Progress::show(const RunState& state, double time_s) {
-  const std::string text = progress_text(state, report_.trials[state.trial].trial, report_.trials.size());
+  const std::string text = progress_text(state, report_.trials[state.trial].name, report_.trials.size());
   line_.show(text);
   if (options_.shown != ProgressShown::lines || time_s - shown_s_ < options_.every_s) return;
   shown_s_ = time_s;

@@ -38,7 +38,7 @@ namespace {
 // with the characters replaced that file names should not contain.
 std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
   if (parent.empty()) return {};
-  std::string name = arm.trial.trial;
+  std::string name = arm.trial.name;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
   }
@@ -87,7 +87,7 @@ class Runner {
   void run_group(const ArmGroup& group, comm::Communicator& members);
   // Takes part in what is collective over the world when the members make their reducer.
   void sit_out(const ArmGroup& group);
-  const spec::Experiment& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
+  const spec::TrialSpec& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
   // Returns the group's trials, ready to run; they refer to `scale`.
@@ -133,7 +133,7 @@ int Runner::outputs_of(const ArmGroup& group) {
   if (!engine::drops_batches(spec_of(group).engine)) check_task(spec_of(group), images);
   const int outputs = images.labels();
   for (const std::size_t index : group.arms) {
-    const spec::Experiment& other = report_.trials[index].spec;
+    const spec::TrialSpec& other = report_.trials[index].spec;
     if (datasets_.of(other).labels() == outputs || engine::drops_batches(spec_of(group).engine)) continue;
     throw SpecError(
         fmt::format("trials that take turns on one engine have {} and {} labels ('{}' and '{}'): measure "
@@ -144,7 +144,7 @@ int Runner::outputs_of(const ArmGroup& group) {
 }
 
 void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
-  const spec::Experiment& spec = spec_of(group);
+  const spec::TrialSpec& spec = spec_of(group);
   ranks_.enter({.what = fmt::format("builds engine '{}'", spec.engine)});
   ranks_.limit_waits(spec.comm.timeout_s);
   const CoreShare share = share_cores(host_, spec, group.ranks);
@@ -204,7 +204,7 @@ std::vector<RunningArm> Runner::arms_of(const ArmGroup& group, const std::option
   std::vector<RunningArm> arms;
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];
-    const spec::Experiment run = spec::slowed(trial.spec, scale ? scale->factor : 1);
+    const spec::TrialSpec run = spec::slowed(trial.spec, scale ? scale->factor : 1);
     arms.push_back({.trial = trial,
                     .run = run,
                     .dataset = datasets_.of(run),

@@ -65,7 +65,7 @@ std::string find_difference(const std::string& text, comm::Communicator& ranks,
 std::string text_of(const std::vector<results::TrialResult>& trials) {
   std::string text = fmt::format("{} trials\n", trials.size());
   for (const results::TrialResult& trial : trials)
-    text += fmt::format("trial {}\n{}\n", trial.trial, spec::to_json(trial.spec));
+    text += fmt::format("trial {}\n{}\n", trial.name, spec::to_json(trial.spec));
   return text;
 }
 
@@ -144,14 +144,14 @@ void check_same_trials(const std::vector<results::TrialResult>& trials, comm::Co
 void check_same_data(const std::vector<results::TrialResult>& trials, OpenedDatasets& datasets,
                      comm::Communicator& ranks, const std::vector<RankCores>& rank_cores) {
   if (ranks.world() == 1) return;
-  std::unordered_map<spec::Experiment, int, spec::ExperimentHash> readers, seen;  // ranks, by what they read
+  std::unordered_map<spec::TrialSpec, int, spec::TrialSpecHash> readers, seen;  // ranks, by what they read
   for (const results::TrialResult& trial : trials) {
     int& most = readers[OpenedDatasets::data_part(trial.spec)];
     most = std::max(most, trial.ranks);
   }
   for (const results::TrialResult& trial : trials) {
-    const spec::Experiment& spec = trial.spec;
-    const spec::Experiment part = OpenedDatasets::data_part(spec);
+    const spec::TrialSpec& spec = trial.spec;
+    const spec::TrialSpec part = OpenedDatasets::data_part(spec);
     int& most_seen = seen[part];
     if (trial.ranks <= std::exchange(most_seen, std::max(most_seen, trial.ranks))) continue;
     datasets.read_together(spec, ranks, readers[part]);

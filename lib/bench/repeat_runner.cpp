@@ -77,7 +77,7 @@ bool RepeatRunner::take_known(RunningArm& arm, const TrialContext& context) {
 std::unique_ptr<SecondJob> RepeatRunner::start_second_job(const RunningArm& arm, comm::Communicator& members) const {
   if (!spec::has_second_job(arm.run) || host_.local_rank != 0) return nullptr;
   const std::vector<int> cores = second_job_cores(rank_cores_, rank_, arm.run, members.world(), cpus_);
-  members.enter({.what = fmt::format("starts the second job of '{}'", arm.trial.trial)});
+  members.enter({.what = fmt::format("starts the second job of '{}'", arm.trial.name)});
   std::unique_ptr<SecondJob> job = options_.start_second_job({.trial = arm.run, .cores = cores});
   job->wait_until_ready();
   return job;
@@ -149,14 +149,14 @@ const std::vector<results::OpTuning>& RepeatRunner::tune(RunningArm& arm, const 
   arm.tunings = results::journal_from_text(text + "\n", "rank 0's values").entries.front().repeat.tunings;
   if (!arm.tunings->empty()) return *arm.tunings;
   prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, context.communicator);
-  arm.tunings = tune_input(context, arm.trial.trial, options_.tuning);
+  arm.tunings = tune_input(context, arm.trial.name, options_.tuning);
   return *arm.tunings;
 }
 
 void RepeatRunner::measure(RunningArm& arm, TrialContext context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
-  members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
+  members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.name)});
   context.tuned = values_of(tune(arm, context));
   const std::string page_cache =
       prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, members);

@@ -19,14 +19,14 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
 // An arm of the group that is running.
 struct RunningArm {
   results::TrialResult& trial;
-  spec::Experiment run;  // what is run: the trial's spec, slowed down in a scale model
+  spec::TrialSpec run;  // what is run: the trial's spec, slowed down in a scale model
   const dataset::Dataset& dataset;
   const std::optional<ScaleModel>& scale;
   std::size_t number = 0;  // of the trial in the report, from 1

@@ -11,7 +11,7 @@
 
 namespace chexbench::bench {
 
-ScaleModel scale_model_of(const spec::Experiment& spec, const HostCores& host, const CoreShare& share, int ranks,
+ScaleModel scale_model_of(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share, int ranks,
                           double cpu_limit) {
   const spec::EmulationSpec& emulation = spec.emulation;
   const int sharers = std::min(ranks, host.sharers);
@@ -27,7 +27,7 @@ ScaleModel scale_model_of(const spec::Experiment& spec, const HostCores& host, c
       std::max(1, static_cast<int>(emulation.cores_per_accelerator / emulation.core_speed))));
 }
 
-std::optional<ScaleModel> agree_on_scale(const spec::Experiment& spec, const HostCores& host, const CoreShare& share,
+std::optional<ScaleModel> agree_on_scale(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share,
                                          comm::Communicator& ranks) {
   if (spec.emulation.cores_per_accelerator == 0) return {};
   const double cpu_limit = measure::probe_cgroup_limits().cpus.value_or(std::numeric_limits<double>::infinity());

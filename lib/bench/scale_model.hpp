@@ -11,7 +11,7 @@
 #include "bench/core_layout.hpp"
 #include "comm/communicator.hpp"
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -23,14 +23,14 @@ struct ScaleModel {
 // Returns how much of `host`'s cores each rank of a trial of `ranks` ranks has, for a limit of `cpu_limit` CPU seconds
 // a second (infinity if there is none), and the factor that follows. A pure function.
 // @throws SpecError if the factor is below 1
-ScaleModel scale_model_of(const spec::Experiment& spec, const HostCores& host, const CoreShare& share, int ranks,
+ScaleModel scale_model_of(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share, int ranks,
                           double cpu_limit);
 
 // Returns the scale model that the spec asks for on this machine, if it asks for one. Collective over the trial's
 // ranks.
 // @throws SpecError as above, or if the ranks have different shares of their hosts' cores; DeviceError if a rank was
 // lost
-std::optional<ScaleModel> agree_on_scale(const spec::Experiment& spec, const HostCores& host, const CoreShare& share,
+std::optional<ScaleModel> agree_on_scale(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share,
                                          comm::Communicator& ranks);
 
 // Returns "scale model, 1 : 80: ..." for the report: what it measured and what it assumes.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 

@@ -17,7 +17,7 @@
 #include "engine/engine.hpp"
 #include "pipeline/pipeline.hpp"
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -28,7 +28,7 @@ struct TimeIsUp : Error {
 
 // What a repeat needs. The references must outlive the call.
 struct TrialContext {
-  const spec::Experiment& spec;
+  const spec::TrialSpec& spec;
   const dataset::Dataset& dataset;
   engine::Engine& engine;
   comm::Communicator& communicator;  // the ranks of this trial

@@ -6,7 +6,7 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "measure/page_cache.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 

@@ -140,7 +140,7 @@ class Tuner {
   const TrialContext& context_;
   const TuningPlan& plan_;
   comm::Communicator& ranks_;
-  spec::Experiment spec_;
+  spec::TrialSpec spec_;
   pipeline::TunedValues tuned_;
   std::map<std::int64_t, std::vector<double>> rates_;  // of the values of one parameter
   double begin_s_ = 0;
@@ -153,7 +153,7 @@ std::vector<results::OpTuning> tune_input(const TrialContext& context, const std
   return Tuner(context, plan).run(trial);
 }
 
-bool has_auto(const spec::Experiment& spec) {
+bool has_auto(const spec::TrialSpec& spec) {
   return spec::uses_pipeline(spec) && std::ranges::any_of(spec.pipeline.ops, [](const spec::OpSpec& op) {
            return (op.op == "map" && op.holds_text("parallel_calls")) ||
                   (op.op == "interleave" && op.holds_text("cycle_length"));

@@ -30,7 +30,7 @@ std::vector<results::OpTuning> tune_input(const TrialContext& context, const std
                                           const TuningPlan& plan);
 
 // Returns whether the trial's pipeline has such a parameter.
-bool has_auto(const spec::Experiment& spec);
+bool has_auto(const spec::TrialSpec& spec);
 
 // Returns the values in the form in which a pipeline takes them.
 pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/reducer.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::comm {
 

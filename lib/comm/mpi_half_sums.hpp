@@ -5,7 +5,7 @@
 #include <span>
 
 #include "comm/comm_thread.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::comm {
 

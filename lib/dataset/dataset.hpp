@@ -13,7 +13,7 @@
 #include "core/batch.hpp"
 #include "core/label_bits.hpp"
 #include "image/pixel_spec.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/local_store.hpp"
 
 namespace chexbench::formats {

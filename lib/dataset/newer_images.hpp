@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {

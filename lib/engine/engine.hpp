@@ -16,7 +16,7 @@
 #include "engine/op_time.hpp"
 #include "measure/step_timings.hpp"
 #include "model/tensor_info.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
 

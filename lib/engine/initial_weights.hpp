@@ -6,8 +6,8 @@
 
 #include "model/graph.hpp"
 #include "model/tensor_info.hpp"
-#include "spec/experiment.hpp"
 #include "spec/safetensors.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
 

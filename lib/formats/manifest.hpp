@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::formats {

@@ -11,7 +11,7 @@
 #include "core/label_bits.hpp"
 #include "formats/shard_reader.hpp"
 #include "formats/tf_example.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::formats {

@@ -7,7 +7,7 @@
 
 #include "core/output_file.hpp"
 #include "formats/tf_example.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::formats {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::formats {

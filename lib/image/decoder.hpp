@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "image/decoded_image.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::image {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "image/decoded_image.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::image {
 

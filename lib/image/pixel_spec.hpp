@@ -1,7 +1,7 @@
 // Identifies the pixels that a trial makes of an image before a network sees it.
 #pragma once
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::image {
 

@@ -7,7 +7,7 @@
 #include "core/batch.hpp"
 #include "image/decoded_image.hpp"
 #include "image/isa.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::image {
 

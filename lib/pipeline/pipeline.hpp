@@ -12,7 +12,7 @@
 #include "core/batch.hpp"
 #include "dataset/dataset.hpp"
 #include "measure/op_counters.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::pipeline {
 

@@ -41,7 +41,7 @@ struct OfRun {
 template <class Visitor, class Row>
 void visit_columns(Visitor& visit, const OfRun<Row>& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(kRepeat, row.repeat.repeat);
   visit(results::Field{"epoch", "", "number of the epoch, the best of the repeat"}, row.epoch);
   visit_columns(visit, row.row);

@@ -45,7 +45,7 @@ const results::TrialResult& only_emulated(const results::Report& report) {
   for (const FinishedTrial& finished : finished_trials(report)) {
     if (analysis::utilization_of_repeats(*finished.trial).empty()) continue;
     found.push_back(finished.trial);
-    names.push_back(printable(finished.trial->trial, 60));
+    names.push_back(printable(finished.trial->name, 60));
   }
   if (found.empty()) {
     throw DataError(

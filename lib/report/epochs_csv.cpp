@@ -20,7 +20,7 @@ struct ScoreRow {
 template <class Visitor>
 void visit_place(Visitor& visit, const EpochRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(kRepeat, row.repeat.repeat);
 }
 

@@ -25,7 +25,7 @@ struct ReasonRow {
 template <class Visitor>
 void visit_place(Visitor& visit, const GpuRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(kRepeat, row.repeat.repeat);
   visit(Field{"rank", "", "rank whose GPU was sampled"}, row.rank);
 }

@@ -206,7 +206,7 @@ std::vector<std::size_t> by_rate(const analysis::Evaluation& evaluation, const J
     });
   };
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) {
-    return std::pair(is_answers(trials[i].trial), evaluation.figures[i].images_per_s.value_or(0));
+    return std::pair(is_answers(trials[i].name), evaluation.figures[i].images_per_s.value_or(0));
   });
   return order;
 }
@@ -225,7 +225,7 @@ Json trials_of(const analysis::Evaluation& evaluation, const Json& answer) {
   spec::Numbering arms;  // trials that differ only in their ranks share one
   Json trials = Json::array();
   for (auto& [index, trial] : chosen) {
-    spec::Experiment arm = report.trials[index].spec;
+    spec::TrialSpec arm = report.trials[index].spec;
     spec::leave_out_ranks(arm);
     trial["arm"] = arms.of(std::move(arm));
     trials.push_back(std::move(trial));

@@ -24,7 +24,7 @@ struct Line {
 class Events {
  public:
   Events(const results::TrialResult& trial, const results::RepeatResult& repeat, std::vector<Line>& lines)
-      : metadata_({{"trial", trial.trial}, {"repeat", repeat.repeat}, {"emulated", trial.emulated}}), lines_(lines) {}
+      : metadata_({{"trial", trial.name}, {"repeat", repeat.repeat}, {"emulated", trial.emulated}}), lines_(lines) {}
 
   void add(double unix_s, const char* type, const char* key, const Json& value, const Json& more = Json::object()) {
     Json metadata = metadata_;

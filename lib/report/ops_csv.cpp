@@ -81,7 +81,7 @@ void visit_work(Visitor& visit, const OpRow& row) {
 template <class Visitor>
 void visit_columns(Visitor& visit, const OpRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(kRepeat, row.repeat.repeat);
   visit(Field{"op_index", "", "position in the pipeline, from 0; -1 for waits that could not be attributed to an op"},
         row.op_index);

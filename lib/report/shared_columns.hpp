@@ -20,7 +20,7 @@ template <class Visitor>
 void visit_arm(Visitor& visit, const results::Report& report, const results::TrialResult& trial) {
   using results::Field;
   visit(kExperiment, report.experiment);
-  visit(kTrial, trial.trial);
+  visit(kTrial, trial.name);
   visit(Field{"pipeline", "", "name of the pipeline", "the batches are ready-made"},
         results::pipeline_name(trial.spec));
   visit(Field{"format", "", "format of the data"}, to_string(trial.spec.data.format));

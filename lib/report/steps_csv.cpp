@@ -16,7 +16,7 @@ struct StepRow {
 template <class Visitor>
 void visit_columns(Visitor& visit, const StepRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(kRepeat, row.repeat.repeat);
   results::visit_step(visit, row.step);
   visit(kEmulated, row.trial.emulated);

@@ -21,7 +21,7 @@ constexpr const char* kOpPrefix = "pipeline.";
 // Keys that every file has as columns of these names anyway.
 constexpr std::array<std::string_view, 4> kOwnColumns{"experiment", "engine", "ranks", "cores_per_rank"};
 
-bool has_no_effect(const std::string& key, const spec::Experiment& experiment) {
+bool has_no_effect(const std::string& key, const spec::TrialSpec& experiment) {
   return spec::lacks_input(key, experiment) || spec::lacks_second_job(key, experiment);
 }
 
@@ -135,7 +135,7 @@ std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& tri
   return keys;
 }
 
-std::string setting_of(const spec::Experiment& experiment, const std::string& key) {
+std::string setting_of(const spec::TrialSpec& experiment, const std::string& key) {
   if (has_no_effect(key, experiment)) return "";
   if (const spec::KeyRule* rule = spec::find_key(key)) return text_of(rule->get(experiment));
   for (const auto& [name, value] : op_settings(experiment.pipeline))

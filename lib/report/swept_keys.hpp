@@ -22,6 +22,6 @@ std::vector<Column> with_swept_keys(std::vector<Column> columns, const results::
 
 // Returns the value of such a key as text; "" if the trial's pipeline lacks the op, or if it is a key of the
 // input and the trial's batches are ready-made.
-std::string setting_of(const spec::Experiment& experiment, const std::string& key);
+std::string setting_of(const spec::TrialSpec& experiment, const std::string& key);
 
 }  // namespace chexbench::report

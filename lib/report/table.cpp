@@ -105,7 +105,7 @@ class Printer {
   // Returns "naive png (emulated) starves its accelerator 38 % of the time", or the text of a report of an old version.
   std::string headline(const results::Finding& finding) const {
     if (finding.headline.empty()) return finding.text;
-    const auto trial = std::ranges::find(report_.trials, finding.trial, &results::TrialResult::trial);
+    const auto trial = std::ranges::find(report_.trials, finding.trial, &results::TrialResult::name);
     const std::string name =
         trial == report_.trials.end() ? results::marked(finding.trial, finding.emulated) : results::marked(*trial);
     return finding.trial.empty() ? finding.headline : fmt::format("{} {}", name, finding.headline);

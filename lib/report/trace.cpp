@@ -87,7 +87,7 @@ std::map<int, results::TraceTime> step_times(const results::RepeatResult& repeat
 void add_steps(const TracedTrial& traced, const results::RankTrace& rank,
                const std::map<int, results::TraceTime>& times, std::string& text) {
   text += results::span_event(
-      {.rank = rank.rank, .row = results::kStepsRow}, {.name = traced.trial.trial, .category = "trial"},
+      {.rank = rank.rank, .row = results::kStepsRow}, {.name = traced.trial.name, .category = "trial"},
       {.begin_ns = times.begin()->second.begin_ns, .end_ns = times.rbegin()->second.end_ns},
       fmt::format(R"("repeat":{},"engine":{},"emulated":{},"dropped_spans":{})", traced.repeat.repeat,
                   results::json_quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
@@ -136,7 +136,7 @@ void write_head(const results::Report& report, const std::vector<TracedTrial>& t
   std::uint64_t dropped = 0;
   std::vector<std::string> emulated;
   for (const TracedTrial& one : traced) {
-    if (one.trial.emulated) emulated.push_back(one.trial.trial);
+    if (one.trial.emulated) emulated.push_back(one.trial.name);
     for (const results::RankTrace& rank : one.trial.trace->ranks) dropped += rank.dropped_spans;
   }
   write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"experiment":{},"chexbench_version":{},"host":{},)"

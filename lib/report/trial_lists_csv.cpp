@@ -29,7 +29,7 @@ struct NoteRow {
 template <class Visitor>
 void visit_columns(Visitor& visit, const WaitRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(Field{"op_index", "", "position of the op in the pipeline, from 0"}, row.wait.op_index);
   visit(Field{"op", "", "name of the op that the steps waited for"}, row.wait.op);
   visit(Field{"part", "", "part of the op: read, parse, decode, resize or other",
@@ -43,7 +43,7 @@ void visit_columns(Visitor& visit, const WaitRow& row) {
 template <class Visitor>
 void visit_columns(Visitor& visit, const ThrottleRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(Field{"reason", "", "a reason why the GPUs' clocks were not at their highest, in nvidia-smi's words"},
         row.reason.word);
   visit(Field{"share", "1", "share of the samples that had it: mean over GPUs and repeats"}, row.reason.share);
@@ -52,7 +52,7 @@ void visit_columns(Visitor& visit, const ThrottleRow& row) {
 template <class Visitor>
 void visit_columns(Visitor& visit, const NoteRow& row) {
   visit(kExperiment, row.report.experiment);
-  visit(kTrial, row.trial.trial);
+  visit(kTrial, row.trial.name);
   visit(Field{"note", "", "a sentence about how the trial was measured"}, row.note);
 }
 

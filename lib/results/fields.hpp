@@ -267,7 +267,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
 // Leaves out the spec, the repeats and the trace.
 template <class Visitor, class Record>
 void visit_trial(Visitor&& visit, Record& trial) {
-  visit("trial", trial.trial);
+  visit("trial", trial.name);
   visit("key", trial.key);
   visit("ranks", trial.ranks);
   visit("cores_per_rank", trial.cores_per_rank);

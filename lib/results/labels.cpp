@@ -24,7 +24,7 @@ bool is_told_in_common(const std::string& attribute, const std::string& value) {
 }
 
 std::vector<std::string> attributes_of(const TrialResult& trial) {
-  const spec::Experiment& spec = trial.spec;
+  const spec::TrialSpec& spec = trial.spec;
   const bool reads = spec::uses_pipeline(spec);
   return {pipeline_name(spec),
           to_string(spec.data.format),
@@ -64,13 +64,13 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
   if (distinct.size() < trials.size() || labels.names.empty()) {
     labels.names.insert(labels.names.begin(), "trial");
     for (std::size_t trial = 0; trial < trials.size(); ++trial) {
-      labels.rows[trial].insert(labels.rows[trial].begin(), trials[trial].trial);
+      labels.rows[trial].insert(labels.rows[trial].begin(), trials[trial].name);
     }
   }
   return labels;
 }
 
-std::string pipeline_name(const spec::Experiment& spec) { return spec::uses_pipeline(spec) ? spec.pipeline.name : ""; }
+std::string pipeline_name(const spec::TrialSpec& spec) { return spec::uses_pipeline(spec) ? spec.pipeline.name : ""; }
 
 const char* to_string(Grade grade) {
   switch (grade) {
@@ -118,7 +118,7 @@ std::string mark_of(const TrialResult& trial) {
 
 std::string marked(const TrialResult& trial) {
   const std::string mark = mark_of(trial);
-  return mark.empty() ? trial.trial : fmt::format("{} {}", trial.trial, mark);
+  return mark.empty() ? trial.name : fmt::format("{} {}", trial.name, mark);
 }
 
 std::string marked(const std::string& trial, bool emulated) { return emulated ? trial + " (emulated)" : trial; }

@@ -24,7 +24,7 @@ struct Labels {
 Labels label_trials(const std::vector<TrialResult>& trials);
 
 // Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
-std::string pipeline_name(const spec::Experiment& spec);
+std::string pipeline_name(const spec::TrialSpec& spec);
 
 // Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
 const char* to_string(Grade grade);

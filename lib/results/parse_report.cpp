@@ -14,8 +14,8 @@ namespace {
 TrialResult trial_from_json(const Json& object) {
   TrialResult trial;
   visit_trial(JsonReader(object), trial);
-  trial.spec = spec::parse_experiment(object.at("spec").dump(), "spec of trial '" + trial.trial + "'",
-                                      spec::UnknownKeys::ignored);
+  trial.spec =
+      spec::parse_trial(object.at("spec").dump(), "spec of trial '" + trial.name + "'", spec::UnknownKeys::ignored);
   for (const Json& repeat : object.at("repeats")) trial.repeats.push_back(repeat_from_json(repeat));
   return trial;
 }

@@ -19,7 +19,7 @@
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"
 #include "measure/wait_book.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::results {
 
@@ -236,9 +236,9 @@ struct TrialTrace {
 
 // One trial: its resolved spec and what was measured of it. Figures are derived (analysis/derive.hpp), never stored.
 struct TrialResult {
-  std::string trial;  // short name: the values of the swept keys, "naive png ranks=2"
-  std::string key;    // hash of the resolved trial
-  spec::Experiment spec;
+  std::string name;  // the values of the swept keys, "naive png ranks=2"
+  std::string key;   // hash of the resolved trial
+  spec::TrialSpec spec;
   int ranks = 1;
   int cores_per_rank = 1;
   bool oversubscribed = false;  // ranks share cores

@@ -16,9 +16,9 @@ void mix(std::size_t& hash, const Part& part) {
 
 }  // namespace
 
-void leave_out_ranks(Experiment& experiment) { experiment.ranks = 0; }
+void leave_out_ranks(TrialSpec& experiment) { experiment.ranks = 0; }
 
-std::size_t ExperimentHash::operator()(const Experiment& experiment) const {
+std::size_t TrialSpecHash::operator()(const TrialSpec& experiment) const {
   std::size_t hash = 0;
   for (const KeyRule& rule : key_rules()) mix(hash, rule.get(experiment));
   mix(hash, experiment.ranks);

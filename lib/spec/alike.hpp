@@ -6,32 +6,32 @@
 #include <utility>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
 // Hashes every key of the table of keys, and the pipeline. Equal experiments have equal hashes.
-struct ExperimentHash {
-  std::size_t operator()(const Experiment& experiment) const;
+struct TrialSpecHash {
+  std::size_t operator()(const TrialSpec& experiment) const;
 };
 
 // Numbers experiments, so that equal ones have the same number.
 class Numbering {
  public:
   // Returns how many different experiments came before the first one that equals this one.
-  std::size_t of(Experiment experiment) {
+  std::size_t of(TrialSpec experiment) {
     return numbers_.try_emplace(std::move(experiment), numbers_.size()).first->second;
   }
 
  private:
-  std::unordered_map<Experiment, std::size_t, ExperimentHash> numbers_;
+  std::unordered_map<TrialSpec, std::size_t, TrialSpecHash> numbers_;
 };
 
 // Sets a part of an experiment to its default, so that experiments that differ in nothing else are equal.
-using LeaveOut = void (*)(Experiment& experiment);
+using LeaveOut = void (*)(TrialSpec& experiment);
 
 // Leaves out the number of ranks, so that trials of one arm are equal.
-void leave_out_ranks(Experiment& experiment);
+void leave_out_ranks(TrialSpec& experiment);
 
 // Things that have an experiment, in groups: those of one group are alike in all but what `leave_out` leaves out.
 class Alike {
@@ -39,13 +39,13 @@ class Alike {
   explicit Alike(LeaveOut leave_out) : leave_out_(leave_out) {}
 
   // Adds the next thing.
-  void add(const Experiment& experiment) { group_of(experiment).push_back(added_++); }
+  void add(const TrialSpec& experiment) { group_of(experiment).push_back(added_++); }
 
   // Returns the indices of the things that are alike with this one, in the order in which they were added.
-  const std::vector<std::size_t>& with(const Experiment& experiment) { return group_of(experiment); }
+  const std::vector<std::size_t>& with(const TrialSpec& experiment) { return group_of(experiment); }
 
  private:
-  std::vector<std::size_t>& group_of(Experiment experiment) {
+  std::vector<std::size_t>& group_of(TrialSpec experiment) {
     leave_out_(experiment);
     const std::size_t group = numbering_.of(std::move(experiment));
     if (group == groups_.size()) groups_.emplace_back();

@@ -24,7 +24,7 @@ void check_secrets(const std::string& key, const std::string& url) {
                   key));
 }
 
-void check_cached(const Experiment& experiment) {
+void check_cached(const TrialSpec& experiment) {
   if (experiment.data.deliver != Deliver::u8) {
     throw SpecError(
         "data.format is cached, whose pixels are rounded to 8 bits, but data.deliver is f32, which does not "
@@ -54,7 +54,7 @@ void check_cached(const Experiment& experiment) {
   }
 }
 
-void check_input(const Experiment& experiment) {
+void check_input(const TrialSpec& experiment) {
   if (experiment.preprocess.resized_crop && experiment.preprocess.crop < 1) {
     throw SpecError(
         fmt::format("preprocess.resized_crop and preprocess.crop ({}) both say what is seen of an image: leave one out",
@@ -77,7 +77,7 @@ void check_input(const Experiment& experiment) {
   }
 }
 
-void check_engine(const Experiment& experiment) {
+void check_engine(const TrialSpec& experiment) {
   const CommSpec& comm = experiment.comm;
   if (comm.model == CommModel::shaped && comm.update == UpdateScheme::all_reduce) {
     throw SpecError(
@@ -124,7 +124,7 @@ const char* too_few_threads(const OpSpec& op, int cores) {
 }
 
 // Refuses what would run at this machine's speed beside accelerators and links that are slowed down.
-void check_scale_model(const Experiment& experiment) {
+void check_scale_model(const TrialSpec& experiment) {
   const int cores = experiment.emulation.cores_per_accelerator;
   if (cores == 0) return;
   const std::string asked = fmt::format("emulation.cores_per_accelerator is {}", cores);
@@ -154,7 +154,7 @@ void check_scale_model(const Experiment& experiment) {
   }
 }
 
-void check_auto(const Experiment& experiment) {
+void check_auto(const TrialSpec& experiment) {
   if (!uses_pipeline(experiment)) return;
   for (const OpSpec& op : experiment.pipeline.ops) {
     if (op.op != "interleave" || !op.holds_text("cycle_length") || op.boolean("parallel")) continue;
@@ -165,7 +165,7 @@ void check_auto(const Experiment& experiment) {
 }
 
 // A profile has the time of a step in which every layer learns.
-void check_freeze(const Experiment& experiment) {
+void check_freeze(const TrialSpec& experiment) {
   if (experiment.model.freeze == Freeze::none || !is_emulated(experiment)) return;
   throw SpecError(fmt::format(
       "model.freeze is {}, but engine {} has the time of a step that trains every layer: take engine onednn "
@@ -173,7 +173,7 @@ void check_freeze(const Experiment& experiment) {
       to_string(experiment.model.freeze), experiment.engine));
 }
 
-void check_epochs(const Experiment& experiment) {
+void check_epochs(const TrialSpec& experiment) {
   if (experiment.training.epochs == 0) return;
   if (!has_engine(experiment) || is_emulated(experiment)) {
     throw SpecError(
@@ -191,7 +191,7 @@ void check_epochs(const Experiment& experiment) {
   }
 }
 
-void check_learning(const Experiment& experiment) {
+void check_learning(const TrialSpec& experiment) {
   const TrainingSpec& training = experiment.training;
   stated_class_weights(training);
   if (training.label_smoothing >= 1) {
@@ -210,7 +210,7 @@ void check_learning(const Experiment& experiment) {
   }
 }
 
-void check_second_job(const Experiment& experiment) {
+void check_second_job(const TrialSpec& experiment) {
   if (!has_second_job(experiment)) return;
   const SecondJobSpec& job = experiment.second_job;
   const std::string asked = fmt::format("second_job.kind is {}", to_string(job.kind));
@@ -244,7 +244,7 @@ void check_second_job(const Experiment& experiment) {
 }
 
 void check_swept(const std::string& key, const Condition& where, const Trial& trial) {
-  if (where.holds(trial.experiment)) return;
+  if (where.holds(trial.spec)) return;
   throw SpecError(
       fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", key,
                   where.in_words, trial.name));
@@ -255,7 +255,7 @@ void check_effect(const std::string& key, std::span<const Trial> trials) {
   bool varies = false;
   for (const Trial& trial : trials) {
     // A ceiling, or a trial that runs alone, stands beside the trials that the key varies.
-    if (lacks_input(key, trial.experiment) || lacks_second_job(key, trial.experiment)) continue;
+    if (lacks_input(key, trial.spec) || lacks_second_job(key, trial.spec)) continue;
     varies = true;
     if (rule == nullptr) continue;
     check_swept(key, rule->stated_where, trial);
@@ -268,7 +268,7 @@ void check_effect(const std::string& key, std::span<const Trial> trials) {
 
 }  // namespace
 
-void check_trial(const Experiment& experiment) {
+void check_trial(const TrialSpec& experiment) {
   check_secrets("data.root", experiment.data.root);
   check_secrets("second_job.root", experiment.second_job.root);
   check_secrets("store.endpoint", experiment.data.store.endpoint);
@@ -313,7 +313,7 @@ void check_stated(const std::string& key, const std::string& path, std::span<con
   const KeyRule* rule = find_key(key);
   if (rule == nullptr) return;
   const Condition& where = rule->stated_where;
-  if (std::ranges::none_of(trials, [&](const Trial& trial) { return where.holds(trial.experiment); })) {
+  if (std::ranges::none_of(trials, [&](const Trial& trial) { return where.holds(trial.spec); })) {
     throw SpecError(fmt::format("{} applies only where {}: set that, too, or leave it out", path, where.in_words));
   }
 }

@@ -5,14 +5,14 @@
 #include <span>
 #include <string>
 
-#include "spec/experiment.hpp"
 #include "spec/sweep.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
 // Checks the options of one trial against each other.
 // @throws SpecError if two options contradict each other; the message names both and says how to fix it
-void check_trial(const Experiment& experiment);
+void check_trial(const TrialSpec& experiment);
 
 // Checks that an experiment's name can be the name of a folder: letters, digits, '-', '_' and '.', not beginning with
 // '.'.

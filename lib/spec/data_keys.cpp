@@ -39,7 +39,7 @@ KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, s
 }
 
 void add_set_keys(std::vector<KeyRule>& rules) {
-  constexpr auto data = &Experiment::data;
+  constexpr auto data = &TrialSpec::data;
   rules.push_back(
       input_only(path_key(key("data.root", data, &DataSpec::root,
                               "Folder of the data set, relative to the working directory, or where a server has it: "
@@ -68,7 +68,7 @@ void add_set_keys(std::vector<KeyRule>& rules) {
 }
 
 void add_layout_keys(std::vector<KeyRule>& rules) {
-  rules.push_back(input_only(key("data.layout", &Experiment::data, &DataSpec::layout,
+  rules.push_back(input_only(key("data.layout", &TrialSpec::data, &DataSpec::layout,
                                  "How the root holds its labels: ChestX-ray14's table (nih), a table of one's own "
                                  "(csv), a folder for each class (folders), CheXpert's tables (chexpert), those of "
                                  "MIMIC-CXR-JPG (mimic), TensorFlow's shards of ImageNet (imagenet), or what is found "
@@ -104,7 +104,7 @@ void add_layout_keys(std::vector<KeyRule>& rules) {
 }
 
 void add_preprocess_keys(std::vector<KeyRule>& rules) {
-  constexpr auto preprocess = &Experiment::preprocess;
+  constexpr auto preprocess = &TrialSpec::preprocess;
   rules.push_back(input_only(key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.")));
   rules.push_back(
       input_only(key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")));

@@ -47,7 +47,7 @@ void read_group(const std::string& prefix, const Object& object, const std::stri
 // Checks that each key has a meaning beside the others, and that the table is in the folder: the file may come from
 // whoever made the data set. @throws SpecError if not
 void check_together(const std::vector<Setting>& settings, const std::string& path) {
-  Experiment experiment;
+  TrialSpec experiment;
   for (const Setting& setting : settings) find_key(setting.key)->set(experiment, from_parameter(scalar(setting.value)));
   for (const Setting& setting : settings) {
     const Condition& where = find_key(setting.key)->stated_where;
@@ -89,8 +89,8 @@ std::vector<Setting> read_folder_file(const std::string& path) {
 }
 
 std::string folder_file_text(DataLayout layout, const LabelsSpec& labels) {
-  Experiment experiment;
-  const Experiment defaults;
+  TrialSpec experiment;
+  const TrialSpec defaults;
   experiment.data.layout = layout;
   experiment.data.labels = labels;
   Object data, label_object;

@@ -74,16 +74,16 @@ void assign(T& member, const Value& value) {
 // Returns the rule of a key whose member is the one that `at(experiment)` returns a reference to.
 template <typename At>
 KeyRule key_at(std::string path, std::string description, At at) {
-  using T = std::remove_cvref_t<decltype(at(std::declval<Experiment&>()))>;
+  using T = std::remove_cvref_t<decltype(at(std::declval<TrialSpec&>()))>;
   KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
-  rule.get = [=](const Experiment& experiment) { return to_value(at(experiment)); };
-  rule.set = [=](Experiment& experiment, const Value& value) { assign(at(experiment), value); };
+  rule.get = [=](const TrialSpec& experiment) { return to_value(at(experiment)); };
+  rule.set = [=](TrialSpec& experiment, const Value& value) { assign(at(experiment), value); };
   return rule;
 }
 
-// Returns the rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
+// Returns the rule of a member of a group: key("data.format", &TrialSpec::data, &DataSpec::format, "...").
 template <typename Group, typename T>
-KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::string description) {
+KeyRule key(std::string path, Group TrialSpec::*group, T Group::*member, std::string description) {
   return key_at(
       std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
 }

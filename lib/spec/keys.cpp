@@ -22,13 +22,13 @@ constexpr double kMostBytes = 1e15;      // sums of them fit in 64 bits
 
 KeyRule experiment_key() {
   KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
-  rule.get = [](const Experiment& experiment) { return experiment.name; };
-  rule.set = [](Experiment& experiment, const Value& value) { experiment.name = std::get<std::string>(value); };
+  rule.get = [](const TrialSpec& experiment) { return experiment.name; };
+  rule.set = [](TrialSpec& experiment, const Value& value) { experiment.name = std::get<std::string>(value); };
   return rule;
 }
 
 KeyRule model_name_key() {
-  KeyRule rule = engine_only(key("model.name", &Experiment::model, &ModelSpec::name, "The network to train."));
+  KeyRule rule = engine_only(key("model.name", &TrialSpec::model, &ModelSpec::name, "The network to train."));
   rule.values.words = {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"};
   return rule;
 }
@@ -40,8 +40,8 @@ KeyRule engine_key() {
       "configs/accelerators>, none (drops batches: the ceiling of the input side).";
   rule.values.words = {"auto", "cuda", "onednn", "none"};
   rule.values.prefix = kEmulatedPrefix;
-  rule.get = [](const Experiment& experiment) { return experiment.engine; };
-  rule.set = [](Experiment& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
+  rule.get = [](const TrialSpec& experiment) { return experiment.engine; };
+  rule.set = [](TrialSpec& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
   return rule;
 }
 
@@ -51,11 +51,11 @@ KeyRule ranks_key() {
   rule.values = rule_of<int>();
   rule.values.minimum = 1;
   rule.values.words = {"all"};
-  rule.get = [](const Experiment& experiment) -> Value {
+  rule.get = [](const TrialSpec& experiment) -> Value {
     if (experiment.ranks == 0) return "all";
     return std::int64_t{experiment.ranks};
   };
-  rule.set = [](Experiment& experiment, const Value& value) {
+  rule.set = [](TrialSpec& experiment, const Value& value) {
     const std::int64_t* ranks = std::get_if<std::int64_t>(&value);
     experiment.ranks = ranks != nullptr ? static_cast<int>(*ranks) : 0;
   };
@@ -69,12 +69,12 @@ KeyRule cores_per_rank_key() {
   rule.values = rule_of<int>();
   rule.values.minimum = 1;
   rule.values.words = {"auto", "all"};
-  rule.get = [](const Experiment& experiment) -> Value {
+  rule.get = [](const TrialSpec& experiment) -> Value {
     if (experiment.all_cores) return "all";
     if (!experiment.cores_per_rank) return "auto";
     return std::int64_t{*experiment.cores_per_rank};
   };
-  rule.set = [](Experiment& experiment, const Value& value) {
+  rule.set = [](TrialSpec& experiment, const Value& value) {
     experiment.cores_per_rank.reset();
     if (const std::int64_t* cores = std::get_if<std::int64_t>(&value)) {
       experiment.cores_per_rank = static_cast<int>(*cores);
@@ -86,7 +86,7 @@ KeyRule cores_per_rank_key() {
 }
 
 void add_epoch_keys(std::vector<KeyRule>& rules) {
-  constexpr auto training = &Experiment::training;
+  constexpr auto training = &TrialSpec::training;
   rules.push_back(at_most(100'000, key("training.epochs", training, &TrainingSpec::epochs,
                                        "Passes over the images that train, each followed by a validation; 0: "
                                        "measure.steps instead.")));
@@ -117,8 +117,8 @@ void add_epoch_keys(std::vector<KeyRule>& rules) {
 }
 
 void add_training_keys(std::vector<KeyRule>& rules) {
-  constexpr auto model = &Experiment::model;
-  constexpr auto training = &Experiment::training;
+  constexpr auto model = &TrialSpec::model;
+  constexpr auto training = &TrialSpec::training;
   rules.push_back(model_name_key());
   rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
                                                  "Height and width of the network's input, in pixels."))));
@@ -172,7 +172,7 @@ void add_training_keys(std::vector<KeyRule>& rules) {
 }
 
 void add_emulation_keys(std::vector<KeyRule>& rules) {
-  constexpr auto emulation = &Experiment::emulation;
+  constexpr auto emulation = &TrialSpec::emulation;
   rules.push_back(at_most(
       kMostCores,
       emulated_only(at_least(0, key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
@@ -185,7 +185,7 @@ void add_emulation_keys(std::vector<KeyRule>& rules) {
 }
 
 void add_comm_keys(std::vector<KeyRule>& rules) {
-  constexpr auto comm = &Experiment::comm;
+  constexpr auto comm = &TrialSpec::comm;
   rules.push_back(buckets_only(key("comm.update", comm, &CommSpec::update,
                                    "How ranks agree on an update: the library's all_reduce, or messages between ranks "
                                    "around a ring, up and down a tree, by hosts, or by way of servers.")));
@@ -231,7 +231,7 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
 }
 
 KeyRule second_job_cores_key() {
-  KeyRule rule = second_job_only(key("second_job.cores", &Experiment::second_job, &SecondJobSpec::cores,
+  KeyRule rule = second_job_only(key("second_job.cores", &TrialSpec::second_job, &SecondJobSpec::cores,
                                      "Where it runs: on the cores of the trial's ranks (shared), on the host's others "
                                      "(apart; cores_per_rank says how many that leaves), or on cpus:0-3,8."));
   rule.values.words = {"shared", "apart"};
@@ -240,7 +240,7 @@ KeyRule second_job_cores_key() {
 }
 
 KeyRule second_job_engine_key() {
-  KeyRule rule = second_training_only(key("second_job.engine", &Experiment::second_job, &SecondJobSpec::engine,
+  KeyRule rule = second_training_only(key("second_job.engine", &TrialSpec::second_job, &SecondJobSpec::engine,
                                           "What the second job trains on: onednn (CPUs), emulated:<profile>."));
   rule.values.words = {"onednn"};
   rule.values.prefix = kEmulatedPrefix;
@@ -248,7 +248,7 @@ KeyRule second_job_engine_key() {
 }
 
 void add_second_job_keys(std::vector<KeyRule>& rules) {
-  rules.push_back(key("second_job.kind", &Experiment::second_job, &SecondJobSpec::kind,
+  rules.push_back(key("second_job.kind", &TrialSpec::second_job, &SecondJobSpec::kind,
                       "A job beside the trial on each host: none; a job like this one that only reads and decodes "
                       "(input), trains on ready-made batches (training), or does both; or one that uses up one "
                       "resource: memory bandwidth (memory), the trial's files in the page cache (page_cache, which "
@@ -256,12 +256,12 @@ void add_second_job_keys(std::vector<KeyRule>& rules) {
   rules.push_back(second_job_cores_key());
   rules.push_back(second_job_engine_key());
   rules.push_back(
-      second_reader_only(path_key(key("second_job.root", &Experiment::second_job, &SecondJobSpec::root,
+      second_reader_only(path_key(key("second_job.root", &TrialSpec::second_job, &SecondJobSpec::root,
                                       "Folder of the images that the second job reads; empty: data.root."))));
 }
 
 void add_measure_keys(std::vector<KeyRule>& rules) {
-  constexpr auto measure = &Experiment::measure;
+  constexpr auto measure = &TrialSpec::measure;
   rules.push_back(at_most(
       kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
   rules.push_back(at_most(kMostSteps, at_least(1, steps_only(key("measure.steps", measure, &MeasureSpec::steps,
@@ -331,18 +331,18 @@ const KeyRule* find_key(const std::string& path) {
   return found == by_path.end() ? nullptr : found->second;
 }
 
-bool lacks_second_job(const std::string& key, const Experiment& experiment) {
+bool lacks_second_job(const std::string& key, const TrialSpec& experiment) {
   return !has_second_job(experiment) && key.starts_with("second_job.") && key != "second_job.kind";
 }
 
-bool lacks_input(const std::string& key, const Experiment& experiment) {
+bool lacks_input(const std::string& key, const TrialSpec& experiment) {
   if (uses_pipeline(experiment)) return false;
   const KeyRule* rule = find_key(key);
   if (rule == nullptr) return true;  // the pipeline, or a parameter of an op
-  const auto has_effect = [rule](const Experiment& trial) {
+  const auto has_effect = [rule](const TrialSpec& trial) {
     return rule->stated_where.holds(trial) && rule->swept_where.holds(trial);
   };
-  Experiment with_input = experiment;
+  TrialSpec with_input = experiment;
   with_input.data.format = DataFormat::png;
   return !has_effect(experiment) && has_effect(with_input);
 }

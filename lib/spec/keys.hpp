@@ -8,17 +8,17 @@
 #include <string>
 #include <string_view>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "spec/values.hpp"
 
 namespace chexbench::spec {
 
 // The trials in which a key has a meaning. Without a test it is all of them.
 struct Condition {
-  std::function<bool(const Experiment&)> test;
+  std::function<bool(const TrialSpec&)> test;
   std::string in_words;  // for messages: "training.optimizer is sgd"
 
-  bool holds(const Experiment& experiment) const { return !test || test(experiment); }
+  bool holds(const TrialSpec& experiment) const { return !test || test(experiment); }
 };
 
 // One key: its values, how to read and write it, and the trials in which it has a meaning.
@@ -26,8 +26,8 @@ struct KeyRule {
   std::string path;         // "data.format"
   std::string description;  // for the schema
   ValueRule values;
-  std::function<Value(const Experiment&)> get;
-  std::function<void(Experiment&, const Value&)> set;  // takes a value that has passed check_value()
+  std::function<Value(const TrialSpec&)> get;
+  std::function<void(TrialSpec&, const Value&)> set;  // takes a value that has passed check_value()
   Condition stated_where;  // in other trials the key is ignored and left out of the resolved text; stating it is an
                            // error if it holds in no trial
   Condition swept_where;   // in other trials the key is kept and shown, but sweeping it would give equal trials
@@ -41,37 +41,37 @@ std::span<const KeyRule> key_rules();
 const KeyRule* find_key(const std::string& path);
 
 // Returns whether the trial's input runs through the pipeline, as it does for all formats but synthetic.
-bool uses_pipeline(const Experiment& experiment);
+bool uses_pipeline(const TrialSpec& experiment);
 // Returns uses_pipeline() as the condition of the pipeline and of its ops' parameters.
 const Condition& pipeline_condition();
 
 // Returns whether a key has no effect in this trial only because its batches are ready-made (data.format synthetic).
 // `key` may also be "pipeline" or an op's parameter.
-bool lacks_input(const std::string& key, const Experiment& experiment);
+bool lacks_input(const std::string& key, const TrialSpec& experiment);
 
 // Returns whether a key has no effect in this trial only because no second job runs beside it. Such a trial stands
 // beside others that have one, and is the same whatever that job would be.
-bool lacks_second_job(const std::string& key, const Experiment& experiment);
+bool lacks_second_job(const std::string& key, const TrialSpec& experiment);
 
 // Returns whether a job runs beside the trial.
-bool has_second_job(const Experiment& experiment);
+bool has_second_job(const TrialSpec& experiment);
 // Returns whether the second job trains on an engine.
 bool second_job_trains(const SecondJobSpec& job);
 
 // The folder that the second job reads: second_job.root where its kind takes one, and the trial's own otherwise.
-const std::string& second_job_root(const Experiment& experiment);
+const std::string& second_job_root(const TrialSpec& experiment);
 
 // Returns whether data.root is a URL, so that a server has the data set.
-bool is_distant(const Experiment& experiment);
+bool is_distant(const TrialSpec& experiment);
 
 // The name of an emulated engine is this and then the profile of its accelerator.
 inline constexpr std::string_view kEmulatedPrefix = "emulated:";
 
 // Returns whether an engine takes the trial's batches: engine none drops them, so that its waits say nothing.
-bool has_engine(const Experiment& experiment);
+bool has_engine(const TrialSpec& experiment);
 
 // Returns whether the trial's engine is an emulated one.
-bool is_emulated(const Experiment& experiment);
+bool is_emulated(const TrialSpec& experiment);
 
 // Returns whether gradients are really sent between processes (models real and shaped), as those of real engines are.
 bool sends_gradients(CommModel model);

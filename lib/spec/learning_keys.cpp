@@ -7,7 +7,7 @@ namespace chexbench::spec {
 namespace {
 
 KeyRule class_weights_key() {
-  KeyRule rule = trained_only(key("training.class_weights", &Experiment::training, &TrainingSpec::class_weights,
+  KeyRule rule = trained_only(key("training.class_weights", &TrialSpec::training, &TrainingSpec::class_weights,
                                   "What each label or class counts in the loss: none (all alike), balanced (by how "
                                   "many of the images that train have it), or numbers, one for all or one for each; "
                                   "of multi_label, they are PyTorch's pos_weight."));
@@ -18,7 +18,7 @@ KeyRule class_weights_key() {
 }  // namespace
 
 void add_learning_keys(std::vector<KeyRule>& rules) {
-  constexpr auto training = &Experiment::training;
+  constexpr auto training = &TrialSpec::training;
   rules.push_back(at_most(
       1000, trained_only(key("training.weight_decay", training, &TrainingSpec::weight_decay,
                              "Of all parameters: L2 with adam and sgd, decoupled with adamw, as in torch.optim."))));

@@ -90,7 +90,7 @@ SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::stri
   return parse_spec(found.text, found.source, overrides);
 }
 
-Experiment parse_experiment(const std::string& text, const std::string& source, UnknownKeys unknown) {
+TrialSpec parse_trial(const std::string& text, const std::string& source, UnknownKeys unknown) {
   Draft draft;
   Node document = parse_document(text, source);
   if (unknown == UnknownKeys::ignored) {
@@ -100,7 +100,7 @@ Experiment parse_experiment(const std::string& text, const std::string& source, 
   draft.read(document, source);
   const std::vector<Trial> trials = expand(draft.finish(false));
   if (trials.size() != 1) throw SpecError(fmt::format("{}: one trial was expected, not {}", source, trials.size()));
-  return trials.front().experiment;
+  return trials.front().spec;
 }
 
 }  // namespace chexbench::spec

@@ -41,7 +41,6 @@ enum class UnknownKeys { refused, ignored };
 // Parses one trial from the text that to_json() of resolved.hpp wrote, as journals and reports hold it, and reads no
 // other file. `source` names the text in errors.
 // @throws SpecError as load_spec() does, and if the text describes more than one trial
-Experiment parse_experiment(const std::string& text, const std::string& source,
-                            UnknownKeys unknown = UnknownKeys::refused);
+TrialSpec parse_trial(const std::string& text, const std::string& source, UnknownKeys unknown = UnknownKeys::refused);
 
 }  // namespace chexbench::spec

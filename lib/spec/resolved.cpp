@@ -24,7 +24,7 @@ void add(Object& root, const std::string& path, Node value) {
 
 }  // namespace
 
-std::string to_json(const Experiment& experiment) {
+std::string to_json(const TrialSpec& experiment) {
   Object root;
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "model.name") root.emplace_back("pipeline", to_node(experiment.pipeline));
@@ -36,8 +36,8 @@ std::string to_json(const Experiment& experiment) {
 
 std::string to_json(const PipelineSpec& pipeline) { return to_text(to_node(pipeline)); }
 
-std::string trial_key(const Experiment& experiment, std::string_view extra) {
-  Experiment unnamed = experiment;
+std::string trial_key(const TrialSpec& experiment, std::string_view extra) {
+  TrialSpec unnamed = experiment;
   unnamed.name = "trial";
   return fmt::format("{:016x}", fnv1a64(to_json(unnamed).append("\n").append(extra)));
 }

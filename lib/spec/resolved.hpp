@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
 // Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that has a
 // meaning in this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
-// parse_experiment() of it gives the same trial.
-std::string to_json(const Experiment& experiment);
+// parse_trial() of it gives the same trial.
+std::string to_json(const TrialSpec& experiment);
 
 // Returns the pipeline as a file of configs/pipelines has it: {"name": ..., "ops": [...]}, without a newline at the
 // end. parse_pipeline() of it gives the same pipeline.
@@ -20,6 +20,6 @@ std::string to_json(const PipelineSpec& pipeline);
 
 // Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (whatever else results
 // depend on). It is the same on every machine and does not depend on the experiment's name.
-std::string trial_key(const Experiment& experiment, std::string_view extra = {});
+std::string trial_key(const TrialSpec& experiment, std::string_view extra = {});
 
 }  // namespace chexbench::spec

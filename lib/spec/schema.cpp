@@ -95,7 +95,7 @@ Node key_schema(const KeyRule& rule) {
   std::string description = rule.description;
   if (rule.stated_where.test) description += fmt::format(" Only where {}.", rule.stated_where.in_words);
   if (rule.swept_where.test) description += fmt::format(" Can be swept where {}.", rule.swept_where.in_words);
-  return value_schema(rule.values, to_node(rule.get(Experiment{})), description);
+  return value_schema(rule.values, to_node(rule.get(TrialSpec{})), description);
 }
 
 Node op_schema(const OpRule& rule) {
@@ -212,7 +212,7 @@ Object properties() {
     if (rule.path == "ranks") {
       List any = {reference("$defs/rank_count"), list_of(reference("$defs/rank_count"))};
       result.emplace_back(rule.path, Node{Object{{"description", text(rule.description)},
-                                                 {"default", to_node(rule.get(Experiment{}))},
+                                                 {"default", to_node(rule.get(TrialSpec{}))},
                                                  {"anyOf", Node{std::move(any)}}}});
     } else {
       Object* place = &result;

@@ -22,7 +22,7 @@ CommSpec slowed(CommSpec comm, double factor) {
   return comm;
 }
 
-Experiment slowed(Experiment experiment, double factor) {
+TrialSpec slowed(TrialSpec experiment, double factor) {
   experiment.comm = slowed(experiment.comm, factor);
   experiment.data.store.shape = slowed(experiment.data.store.shape, factor);
   const std::int64_t cores = experiment.emulation.cores_per_accelerator;

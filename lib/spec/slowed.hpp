@@ -1,7 +1,7 @@
 // Slows down what a spec models, for a scale model (emulation.cores_per_accelerator).
 #pragma once
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
@@ -11,6 +11,6 @@ CommSpec slowed(CommSpec comm, double factor);
 // Returns the experiment with links, shaped stores and planted delays `factor` times as slow, and with a worker for
 // each core of the model where there would be one for each core here. Engines slow themselves down
 // (engine::EngineConfig::slowdown).
-Experiment slowed(Experiment experiment, double factor);
+TrialSpec slowed(TrialSpec experiment, double factor);
 
 }  // namespace chexbench::spec

@@ -18,7 +18,7 @@ namespace {
 
 bool is_op_setting(const Setting& setting) { return setting.key.starts_with("pipeline."); }
 
-void apply(Experiment& experiment, const Setting& setting) {
+void apply(TrialSpec& experiment, const Setting& setting) {
   if (const PipelineSpec* pipeline = std::get_if<PipelineSpec>(&setting.value)) {
     experiment.pipeline = *pipeline;
     return;
@@ -63,7 +63,7 @@ std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t tria
 }
 
 // Adds what the folder of the trial says of itself.
-void apply_folder(const SweepSpec& sweep, const std::vector<Setting>& settings, Experiment& experiment) {
+void apply_folder(const SweepSpec& sweep, const std::vector<Setting>& settings, TrialSpec& experiment) {
   const auto folder = sweep.folders.find(experiment.data.root);
   if (folder == sweep.folders.end()) return;
   const auto is_stated = [&](const std::string& key) {
@@ -79,8 +79,8 @@ void apply_folder(const SweepSpec& sweep, const std::vector<Setting>& settings, 
     if (!is_stated(setting.key)) apply(experiment, setting);
 }
 
-Experiment experiment_of(const SweepSpec& sweep, const std::vector<Setting>& settings) {
-  Experiment experiment = sweep.base;
+TrialSpec trial_spec_of(const SweepSpec& sweep, const std::vector<Setting>& settings) {
+  TrialSpec experiment = sweep.base;
   // The pipeline must be set before the parameters of its ops.
   for (const Setting& setting : settings) {
     if (!is_op_setting(setting)) apply(experiment, setting);
@@ -96,22 +96,22 @@ Experiment experiment_of(const SweepSpec& sweep, const std::vector<Setting>& set
 
 // Removes the settings that have no effect in the trial because its batches are ready-made: what varies the input of
 // other trials leaves this one as it is. Its own input is what the spec states beside the sweep.
-void leave_out_input(const SweepSpec& sweep, std::vector<Setting>& settings, Experiment& experiment) {
+void leave_out_input(const SweepSpec& sweep, std::vector<Setting>& settings, TrialSpec& experiment) {
   const auto removed =
       std::erase_if(settings, [&](const Setting& setting) { return lacks_input(setting.key, experiment); });
-  if (removed > 0) experiment = experiment_of(sweep, settings);
+  if (removed > 0) experiment = trial_spec_of(sweep, settings);
   const bool beside_others = std::ranges::find(settings, "data.format", &Setting::key) != settings.end();
   if (beside_others) experiment.measure.page_cache = PageCache::as_is;  // stated for the trials that read files
 }
 
 // Removes the settings of a second job that the trial does not have.
-void leave_out_second_job(const SweepSpec& sweep, std::vector<Setting>& settings, Experiment& experiment) {
+void leave_out_second_job(const SweepSpec& sweep, std::vector<Setting>& settings, TrialSpec& experiment) {
   const auto removed =
       std::erase_if(settings, [&](const Setting& setting) { return lacks_second_job(setting.key, experiment); });
-  if (removed > 0) experiment = experiment_of(sweep, settings);
+  if (removed > 0) experiment = trial_spec_of(sweep, settings);
 }
 
-std::string name_of(const Experiment& experiment, const std::vector<Setting>& settings) {
+std::string name_of(const TrialSpec& experiment, const std::vector<Setting>& settings) {
   std::vector<std::string> labels;
   for (const Setting& setting : settings) labels.push_back(label(setting));
   if (labels.empty()) {
@@ -175,7 +175,7 @@ std::vector<Trial> expand(const SweepSpec& sweep) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Setting> settings = settings_of(sweep.axes, i);
     if (is_excluded(sweep, settings)) continue;
-    Experiment experiment = experiment_of(sweep, settings);
+    TrialSpec experiment = trial_spec_of(sweep, settings);
     if (!uses_pipeline(experiment) || !has_second_job(experiment)) {
       if (!uses_pipeline(experiment)) leave_out_input(sweep, settings, experiment);
       leave_out_second_job(sweep, settings, experiment);
@@ -185,7 +185,7 @@ std::vector<Trial> expand(const SweepSpec& sweep) {
     }
     trials.push_back({name_of(experiment, settings), std::move(experiment)});
     try {
-      check_trial(trials.back().experiment);
+      check_trial(trials.back().spec);
     } catch (const SpecError& error) {
       if (sweep.axes.empty()) throw;
       throw SpecError(fmt::format("trial '{}': {}", trials.back().name, error.what()));

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "spec/experiment.hpp"
 #include "spec/ops.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
@@ -33,7 +33,7 @@ struct Axis {
 // An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
 // each other.
 struct SweepSpec {
-  Experiment base;                                      // the keys that are not swept
+  TrialSpec base;                                       // the keys that are not swept
   std::vector<Setting> op_settings;                     // parameters of ops that are set in the pipeline of every trial
   std::vector<Axis> axes;                               // in the order of the file; the last one varies fastest
   std::vector<std::vector<Setting>> excluded;           // no trial has all settings of one of these
@@ -45,7 +45,7 @@ struct SweepSpec {
 // One combination of the axes' values.
 struct Trial {
   std::string name;  // the swept values, "naive png ranks=2"; if nothing is swept, pipeline and format, or "synthetic"
-  Experiment experiment;
+  TrialSpec spec;
 };
 
 // The largest number of trials that one spec may have.

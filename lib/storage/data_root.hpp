@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {

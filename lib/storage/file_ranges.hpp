@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::storage {

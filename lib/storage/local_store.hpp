@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {

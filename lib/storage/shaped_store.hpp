@@ -6,7 +6,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "core/random.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::storage {
 

@@ -56,7 +56,7 @@ TEST(Ablation, HasNoRatioOfTrialsThatShareNoRound) {
 
 TEST(Ablation, NamesStepsOfOnePipelineByTheirTrials) {
   std::vector<results::TrialResult> trials(3, step("optimized", 100));
-  for (std::size_t i = 0; i < trials.size(); ++i) trials[i].trial = "parallel_calls=" + std::to_string(i);
+  for (std::size_t i = 0; i < trials.size(); ++i) trials[i].name = "parallel_calls=" + std::to_string(i);
   const auto all = ablations(results::pointers(trials));
   EXPECT_EQ(all.at(0).steps.at(2).name, "parallel_calls=2");
 }
@@ -67,7 +67,7 @@ TEST(Ablation, TellsApartWhatDiffersInOtherKeys) {
     for (const char* pipeline : {"naive", "keras", "optimized"}) {
       trials.push_back(step(pipeline, 100));
       trials.back().spec.training.batch_size = batch;
-      trials.back().trial = pipeline + std::string(" batch=") + std::to_string(batch);
+      trials.back().name = pipeline + std::string(" batch=") + std::to_string(batch);
     }
   }
   EXPECT_THAT(ablations(results::pointers(trials)),

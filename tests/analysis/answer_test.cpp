@@ -224,7 +224,7 @@ TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
 TEST(Answer, OfDifferentWorkComparesNothing) {
   results::TrialResult other = fed({50, 50, 50, 50, 50});
   other.spec.model.name = "densenet121";
-  other.trial = "densenet121";
+  other.name = "densenet121";
   const Answer answer = answer_of({fed({100, 100, 100, 100, 100}), other});
   EXPECT_EQ(answer.lines.at(0),
             "optimized png ranks=2 (emulated) trains 100 images/s, densenet121 (emulated) trains 50.0 images/s.");
@@ -235,7 +235,7 @@ TEST(Answer, CountsManyDoubtfulArms) {
   std::vector<results::TrialResult> trials;
   for (const char* model : {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"}) {
     trials.push_back(fed({100, 100, 100, 100, 100}));
-    trials.back().spec.model.name = trials.back().trial = model;
+    trials.back().spec.model.name = trials.back().name = model;
     trials.back().unstable = true;
   }
   const Answer answer = answer_of(trials);
@@ -246,7 +246,7 @@ TEST(Answer, CountsManyDoubtfulArms) {
 TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
   results::TrialResult large = fed({150, 150, 150, 150, 150});
   large.spec.training.batch_size = 64;
-  large.trial = "batch_size=64";
+  large.name = "batch_size=64";
   EXPECT_THAT(answer_of({fed({100, 100, 100, 100, 100}), large}).lines.at(0),
               HasSubstr("150 images/s, 1.50 x optimized png ranks=2"));
 }

@@ -20,7 +20,7 @@ constexpr double kComputeS = 0.02;  // of every step: the engine's ceiling is on
 constexpr int kSteps = 8;
 
 // Returns a repeat whose steps wait for a random time, by chance for a very long one, as on a machine that others use.
-results::RepeatResult random_repeat(int repeat, const spec::Experiment& spec, int ranks, RandomStream& random) {
+results::RepeatResult random_repeat(int repeat, const spec::TrialSpec& spec, int ranks, RandomStream& random) {
   results::RepeatResult result = results::make_repeat(repeat, ranks, 0);
   const double disturbance = random.uniform() < 0.3 ? 5 : 1;
   const double longest_wait_s = 0.04 * random.uniform() * disturbance;

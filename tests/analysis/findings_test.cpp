@@ -114,7 +114,7 @@ TEST(StorageRatio, ComparesWithTheFirstTrialThatDiffersInItsStoreAlone) {
     results::TrialResult trial = results::make_trial({}, std::vector<double>(5, images_per_s));
     trial.spec.data.root = root;
     if (latency_ms > 0) trial.spec.data.store.shape.latency_ms = latency_ms;
-    trial.trial = root + (latency_ms > 0 ? " slow" : "");
+    trial.name = root + (latency_ms > 0 ? " slow" : "");
     return trial;
   };
   const auto findings = of_kind({at("a", 200), at("nfs://b/c", 150), at("a", 50, 2)}, "storage_ratio");
@@ -244,7 +244,7 @@ TEST(Ceiling, IsWhatTheSameTrainingReachesOverReadyMadeBatches) {
   optimized.spec.data.decoder = spec::DecoderKind::opencv;
   auto synthetic =
       results::make_trial({.format = spec::DataFormat::synthetic, .engine = engine}, {400, 402, 404, 406, 408});
-  synthetic.trial = "synthetic";
+  synthetic.name = "synthetic";
   const auto findings = of_kind({naive, synthetic, optimized}, "ceiling");
   ASSERT_THAT(findings, SizeIs(2));
   EXPECT_EQ(findings[0].text,

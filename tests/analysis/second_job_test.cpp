@@ -22,7 +22,7 @@ results::TrialResult beside(spec::SecondJobKind kind, const std::string& cores, 
   std::vector<double> rates = kAlone;
   for (double& rate : rates) rate *= kept;
   results::TrialResult trial = results::make_trial({}, rates);
-  trial.trial = "beside " + to_string(kind) + " " + cores;
+  trial.name = "beside " + to_string(kind) + " " + cores;
   trial.spec.second_job = {.kind = kind, .cores = cores};
   const bool bytes = kind == spec::SecondJobKind::memory || kind == spec::SecondJobKind::storage;
   for (results::RepeatResult& repeat : trial.repeats) {
@@ -48,7 +48,7 @@ const results::Finding& finding(const results::Report& report, const std::string
 results::Report two_jobs() {
   using enum spec::SecondJobKind;
   results::TrialResult alone = results::make_trial({}, kAlone);
-  alone.trial = "alone";
+  alone.name = "alone";
   return report_of({alone, beside(input, "shared", 0.5, 0.4), beside(memory, "apart", 0.9, 0.95),
                     beside(page_cache, "apart", 1, std::nullopt)});
 }

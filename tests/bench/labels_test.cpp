@@ -26,8 +26,8 @@ dataset::Dataset images_with(const std::vector<std::uint64_t>& labels) {
   return images;
 }
 
-spec::Experiment weighted(const std::string& weights, spec::Task task = spec::Task::multi_label) {
-  spec::Experiment spec;
+spec::TrialSpec weighted(const std::string& weights, spec::Task task = spec::Task::multi_label) {
+  spec::TrialSpec spec;
   spec.data.root = "pets";
   spec.training.task = task;
   spec.training.class_weights = weights;
@@ -35,7 +35,7 @@ spec::Experiment weighted(const std::string& weights, spec::Task task = spec::Ta
 }
 
 TEST(Task, OfClassesNeedsExactlyOneLabelAnImage) {
-  const spec::Experiment classes = weighted("none", spec::Task::classes);
+  const spec::TrialSpec classes = weighted("none", spec::Task::classes);
   check_task(classes, images_with({0b01, 0b10}));
   EXPECT_THAT(message_of<DataError>([&] {
                 check_task(classes, images_with({0b01, 0b11}));
@@ -76,7 +76,7 @@ TEST(ClassWeights, BalanceByTheImagesOfWhichTheLabelIsKnown) {
 TEST(ClassWeights, BalanceByTheImagesThatTrainAlone) {
   std::vector<std::uint64_t> labels;
   for (std::size_t i = 0; i < 400; ++i) labels.push_back(i % 4 == 0 ? 0b01 : 0b10);
-  spec::Experiment spec = weighted("balanced");
+  spec::TrialSpec spec = weighted("balanced");
   const std::vector<float> of_all = class_weights(spec, images_with(labels));
   spec.training.epochs = 1;
   spec.training.validation_share = 0.5;

@@ -34,7 +34,7 @@ class ProgressTest : public testing::Test {
  protected:
   ProgressTest() {
     for (const char* name : {"a", "b"}) {
-      results::TrialResult trial{.trial = name};
+      results::TrialResult trial{.name = name};
       trial.spec.engine = "emulated:v100";
       trial.spec.measure.repeats = 3;
       trial.ranks = 2;

@@ -55,7 +55,7 @@ TEST_F(ProtocolTest, MeasuresEveryTrialAsOftenAsAsked) {
   EXPECT_TRUE(report.trials[0].partial);
   run(report);
   for (const results::TrialResult& trial : report.trials) {
-    ASSERT_EQ(trial.repeats.size(), 2u) << trial.trial;
+    ASSERT_EQ(trial.repeats.size(), 2u) << trial.name;
     EXPECT_EQ(trial.repeats[1].repeat, 1);
     EXPECT_GT(trial.repeats[0].images_per_s, 0);
     EXPECT_FALSE(trial.partial);
@@ -148,7 +148,7 @@ TEST_F(ProtocolTest, TakesAllArmsThroughAnotherRoundIfOneOfThemIsUnstable) {
   }
   run(report);
   for (const results::TrialResult& trial : report.trials) {
-    ASSERT_EQ(trial.repeats.size(), 5u + kCheapExtra) << trial.trial << ": it stays unstable";
+    ASSERT_EQ(trial.repeats.size(), 5u + kCheapExtra) << trial.name << ": it stays unstable";
     EXPECT_EQ(trial.repeats.back().repeat, 4 + kCheapExtra);
     EXPECT_FALSE(trial.partial);
   }
@@ -189,10 +189,10 @@ TEST_F(PageCacheOfFormats, ColdFilesAreReadAgainInEachRepeat) {
   for (const results::TrialResult& trial : measure("cold").trials) {
     ASSERT_EQ(trial.repeats.size(), 2u);
     for (const results::RepeatResult& repeat : trial.repeats) {
-      EXPECT_EQ(repeat.page_cache, "cold") << trial.trial;
-      EXPECT_EQ(repeat.cached_bytes_before, 0u) << trial.trial;
-      EXPECT_GT(repeat.cached_bytes_after, 0u) << trial.trial;
-      EXPECT_GE(repeat.looked_at_bytes, trial.data.file_bytes) << trial.trial;
+      EXPECT_EQ(repeat.page_cache, "cold") << trial.name;
+      EXPECT_EQ(repeat.cached_bytes_before, 0u) << trial.name;
+      EXPECT_GT(repeat.cached_bytes_after, 0u) << trial.name;
+      EXPECT_GE(repeat.looked_at_bytes, trial.data.file_bytes) << trial.name;
     }
   }
 }
@@ -200,8 +200,8 @@ TEST_F(PageCacheOfFormats, ColdFilesAreReadAgainInEachRepeat) {
 TEST_F(PageCacheOfFormats, WarmFilesAreAllInMemory) {
   for (const results::TrialResult& trial : measure("warm").trials) {
     for (const results::RepeatResult& repeat : trial.repeats) {
-      EXPECT_EQ(repeat.page_cache, "warm") << trial.trial;
-      EXPECT_EQ(repeat.cached_bytes_before, repeat.looked_at_bytes) << trial.trial;
+      EXPECT_EQ(repeat.page_cache, "warm") << trial.name;
+      EXPECT_EQ(repeat.cached_bytes_before, repeat.looked_at_bytes) << trial.name;
     }
   }
 }

@@ -16,14 +16,14 @@ using testing::HasSubstr;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-spec::Experiment ten_cores(double core_speed = 1) {
-  spec::Experiment spec;
+spec::TrialSpec ten_cores(double core_speed = 1) {
+  spec::TrialSpec spec;
   spec.emulation = {.cores_per_accelerator = 10, .core_speed = core_speed};
   return spec;
 }
 
 // The scale model of a trial of `ranks` ranks in a job of `started` ranks on two cores.
-ScaleModel on_two_cores(const spec::Experiment& spec, int ranks, int started, double cpu_limit = kNoLimit) {
+ScaleModel on_two_cores(const spec::TrialSpec& spec, int ranks, int started, double cpu_limit = kNoLimit) {
   const HostCores host{.cores = {0, 1}, .sharers = started};
   return scale_model_of(spec, host, share_cores(host, spec, ranks), ranks, cpu_limit);
 }
@@ -46,7 +46,7 @@ TEST(ScaleModel, KnowsLimitsOfCpuTimeAndOtherCores) {
 }
 
 TEST(ScaleModel, IsNeverFasterThanFullScale) {
-  spec::Experiment spec = ten_cores();
+  spec::TrialSpec spec = ten_cores();
   spec.emulation.cores_per_accelerator = 1;
   try {
     on_two_cores(spec, 1, 1);

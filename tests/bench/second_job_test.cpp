@@ -23,9 +23,9 @@
 namespace chexbench::bench {
 namespace {
 
-spec::Experiment trial_beside(const std::string& cores, std::vector<std::string> overrides = {}) {
+spec::TrialSpec trial_beside(const std::string& cores, std::vector<std::string> overrides = {}) {
   overrides.insert(overrides.begin(), {"data.root=a", "second_job.kind=input", "second_job.cores=" + cores});
-  return spec::expand(spec::parse_spec("{}", "test.json", overrides)).front().experiment;
+  return spec::expand(spec::parse_spec("{}", "test.json", overrides)).front().spec;
 }
 
 TEST(SecondJobDeathTest, EndsWhereItCannotWatchItsStarter) {
@@ -54,7 +54,7 @@ TEST(CoresOfASecondJob, AreThoseOfTheRanksOfItsHostOrTheOthers) {
 
 TEST(CoresOfASecondJob, ThatThereAreNotAreAnError) {
   const std::vector<RankCores> ranks{{"a", {0, 1}}};
-  const auto error_of = [&](const spec::Experiment& trial) -> std::string {
+  const auto error_of = [&](const spec::TrialSpec& trial) -> std::string {
     try {
       second_job_cores(ranks, 0, trial, 1, {0, 1});
     } catch (const SpecError& error) {
@@ -69,15 +69,15 @@ TEST(CoresOfASecondJob, ThatThereAreNotAreAnError) {
 }
 
 TEST(TheTrialOfASecondJob, IsThatOfTheFirstWithItsOwnEngineAndImages) {
-  const spec::Experiment first = trial_beside("shared", {"second_job.kind=both", "second_job.engine=emulated:v100",
-                                                         "second_job.root=b", "engine=none", "measure.seed=5"});
-  const spec::Experiment own = second_job_trial(first);
+  const spec::TrialSpec first = trial_beside("shared", {"second_job.kind=both", "second_job.engine=emulated:v100",
+                                                        "second_job.root=b", "engine=none", "measure.seed=5"});
+  const spec::TrialSpec own = second_job_trial(first);
   EXPECT_EQ(own.engine, "emulated:v100");
   EXPECT_EQ(own.data.root, "b");
   EXPECT_EQ(own.measure.seed, 6u) << "two jobs do not run in step";
   EXPECT_EQ(own.second_job, spec::SecondJobSpec{});
   EXPECT_EQ(second_job_trial(trial_beside("shared", {"engine=onednn"})).engine, "none");
-  const spec::Experiment ready_made = second_job_trial(
+  const spec::TrialSpec ready_made = second_job_trial(
       trial_beside("shared", {"second_job.kind=training", "engine=emulated:v100", "training.precision=fp16"}));
   EXPECT_EQ(ready_made.data.format, spec::DataFormat::synthetic);
   EXPECT_EQ(ready_made.training.precision, spec::Precision::f32) << "a CPU has no fp16";
@@ -113,7 +113,7 @@ class StandIn : public testing::Test {
     return "no error";
   }
 
-  const spec::Experiment trial_ = trial_beside("shared");
+  const spec::TrialSpec trial_ = trial_beside("shared");
   const std::string path_;
 };
 

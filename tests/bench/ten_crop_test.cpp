@@ -46,7 +46,7 @@ TEST(TenCrop, TakesTheMirrorImageOfEach) {
 }
 
 TEST(TenCrop, CutsCropsOf224Out256) {
-  spec::Experiment spec;
+  spec::TrialSpec spec;
   spec.preprocess.crop = 0.9;
   EXPECT_EQ(ten_crop_input(spec).model.image_size, 256);
   EXPECT_EQ(ten_crop_input(spec).preprocess.crop, 1);

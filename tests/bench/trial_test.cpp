@@ -14,8 +14,8 @@
 namespace chexbench::bench {
 namespace {
 
-spec::Experiment experiment(const std::string& pipeline, const std::string& engine) {
-  spec::Experiment spec;
+spec::TrialSpec experiment(const std::string& pipeline, const std::string& engine) {
+  spec::TrialSpec spec;
   spec.data.root = CHEXBENCH_TEST_DATA;
   spec.pipeline = spec::find_pipeline(pipeline);
   spec.model.image_size = 32;
@@ -26,7 +26,7 @@ spec::Experiment experiment(const std::string& pipeline, const std::string& engi
   return spec;
 }
 
-results::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullptr) {
+results::RepeatResult run(const spec::TrialSpec& spec, Reducer* of_test = nullptr) {
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
   const dataset::Dataset dataset = dataset::open_dataset(spec.data);
@@ -67,7 +67,7 @@ TEST_P(RunRepeatTest, DecodesWhatItTrainsOnOrHolds) {
 // keras decodes in the thread that asks, so nothing is in the hands of others; the emulated engine is one step behind.
 TEST(RunRepeat, CountsTheBatchThatTheEngineHoldsWhenTheWindowOpens) {
   for (const char* const engine : {"none", "emulated:v100"}) {
-    spec::Experiment spec = experiment("keras", engine);
+    spec::TrialSpec spec = experiment("keras", engine);
     spec.model.image_size = 224;  // the profile has no other
     const results::RepeatResult result = run(spec);
     EXPECT_EQ(result.images_trained, 20u);
@@ -121,7 +121,7 @@ TEST(RunRepeat, AsksForNoBucketsWhereNothingIsTraced) {
 
 TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
   for (const char* const engine : {"none", "emulated:v100"}) {
-    spec::Experiment spec = experiment("keras", engine);
+    spec::TrialSpec spec = experiment("keras", engine);
     spec.model.image_size = 224;
     spec.training.accumulate_steps = 3;
     const results::RepeatResult result = run(spec);
@@ -132,7 +132,7 @@ TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
 }
 
 TEST(RunRepeat, InputAndTrainingTakeTurnsUnlessTheyMayOverlap) {
-  spec::Experiment spec = experiment("keras", "emulated:v100");
+  spec::TrialSpec spec = experiment("keras", "emulated:v100");
   spec.model.image_size = 224;
   for (const bool overlap_input : {true, false}) {
     spec.training.overlap_input = overlap_input;
@@ -172,7 +172,7 @@ class BusyNeighbour {
 
 TEST(RunRepeat, MeasuresWhatAnotherProcessTakesOfItsCores) {
   const BusyNeighbour neighbour(usable_cores().front());
-  spec::Experiment spec = experiment("keras", "emulated:v100");
+  spec::TrialSpec spec = experiment("keras", "emulated:v100");
   spec.model.image_size = 224;
   spec.measure.steps = 40;
   spec.data.format = spec::DataFormat::synthetic;  // it only sleeps, so the neighbour gets the core
@@ -182,7 +182,7 @@ TEST(RunRepeat, MeasuresWhatAnotherProcessTakesOfItsCores) {
 }
 
 TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
-  spec::Experiment spec = experiment("optimized", "none");
+  spec::TrialSpec spec = experiment("optimized", "none");
   spec.pipeline =
       spec::parse_pipeline(R"([{"op": "list_files"}, {"op": "read"}, {"op": "map"}, {"op": "batch"}])", "test");
   spec.measure.steps = 100;
@@ -195,7 +195,7 @@ TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
 }
 
 TEST(RunRepeat, NamesTheFileThatCannotBeRead) {
-  spec::Experiment spec = experiment("optimized", "none");
+  spec::TrialSpec spec = experiment("optimized", "none");
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
   dataset::Dataset dataset = dataset::open_dataset(spec.data);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "image/decoded_image.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::fuzz {
 

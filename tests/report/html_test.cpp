@@ -90,8 +90,8 @@ TEST(PageData, HoldsTheAnswer) {
   answer.lines.back() = analysis::with_folder(".", answer.command);
   const Json page = Json::parse(page_data(report))["answer"];
   EXPECT_EQ(page["lines"], Json(answer.lines));
-  EXPECT_EQ(page["trial"], report.trials[1].trial);
-  EXPECT_EQ(page["base"], report.trials[0].trial);
+  EXPECT_EQ(page["trial"], report.trials[1].name);
+  EXPECT_EQ(page["base"], report.trials[0].name);
   EXPECT_EQ(page["ratio"], answer.ratio->value);
   EXPECT_EQ(page["ratio_ci95"], Json::array({answer.ratio->ci95->low, answer.ratio->ci95->high}));
   EXPECT_EQ(page["grade"], "told apart");

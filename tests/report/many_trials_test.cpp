@@ -20,7 +20,7 @@ results::Report report_of(int trials) {
     results::TrialResult trial = make_trial({.pipeline = i % 2 == 0 ? "naive" : "optimized", .ranks = 1 + i / 2 % 2},
                                             {100.0 + i % 7, 101.0 + i % 5});
     trial.spec.training.batch_size = 1 + i / 4;
-    trial.trial += std::to_string(i);
+    trial.name += std::to_string(i);
     all.push_back(std::move(trial));
   }
   return results::make_report(std::move(all));

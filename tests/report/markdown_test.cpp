@@ -129,7 +129,7 @@ TEST(MarkdownLine, BeginsNoListAndNoHeading) {
 TEST(Markdown, ANameCannotEndItsCellOrItsLine) {
   results::TrialResult odd = results::make_trial({}, {100});
   odd.spec.pipeline.name = "a|b\n| c | <img src=x> `";
-  odd.trial = "x|\n\n# y";
+  odd.name = "x|\n\n# y";
   const std::string text = markdown(results::make_report({odd, results::make_trial({}, {200})}));
   EXPECT_THAT(text, HasSubstr("| a\\|b \\| c \\| \\<img src=x\\> \\` | 100.0 |"));
   EXPECT_THAT(text, Not(HasSubstr("\n# y")));

@@ -81,8 +81,8 @@ TEST(Labels, LeaveTheInputOfReadyMadeBatchesEmpty) {
 TEST(Labels, BeginWithTheTrialWhereAttributesDoNotTellTrialsApart) {
   auto few = results::make_trial({}, {1});
   auto many = results::make_trial({}, {1});
-  few.trial = "parallel_calls=1";
-  many.trial = "parallel_calls=8";
+  few.name = "parallel_calls=1";
+  many.name = "parallel_calls=8";
   const results::Labels labels = results::label_trials({few, many});
   EXPECT_THAT(labels.names, ElementsAre("trial"));
   EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("parallel_calls=1"), ElementsAre("parallel_calls=8")));
@@ -195,7 +195,7 @@ TEST(ResultTable, RepeatsNotesOfEnginesOnce) {
 TEST(ResultTable, SaysWhatWasFoundForAutoAndWhy) {
   auto trial = results::make_trial({.pipeline = "naive"}, {100});
   trial.repeats[0].tunings = {{.op = "map", .parameter = "parallel_calls", .value = 4, .reason = "6 added 0.8 %"}};
-  EXPECT_THAT(table_of({trial}), HasSubstr("\n" + trial.trial + ": map.parallel_calls \"auto\" is 4: 6 added 0.8 %\n"));
+  EXPECT_THAT(table_of({trial}), HasSubstr("\n" + trial.name + ": map.parallel_calls \"auto\" is 4: 6 added 0.8 %\n"));
 }
 
 TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
@@ -240,7 +240,7 @@ results::Report report_with_findings() {
     report.findings.push_back({.kind = "starved",
                                .text = "A long sentence.",
                                .emulated = true,
-                               .trial = report.trials[0].trial,
+                               .trial = report.trials[0].name,
                                .headline = "starves " + std::to_string(i),
                                .reason = "Because.",
                                .advice = "Do something about it, which takes more words than a narrow terminal holds.",

@@ -166,7 +166,7 @@ TEST(Trace, SaysWhatIsEmulatedAndHowMuchIsMissing) {
   emulated.trace->ranks[1].dropped_spans = 4;
   const Json trace = Json::parse(written(results::make_report({emulated})));
   EXPECT_EQ(trace["otherData"]["emulated"], true);
-  EXPECT_EQ(trace["otherData"]["emulated_trials"], emulated.trial);
+  EXPECT_EQ(trace["otherData"]["emulated_trials"], emulated.name);
   EXPECT_EQ(trace["otherData"]["dropped_spans"], 7);
   EXPECT_EQ(trace["traceEvents"][0]["args"]["name"], "rank 0 (emulated accelerator)");
   EXPECT_EQ(Json::parse(written(results::make_report({traced_trial()})))["otherData"]["emulated"], false);

@@ -43,7 +43,7 @@ TEST(NotesCsv, HasARowForEachNote) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].at("note"), "first; note");
   EXPECT_EQ(records[1].at("note"), "second, note");
-  EXPECT_EQ(records[1].at("trial"), trial.trial);
+  EXPECT_EQ(records[1].at("trial"), trial.name);
 }
 
 }  // namespace

@@ -79,12 +79,12 @@ TEST(TrialsCsv, CallsNoKeySweptInWhichOnlyPipelinesDiffer) {
 
 TEST(TrialsCsv, CallsAPipelineOfTheUsersOwnByItsName) {
   results::TrialResult own = results::make_trial({}, {100});
-  own.spec = spec::parse_experiment(
+  own.spec = spec::parse_trial(
       R"({"data": {"root": "data/nih"}, "pipeline": {"name": "mine", "ops": [{"op": "list_files"}, {"op": "shard"},
           {"op": "interleave"}, {"op": "map"}, {"op": "batch"}]}})",
       "the spec of a test");
   results::TrialResult unnamed = own;
-  unnamed.spec = spec::parse_experiment(
+  unnamed.spec = spec::parse_trial(
       R"({"data": {"root": "data/nih"}, "pipeline": [{"op": "list_files"}, {"op": "interleave"}, {"op": "map"},
           {"op": "batch"}]})",
       "the spec of a test");
@@ -274,8 +274,8 @@ TEST(TrialsCsv, WritesEachFlagInItsOwnColumn) {
 
 TEST(TrialsCsv, SurvivesNamesFullOfDelimiters) {
   results::TrialResult trial = results::make_trial({}, {100});
-  trial.trial = "a \"b\", c\nd";
-  EXPECT_EQ(only_row(trial).at("trial"), trial.trial);
+  trial.name = "a \"b\", c\nd";
+  EXPECT_EQ(only_row(trial).at("trial"), trial.name);
 }
 
 }  // namespace

@@ -231,9 +231,9 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   EXPECT_THAT(of_gpus(2), testing::Each(""));
   const auto reasons = report::read_csv(report::throttle_csv(make_report({trial, make_trial({}, {100})})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "reason", "share"),
-                                   ElementsAre("naive-vs-optimized", trial.trial, "sw_power_cap", "0.25"),
-                                   ElementsAre("naive-vs-optimized", trial.trial, "hw_slowdown", "0.125"),
-                                   ElementsAre("naive-vs-optimized", trial.trial, "gpu_idle", "0.125")));
+                                   ElementsAre("naive-vs-optimized", trial.name, "sw_power_cap", "0.25"),
+                                   ElementsAre("naive-vs-optimized", trial.name, "hw_slowdown", "0.125"),
+                                   ElementsAre("naive-vs-optimized", trial.name, "gpu_idle", "0.125")));
 }
 
 TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
@@ -254,8 +254,8 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
   EXPECT_EQ(lines[15].at(17), "true");
   const auto reasons = report::read_csv(report::gpu_throttle_csv(make_report({trial})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "reason"),
-                                   ElementsAre("naive-vs-optimized", trial.trial, "0", "1", "100.5", "sw_power_cap"),
-                                   ElementsAre("naive-vs-optimized", trial.trial, "0", "1", "100.5", "hw_slowdown")));
+                                   ElementsAre("naive-vs-optimized", trial.name, "0", "1", "100.5", "sw_power_cap"),
+                                   ElementsAre("naive-vs-optimized", trial.name, "0", "1", "100.5", "hw_slowdown")));
 }
 
 TEST(GpuCsv, IsWrittenOnlyWhereAGpuWasSampled) {

@@ -65,10 +65,10 @@ struct TrialOptions {
 // Returns a trial with one repeat for each throughput, named "optimized png ranks=1".
 inline TrialResult make_trial(const TrialOptions& options, const std::vector<double>& images_per_s) {
   TrialResult trial;
-  trial.trial = options.pipeline + " " + to_string(options.format) + " ranks=" + std::to_string(options.ranks);
-  trial.key = "key of " + trial.trial;
-  trial.spec = spec::parse_experiment(R"({"data": {"root": "data/nih"}, "pipeline": ")" + options.pipeline + "\"}",
-                                      "the spec of a test");
+  trial.name = options.pipeline + " " + to_string(options.format) + " ranks=" + std::to_string(options.ranks);
+  trial.key = "key of " + trial.name;
+  trial.spec = spec::parse_trial(R"({"data": {"root": "data/nih"}, "pipeline": ")" + options.pipeline + "\"}",
+                                 "the spec of a test");
   trial.spec.data.format = options.format;
   trial.spec.engine = options.engine;
   trial.spec.ranks = options.ranks;

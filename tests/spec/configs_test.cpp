@@ -45,23 +45,23 @@ TEST(Experiments, OfTheMainJobComparePipelinesAndFormats) {
   const auto trials = trials_of_file("naive-vs-optimized");
   EXPECT_THAT(names_of(trials), ElementsAre("naive png", "naive tfrecord", "optimized png", "optimized tfrecord"));
   for (const Trial& trial : trials) {
-    EXPECT_EQ(trial.experiment.engine, "auto");
-    EXPECT_EQ(trial.experiment.model.name, "resnet50");
+    EXPECT_EQ(trial.spec.engine, "auto");
+    EXPECT_EQ(trial.spec.model.name, "resnet50");
   }
 }
 
 TEST(Experiments, OfQuickstartMeasureOneAndTwoRanks) {
   for (const std::string name : {"quickstart-input", "quickstart-v100"})
     EXPECT_EQ(trials_of_file(name).size(), 8u) << name;
-  EXPECT_EQ(trials_of_file("quickstart-input")[0].experiment.engine, "none");
-  EXPECT_EQ(trials_of_file("quickstart-v100")[0].experiment.engine, "emulated:v100");
+  EXPECT_EQ(trials_of_file("quickstart-input")[0].spec.engine, "none");
+  EXPECT_EQ(trials_of_file("quickstart-v100")[0].spec.engine, "emulated:v100");
 }
 
 TEST(Experiments, OfQuickstartHaveTheRepeatsThatGiveAnIntervalAndEndInTwoMinutes) {
   for (const std::string name : {"quickstart-input", "quickstart-v100", "quickstart-training"}) {
     for (const Trial& trial : trials_of_file(name)) {
-      EXPECT_GE(trial.experiment.measure.repeats, 5) << name;
-      EXPECT_LE(trial.experiment.measure.max_total_seconds.value_or(1e9), 120) << name;
+      EXPECT_GE(trial.spec.measure.repeats, 5) << name;
+      EXPECT_LE(trial.spec.measure.max_total_seconds.value_or(1e9), 120) << name;
     }
   }
 }
@@ -69,7 +69,7 @@ TEST(Experiments, OfQuickstartHaveTheRepeatsThatGiveAnIntervalAndEndInTwoMinutes
 TEST(Experiments, WarmUpForLongerThanNaiveHoldsBatchesReady) {
   for (const std::string name : {"quickstart-input", "quickstart-v100", "scaling", "formats"}) {
     for (const Trial& trial : trials_of_file(name)) {
-      EXPECT_GT(trial.experiment.measure.warmup_steps, trial.experiment.training.batch_size) << name;
+      EXPECT_GT(trial.spec.measure.warmup_steps, trial.spec.training.batch_size) << name;
     }
   }
 }

@@ -16,7 +16,7 @@ std::string contradiction(const std::string& text) { return spec_error(text, {"d
 TEST(Contradictions, MomentumNeedsSgd) {
   EXPECT_EQ(contradiction(R"({"training": {"optimizer": "adam", "momentum": 0.5}})"),
             "x.json: training.momentum applies only where training.optimizer is sgd: set that, too, or leave it out");
-  EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
+  EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].spec.training.momentum, 0.5);
 }
 
 TEST(Contradictions, WhatAServerIsAskedNeedsOne) {
@@ -36,8 +36,8 @@ TEST(Contradictions, APageCacheDoesNotHoldWhatAServerHas) {
 TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
   EXPECT_THAT(contradiction(R"({"measure": {"trace": true, "attribution": false}})"),
               HasSubstr("measure.trace needs the times of ops"));
-  EXPECT_TRUE(trials_of(R"({"measure": {"trace": true}})")[0].experiment.measure.trace);
-  EXPECT_FALSE(trials_of("{}")[0].experiment.measure.trace);
+  EXPECT_TRUE(trials_of(R"({"measure": {"trace": true}})")[0].spec.measure.trace);
+  EXPECT_FALSE(trials_of("{}")[0].spec.measure.trace);
 }
 
 TEST(Contradictions, FilesAtOnceAreFoundOnlyWhereTheyAreReadInParallel) {
@@ -101,7 +101,7 @@ TEST(Contradictions, OnlyWhatCanBeSlowedDownHasAScaleModel) {
   const auto scaled = [](const std::string& more) {
     return R"({"emulation": {"cores_per_accelerator": 10}, "comm": {"model": "none"}, )" + more + "}";
   };
-  EXPECT_EQ(trials_of(scaled(R"("engine": "emulated:v100")")).front().experiment.emulation.cores_per_accelerator, 10);
+  EXPECT_EQ(trials_of(scaled(R"("engine": "emulated:v100")")).front().spec.emulation.cores_per_accelerator, 10);
   EXPECT_THAT(contradiction(R"({"emulation": {"cores_per_accelerator": 10}, "engine": "onednn"})"),
               HasSubstr("but engine onednn runs at this machine's speed"));
   EXPECT_THAT(contradiction(R"({"emulation": {"cores_per_accelerator": 10}, "engine": "emulated:v100"})"),
@@ -224,7 +224,7 @@ TEST(Contradictions, OnlyGpusHaveABackendToSweep) {
 TEST(Contradictions, WhatAnEngineHasNoUseForMayStayStated) {
   const std::string text = R"({"training": {"optimizer": "sgd", "momentum": 0.5, "learning_rate": 0.1}})";
   for (const std::string engine : {"none", "emulated:v100"}) {
-    EXPECT_EQ(trials_of(text, {"engine=" + engine}).front().experiment.training.momentum, 0.5);
+    EXPECT_EQ(trials_of(text, {"engine=" + engine}).front().spec.training.momentum, 0.5);
   }
 }
 

@@ -26,7 +26,7 @@ class FolderFile : public testing::Test {
 
   DataSpec data(std::vector<std::string> overrides = {}, const std::string& text = "{}") const {
     overrides.insert(overrides.begin(), "data.root=" + root_);
-    return expand(parse_spec(text, "x.json", overrides)).front().experiment.data;
+    return expand(parse_spec(text, "x.json", overrides)).front().spec.data;
   }
   std::string error_with(const std::string& text) const {
     write(text);
@@ -46,8 +46,7 @@ TEST_F(FolderFile, IsReadForItsFolder) {
   EXPECT_EQ(data().layout, DataLayout::csv);
   EXPECT_EQ(data().labels.columns, "Mass,Nodule");
   EXPECT_EQ(data().labels.patient_column, "who");
-  EXPECT_EQ(expand(parse_spec("{}", "x", {"data.root=elsewhere"})).front().experiment.data.layout,
-            DataLayout::automatic);
+  EXPECT_EQ(expand(parse_spec("{}", "x", {"data.root=elsewhere"})).front().spec.data.layout, DataLayout::automatic);
 }
 
 TEST_F(FolderFile, GivesWayToWhatASpecOrAnOverrideSays) {
@@ -66,16 +65,16 @@ TEST_F(FolderFile, IsReadForSweptRootsAndGivesWayToSweptKeys) {
   write(kTable);
   const std::string roots = R"({"sweep": {"data.root": ["elsewhere", ")" + root_ + R"("]}})";
   const std::vector<Trial> trials = expand(parse_spec(roots, "x.json"));
-  EXPECT_EQ(trials[0].experiment.data.layout, DataLayout::automatic);
-  EXPECT_EQ(trials[1].experiment.data.labels.columns, "Mass,Nodule");
+  EXPECT_EQ(trials[0].spec.data.layout, DataLayout::automatic);
+  EXPECT_EQ(trials[1].spec.data.labels.columns, "Mass,Nodule");
   const std::string columns = R"({"data": {"root": ")" + root_ + R"("}, "sweep": {"data.labels.columns": ["A", "B"]}})";
-  EXPECT_EQ(expand(parse_spec(columns, "x.json"))[1].experiment.data.labels.columns, "B");
+  EXPECT_EQ(expand(parse_spec(columns, "x.json"))[1].spec.data.labels.columns, "B");
 }
 
 TEST_F(FolderFile, IsNotReadForWhatAReportHolds) {
-  const Experiment before = parse_experiment(R"({"data": {"root": ")" + root_ + R"("}})", "report");
+  const TrialSpec before = parse_trial(R"({"data": {"root": ")" + root_ + R"("}})", "report");
   write(kTable);
-  EXPECT_EQ(parse_experiment(to_json(before), "report"), before);
+  EXPECT_EQ(parse_trial(to_json(before), "report"), before);
 }
 
 TEST_F(FolderFile, NamesFileKeyAndNearestKey) {

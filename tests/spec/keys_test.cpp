@@ -13,7 +13,7 @@ namespace {
 
 // Returns a value that the rule allows and that is not the default.
 Value another_value(const KeyRule& rule) {
-  const Value standard = rule.get(Experiment{});
+  const Value standard = rule.get(TrialSpec{});
   for (const std::string& word : rule.values.words) {
     if (Value(word) != standard) return word;
   }
@@ -45,26 +45,26 @@ TEST(Keys, HaveDescriptionsThatEndAsSentences) {
 
 TEST(Keys, HaveDefaultsThatTheyAllow) {
   for (const KeyRule& rule : key_rules()) {
-    const Value standard = rule.get(Experiment{});
+    const Value standard = rule.get(TrialSpec{});
     EXPECT_EQ(check_value(rule.values, to_node(standard), rule.path), standard) << rule.path;
   }
 }
 
 TEST(Keys, GetWhatWasSetAndTouchNoOtherKey) {
   for (const KeyRule& rule : key_rules()) {
-    Experiment experiment;
+    TrialSpec experiment;
     const Value value = another_value(rule);
     rule.set(experiment, value);
     EXPECT_EQ(rule.get(experiment), value) << rule.path;
     for (const KeyRule& other : key_rules()) {
       if (other.path == rule.path) continue;
-      EXPECT_EQ(other.get(experiment), other.get(Experiment{})) << rule.path << other.path;
+      EXPECT_EQ(other.get(experiment), other.get(TrialSpec{})) << rule.path << other.path;
     }
   }
 }
 
 TEST(Keys, HaveTheDefaultsOfTheDesign) {
-  const auto standard = [](const std::string& path) { return find_key(path)->get(Experiment{}); };
+  const auto standard = [](const std::string& path) { return find_key(path)->get(TrialSpec{}); };
   EXPECT_EQ(standard("data.format"), Value("png"));
   EXPECT_EQ(standard("data.split"), Value("train"));
   EXPECT_EQ(standard("data.layout"), Value("auto"));
@@ -88,7 +88,7 @@ TEST(Keys, HaveTheDefaultsOfTheDesign) {
 
 TEST(Keys, KnowWhatCoresPerRankMeans) {
   const KeyRule& rule = *find_key("cores_per_rank");
-  Experiment experiment;
+  TrialSpec experiment;
   rule.set(experiment, "all");
   EXPECT_TRUE(experiment.all_cores);
   rule.set(experiment, std::int64_t{3});

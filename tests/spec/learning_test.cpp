@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TrainingSpec training(const std::string& keys) {
-  return trials_of(R"({"training": {)" + keys + "}}", {"data.root=d"}).at(0).experiment.training;
+  return trials_of(R"({"training": {)" + keys + "}}", {"data.root=d"}).at(0).spec.training;
 }
 std::string refusal(const std::string& keys) { return spec_error(R"({"training": {)" + keys + "}}", {"data.root=d"}); }
 
@@ -75,14 +75,13 @@ TEST(ClassWeights, ThatMeanNothingAreRefused) {
 }
 
 TEST(ClassWeights, SurviveTheResolvedText) {
-  const Experiment stated =
-      trials_of(R"({"data": {"root": "d"}, "training": {"class_weights": [1, 2.5]}})").at(0).experiment;
-  EXPECT_EQ(parse_experiment(to_json(stated), "x.json"), stated);
+  const TrialSpec stated = trials_of(R"({"data": {"root": "d"}, "training": {"class_weights": [1, 2.5]}})").at(0).spec;
+  EXPECT_EQ(parse_trial(to_json(stated), "x.json"), stated);
 }
 
 TEST(ClassesKey, HasAMeaningForShardsOfImagenetAndReadyMadeBatches) {
   const auto classes = [](const std::string& data) {
-    return trials_of(R"({"data": {"root": "d", "labels": {"classes": 7}, )" + data + "}}").at(0).experiment.data.labels;
+    return trials_of(R"({"data": {"root": "d", "labels": {"classes": 7}, )" + data + "}}").at(0).spec.data.labels;
   };
   EXPECT_EQ(classes(R"("format": "synthetic")").classes, 7);
   EXPECT_EQ(classes(R"("format": "tfrecord", "layout": "imagenet")").classes, 7);

@@ -16,7 +16,7 @@ std::string text_with(const std::string& columns) {
   return R"({"data": {"root": "d", "layout": "csv", "labels": {"columns": )" + columns + "}}}";
 }
 
-Experiment columns_in(const std::string& columns) { return trials_of(text_with(columns)).front().experiment; }
+TrialSpec columns_in(const std::string& columns) { return trials_of(text_with(columns)).front().spec; }
 
 TEST(NamesList, IsAListOrATextWithCommas) {
   for (const std::string columns : {R"(["Mass", "No Finding", "x_*"])", R"("Mass,No Finding,x_*")",
@@ -28,7 +28,7 @@ TEST(NamesList, IsAListOrATextWithCommas) {
 
 TEST(NamesList, IsOverriddenAndSweptInBothForms) {
   const auto columns = [](const std::string& override) {
-    return trials_of(text_with(R"("a")"), {override}).front().experiment.data.labels.columns;
+    return trials_of(text_with(R"("a")"), {override}).front().spec.data.labels.columns;
   };
   EXPECT_EQ(columns(R"(data.labels.columns=["b", "c"])"), "b,c");
   EXPECT_EQ(columns("data.labels.columns=b,c"), "b,c");
@@ -43,7 +43,7 @@ TEST(NamesList, IsResolvedToAListIfItHasSeveral) {
   EXPECT_THAT(to_json(columns_in(R"("Mass, Nodule")")), HasSubstr(R"("columns": ["Mass", "Nodule"])"));
   EXPECT_THAT(to_json(columns_in(R"(["Mass"])")), HasSubstr(R"("columns": "Mass")"));
   for (const std::string columns : {R"("Mass, Nodule")", R"(["Mass"])", R"("*")"}) {
-    EXPECT_EQ(parse_experiment(to_json(columns_in(columns)), "x"), columns_in(columns)) << columns;
+    EXPECT_EQ(parse_trial(to_json(columns_in(columns)), "x"), columns_in(columns)) << columns;
   }
   EXPECT_EQ(trial_key(columns_in(R"("Mass, Nodule")")), trial_key(columns_in(R"(["Mass", "Nodule"])")));
 }

@@ -11,10 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Experiment with(const std::vector<std::string>& overrides, const std::string& text = "{}") {
+TrialSpec with(const std::vector<std::string>& overrides, const std::string& text = "{}") {
   const std::vector<Trial> trials = trials_of(text, overrides);
   EXPECT_EQ(trials.size(), 1u);
-  return trials.front().experiment;
+  return trials.front().spec;
 }
 
 TEST(Override, TakesJsonOrElseText) {
@@ -51,7 +51,7 @@ TEST(Override, OfNullGoesBackToTheDefault) {
 TEST(Override, OfASweptKeyRemovesItsAxis) {
   const std::string text = R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"]}})";
   EXPECT_THAT(names_of(trials_of(text, {"data.format=tfrecord"})), ElementsAre("naive", "optimized"));
-  EXPECT_EQ(trials_of(text, {"data.format=tfrecord"})[0].experiment.data.format, DataFormat::tfrecord);
+  EXPECT_EQ(trials_of(text, {"data.format=tfrecord"})[0].spec.data.format, DataFormat::tfrecord);
   EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras"})), ElementsAre("png", "tfrecord"));
   EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras", "data.format=png"})), ElementsAre("keras png"));
 }
@@ -90,14 +90,14 @@ TEST(Override, ThatRemovesTheSweepRemovesAllOfIt) {
 }
 
 TEST(Override, ReachesIntoThePipeline) {
-  const Experiment experiment = with({"pipeline.map.parallel_calls=4"}, R"({"pipeline": "naive"})");
+  const TrialSpec experiment = with({"pipeline.map.parallel_calls=4"}, R"({"pipeline": "naive"})");
   EXPECT_EQ(op_of(experiment.pipeline, "map").integer("parallel_calls"), 4);
   EXPECT_EQ(experiment.pipeline.name, "naive");
 }
 
 TEST(Override, TakesAutoForCallsAndFilesAtOnce) {
-  const Experiment experiment = with({"pipeline.map.parallel_calls=auto", "pipeline.interleave.cycle_length=auto"},
-                                     R"({"pipeline": "tf-official"})");
+  const TrialSpec experiment = with({"pipeline.map.parallel_calls=auto", "pipeline.interleave.cycle_length=auto"},
+                                    R"({"pipeline": "tf-official"})");
   EXPECT_EQ(op_of(experiment.pipeline, "map").text("parallel_calls"), "auto");
   EXPECT_EQ(op_of(experiment.pipeline, "interleave").integer_or("cycle_length", 10), 10);
 }
@@ -105,7 +105,7 @@ TEST(Override, TakesAutoForCallsAndFilesAtOnce) {
 TEST(Override, ReachesIntoThePipelineOfEveryTrial) {
   const auto trials = trials_of(R"({"sweep": {"pipeline": ["naive", "keras"]}})", {"pipeline.map.delay_s=0.5"});
   ASSERT_EQ(trials.size(), 2u);
-  for (const Trial& trial : trials) EXPECT_EQ(op_of(trial.experiment.pipeline, "map").number("delay_s"), 0.5);
+  for (const Trial& trial : trials) EXPECT_EQ(op_of(trial.spec.pipeline, "map").number("delay_s"), 0.5);
 }
 
 TEST(Override, OfAnOpParameterRemovesItsAxis) {
@@ -114,7 +114,7 @@ TEST(Override, OfAnOpParameterRemovesItsAxis) {
 }
 
 TEST(Override, TakesAnOpListInPlace) {
-  const Experiment experiment =
+  const TrialSpec experiment =
       with({R"(pipeline={"name": "mine", "ops": [{"op": "list_files"}, {"op": "worker_batches"}]})"});
   EXPECT_EQ(experiment.pipeline.name, "mine");
 }

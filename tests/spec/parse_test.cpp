@@ -18,12 +18,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Parse, NeedsNothingButTheRoot) {
-  Experiment expected;
+  TrialSpec expected;
   expected.data.root = "d";
   expected.pipeline = preset("optimized");
   const std::vector<Trial> trials = expand(parse_spec(R"({"data": {"root": "d"}})", "x.json"));
   ASSERT_EQ(trials.size(), 1u);
-  EXPECT_EQ(trials.front().experiment, expected);
+  EXPECT_EQ(trials.front().spec, expected);
 }
 
 TEST(Parse, ReadsTheSpecOfTheDesign) {
@@ -48,7 +48,7 @@ TEST(Parse, ReadsTheSpecOfTheDesign) {
 
 TEST(Parse, ReadsEveryKeyOfTheTable) {
   for (const KeyRule& rule : key_rules()) {
-    const std::string value = to_text(to_node(rule.get(Experiment{})));
+    const std::string value = to_text(to_node(rule.get(TrialSpec{})));
     std::string text = value;
     for (std::string path = rule.path; !path.empty();) {
       const std::size_t dot = path.rfind('.');  // from the leaf to the outermost group
@@ -62,7 +62,7 @@ TEST(Parse, ReadsEveryKeyOfTheTable) {
 TEST(Parse, TakesAPipelineInPlace) {
   const std::string ops = R"([{"op": "list_files"}, {"op": "worker_batches"}])";
   const auto pipeline_of = [](const std::string& value) {
-    return trials_of("{\"pipeline\": " + value + "}").front().experiment.pipeline;
+    return trials_of("{\"pipeline\": " + value + "}").front().spec.pipeline;
   };
   EXPECT_EQ(pipeline_of(ops).name, "custom");
   EXPECT_EQ(pipeline_of("{\"name\": \"mine\", \"ops\": " + ops + "}").name, "mine");
@@ -71,7 +71,7 @@ TEST(Parse, TakesAPipelineInPlace) {
 
 TEST(Parse, DecodesImagenetInColorAndAllElseInGrayUnlessTold) {
   const auto data_of = [](const std::string& keys) {
-    return trials_of("{\"data\": {\"root\": \"d\", \"deliver\": \"u8\"" + keys + "}}").front().experiment.data;
+    return trials_of("{\"data\": {\"root\": \"d\", \"deliver\": \"u8\"" + keys + "}}").front().spec.data;
   };
   EXPECT_EQ(color_of(data_of("")), Color::gray);
   EXPECT_EQ(delivered(data_of("")), Deliver::u8);
@@ -104,8 +104,8 @@ TEST(LoadSpec, NamesAFileThatIsNotThere) {
 }
 
 TEST(ParseExperiment, TakesOneTrialAlone) {
-  EXPECT_EQ(parse_experiment(R"({"data": {"root": "d"}, "ranks": 2})", "x").ranks, 2);
-  EXPECT_THAT(error_of([] { parse_experiment(R"({"data": {"root": "d"}, "ranks": [1, 2]})", "x"); }),
+  EXPECT_EQ(parse_trial(R"({"data": {"root": "d"}, "ranks": 2})", "x").ranks, 2);
+  EXPECT_THAT(error_of([] { parse_trial(R"({"data": {"root": "d"}, "ranks": [1, 2]})", "x"); }),
               HasSubstr("one trial was expected, not 2"));
 }
 
@@ -113,11 +113,11 @@ TEST(ParseExperiment, IgnoresUnknownKeysOnlyWhereItIsToldTo) {
   const std::string text =
       R"({"data": {"root": "d", "newer": 1}, "group": {"newer": {}}, "ranks": 2, "pipeline": {"ops": [
       {"op": "list_files", "newer": 1}, {"op": "read"}, {"op": "map"}, {"op": "batch"}]}})";
-  const Experiment experiment = parse_experiment(text, "x", UnknownKeys::ignored);
+  const TrialSpec experiment = parse_trial(text, "x", UnknownKeys::ignored);
   EXPECT_EQ(experiment.ranks, 2);
   EXPECT_EQ(experiment.data.root, "d");
   EXPECT_EQ(experiment.pipeline.ops.size(), 4U);
-  EXPECT_THAT(error_of([&] { parse_experiment(text, "x"); }), HasSubstr("data.newer"));
+  EXPECT_THAT(error_of([&] { parse_trial(text, "x"); }), HasSubstr("data.newer"));
 }
 
 TEST(Parse, GivesSpecErrorsTheirExitCode) {

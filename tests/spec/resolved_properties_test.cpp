@@ -43,19 +43,19 @@ PipelineSpec any_pipeline() {
 }
 
 // Returns a trial with random values; keys that have no meaning in it keep their defaults.
-Experiment any_experiment() {
-  Experiment experiment;
+TrialSpec any_experiment() {
+  TrialSpec experiment;
   experiment.pipeline = any_pipeline();
   for (const KeyRule& rule : key_rules()) {
     if (rule.path != "experiment") rule.set(experiment, any_value(rule.values));
   }
   for (const KeyRule& rule : key_rules()) {
-    if (!rule.stated_where.holds(experiment)) rule.set(experiment, rule.get(Experiment{}));
+    if (!rule.stated_where.holds(experiment)) rule.set(experiment, rule.get(TrialSpec{}));
   }
   return experiment;
 }
 
-bool makes_sense(const Experiment& experiment) {
+bool makes_sense(const TrialSpec& experiment) {
   return error_of([&] {
            check_trial(experiment);
            check_kinds(experiment.pipeline);  // a list of ops may refuse a random parameter
@@ -64,20 +64,20 @@ bool makes_sense(const Experiment& experiment) {
 
 TEST(ResolvedProperty, IsReadBackAsItWas) {
   const bool holds = rc::check([] {
-    const Experiment experiment = any_experiment();
+    const TrialSpec experiment = any_experiment();
     if (!makes_sense(experiment)) {
-      RC_ASSERT(error_of([&] { parse_experiment(to_json(experiment), "x"); }) != "nothing was thrown");
+      RC_ASSERT(error_of([&] { parse_trial(to_json(experiment), "x"); }) != "nothing was thrown");
       return;
     }
-    RC_ASSERT(parse_experiment(to_json(experiment), "x") == experiment);
+    RC_ASSERT(parse_trial(to_json(experiment), "x") == experiment);
   });
   EXPECT_TRUE(holds);
 }
 
 TEST(ResolvedProperty, SaysOfTwoTrialsWhetherTheyAreTheSame) {
   const bool holds = rc::check([] {
-    const Experiment a = any_experiment();
-    const Experiment b = *rc::gen::arbitrary<bool>() ? a : any_experiment();
+    const TrialSpec a = any_experiment();
+    const TrialSpec b = *rc::gen::arbitrary<bool>() ? a : any_experiment();
     RC_ASSERT((a == b) == (trial_key(a) == trial_key(b)));
   });
   EXPECT_TRUE(holds);

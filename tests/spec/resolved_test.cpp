@@ -14,8 +14,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Experiment example() {
-  Experiment experiment;
+TrialSpec example() {
+  TrialSpec experiment;
   experiment.data.root = "d";
   experiment.pipeline = preset("naive");
   return experiment;
@@ -23,23 +23,23 @@ Experiment example() {
 
 TEST(Resolved, IsReadBackAsItWas) {
   for (const std::string& name : preset_names()) {
-    Experiment experiment = example();
+    TrialSpec experiment = example();
     experiment.pipeline = preset(name);
-    EXPECT_EQ(parse_experiment(to_json(experiment), "x"), experiment);
+    EXPECT_EQ(parse_trial(to_json(experiment), "x"), experiment);
   }
 }
 
 TEST(Resolved, HasEveryKeyThatHasAMeaning) {
-  Experiment experiment = example();
+  TrialSpec experiment = example();
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.engine = "emulated:v100";
   experiment.comm.model = CommModel::alpha_beta;
-  Experiment on_gpu = example();
+  TrialSpec on_gpu = example();
   on_gpu.engine = "cuda";
   on_gpu.training.fused = false;
   experiment.comm.update = UpdateScheme::parameter_server;
   on_gpu.comm.update = UpdateScheme::hierarchical;
-  Experiment in_bucket = example();
+  TrialSpec in_bucket = example();
   in_bucket.data.root = "s3://bucket";
   in_bucket.data.store.tries = 2;
   in_bucket.data.store.shape.latency_ms = 20;
@@ -48,15 +48,15 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   in_bucket.data.labels.separator = "|";
   in_bucket.training.epochs = 3;
   in_bucket.training.schedule = Schedule::plateau;
-  Experiment on_web = example();
+  TrialSpec on_web = example();
   on_web.data.root = "https://host/set";
   on_web.data.store.redirects = Redirects::any;
   on_web.second_job = {.kind = SecondJobKind::both, .cores = "shared"};
-  Experiment of_classes = example();
+  TrialSpec of_classes = example();
   of_classes.data.layout = DataLayout::imagenet;
   of_classes.data.labels.classes = 1000;
   const std::string classes_text = to_json(of_classes);
-  EXPECT_EQ(parse_experiment(classes_text, "x"), of_classes);
+  EXPECT_EQ(parse_trial(classes_text, "x"), of_classes);
   const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
                     web_text = to_json(on_web);
   for (const KeyRule& rule : key_rules()) {
@@ -64,10 +64,10 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
                 HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
         << rule.path;
   }
-  EXPECT_EQ(parse_experiment(text, "x"), experiment);
-  EXPECT_EQ(parse_experiment(gpu_text, "x"), on_gpu);
-  EXPECT_EQ(parse_experiment(bucket_text, "x"), in_bucket);
-  EXPECT_EQ(parse_experiment(web_text, "x"), on_web);
+  EXPECT_EQ(parse_trial(text, "x"), experiment);
+  EXPECT_EQ(parse_trial(gpu_text, "x"), on_gpu);
+  EXPECT_EQ(parse_trial(bucket_text, "x"), in_bucket);
+  EXPECT_EQ(parse_trial(web_text, "x"), on_web);
 }
 
 TEST(Resolved, LeavesOutWhatHasNoMeaning) {
@@ -84,11 +84,11 @@ TEST(Resolved, ShowsAnOpPerLine) {
 }
 
 TEST(Resolved, KeepsNumbersExactly) {
-  Experiment experiment = example();
+  TrialSpec experiment = example();
   experiment.training.learning_rate = 0.1 + 0.2;
   experiment.measure.max_seconds = 1e-300;
   experiment.model.seed = (std::uint64_t{1} << 63) - 1;
-  EXPECT_EQ(parse_experiment(to_json(experiment), "x"), experiment);
+  EXPECT_EQ(parse_trial(to_json(experiment), "x"), experiment);
 }
 
 TEST(TrialKey, IsTheSameForTheSameTrial) {
@@ -97,14 +97,14 @@ TEST(TrialKey, IsTheSameForTheSameTrial) {
 }
 
 TEST(TrialKey, DoesNotDependOnTheExperimentsName) {
-  Experiment renamed = example();
+  TrialSpec renamed = example();
   renamed.name = "other";
   EXPECT_EQ(trial_key(renamed), trial_key(example()));
 }
 
 TEST(TrialKey, DependsOnEverythingElse) {
   EXPECT_NE(trial_key(example(), "a"), trial_key(example(), "b"));
-  Experiment other = example();
+  TrialSpec other = example();
   other.measure.steps += 1;
   EXPECT_NE(trial_key(other), trial_key(example()));
   other = example();
@@ -113,10 +113,10 @@ TEST(TrialKey, DependsOnEverythingElse) {
 }
 
 TEST(TrialKey, IsTheSameForATrialThatWasReadBack) {
-  Experiment experiment;
+  TrialSpec experiment;
   experiment.data.format = DataFormat::synthetic;
   experiment.pipeline = preset("keras");
-  EXPECT_EQ(trial_key(experiment, "world 1"), trial_key(parse_experiment(to_json(experiment), "x"), "world 1"));
+  EXPECT_EQ(trial_key(experiment, "world 1"), trial_key(parse_trial(to_json(experiment), "x"), "world 1"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST_F(SchemaTest, HasEveryKeyWithItsDefault) {
         rule.path == "ranks" ? member(member(schema_, "$defs"), "rank_count") : property(schema_, rule.path);
     const Node* standard = find_member(schema, "default");
     ASSERT_NE(standard, nullptr) << rule.path;
-    EXPECT_EQ(to_text(*standard), to_text(to_node(rule.get(Experiment{})))) << rule.path;
+    EXPECT_EQ(to_text(*standard), to_text(to_node(rule.get(TrialSpec{})))) << rule.path;
   }
 }
 

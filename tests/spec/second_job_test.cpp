@@ -36,15 +36,15 @@ TEST(ASecondJob, LeavesTheTrialsOfTheSameKeyAloneWhateverItWouldHaveBeen) {
       {"data.root=a", R"(sweep.second_job.kind=["input","none"])", R"(sweep.second_job.cores=["shared","apart"])"}));
   const auto alone = expand(parse_spec("{}", "test.json", {"data.root=a"}));
   ASSERT_EQ(trials.size(), 3u);
-  EXPECT_EQ(trial_key(trials.back().experiment, ""), trial_key(alone.front().experiment, ""));
+  EXPECT_EQ(trial_key(trials.back().spec, ""), trial_key(alone.front().spec, ""));
 }
 
 TEST(ASecondJob, ComesBackFromTheResolvedText) {
   const auto trials = expand(parse_spec("{}", "test.json",
                                         {"data.root=a", "second_job.kind=both", "second_job.cores=cpus:0-1",
                                          "second_job.engine=emulated:v100", "second_job.root=b"}));
-  const Experiment& trial = trials.front().experiment;
-  EXPECT_EQ(parse_experiment(to_json(trial), "its text"), trial);
+  const TrialSpec& trial = trials.front().spec;
+  EXPECT_EQ(parse_trial(to_json(trial), "its text"), trial);
   EXPECT_EQ(trial.second_job.root, "b");
 }
 
@@ -52,8 +52,8 @@ TEST(ASecondJob, ComesBackFromTheResolvedText) {
 TEST(ASecondJob, ReadsAFolderOfItsOwnWhereItsKindTakesOne) {
   const std::string kinds = R"({"sweep": {"second_job.kind": ["page_cache", "storage"]}})";
   const auto trials = expand(parse_spec(kinds, "test.json", {"data.root=a", "second_job.root=b"}));
-  EXPECT_EQ(second_job_root(trials[0].experiment), "a");
-  EXPECT_EQ(second_job_root(trials[1].experiment), "b");
+  EXPECT_EQ(second_job_root(trials[0].spec), "a");
+  EXPECT_EQ(second_job_root(trials[1].spec), "b");
   EXPECT_THROW(expand(parse_spec(kinds, "test.json", {"data.root=http://a/b", "second_job.root=c"})), SpecError);
 }
 

@@ -71,9 +71,9 @@ TEST(Sweep, SetsWhatItsNamesSay) {
   ASSERT_EQ(trials.size(), 8u);
   const Trial& trial = trials[5];
   EXPECT_EQ(trial.name, "keras batch_size=2 ranks=4");
-  EXPECT_EQ(trial.experiment.pipeline, preset("keras"));
-  EXPECT_EQ(trial.experiment.training.batch_size, 2);
-  EXPECT_EQ(trial.experiment.ranks, 4);
+  EXPECT_EQ(trial.spec.pipeline, preset("keras"));
+  EXPECT_EQ(trial.spec.training.batch_size, 2);
+  EXPECT_EQ(trial.spec.ranks, 4);
 }
 
 TEST(Sweep, OfNothingIsOneTrialNamedByPipelineAndFormat) {
@@ -91,8 +91,8 @@ TEST(Sweep, ReachesIntoThePipelineOfTheTrial) {
       trials_of(R"({"sweep": {"pipeline.map.parallel_calls": [1, 2], "pipeline": ["naive", "keras"]}})");
   EXPECT_THAT(names_of(trials), ElementsAre("map.parallel_calls=1 naive", "map.parallel_calls=1 keras",
                                             "map.parallel_calls=2 naive", "map.parallel_calls=2 keras"));
-  EXPECT_EQ(op_of(trials[3].experiment.pipeline, "map").integer("parallel_calls"), 2);
-  EXPECT_EQ(trials[3].experiment.pipeline.name, "keras");
+  EXPECT_EQ(op_of(trials[3].spec.pipeline, "map").integer("parallel_calls"), 2);
+  EXPECT_EQ(trials[3].spec.pipeline.name, "keras");
 }
 
 TEST(Sweep, OfAParameterThatThePipelineLacksNamesTheOpsItHas) {
@@ -127,7 +127,7 @@ TEST(Sweep, OfMoreTrialsThanAnyoneMeasuresIsRefused) {
 }
 
 TEST(Sweep, CanReachEveryKeyButTheName) {
-  Experiment experiment;
+  TrialSpec experiment;
   experiment.data.root = "s3://bucket";
   experiment.data.layout = DataLayout::csv;
   experiment.data.labels.separator = "|";
@@ -170,15 +170,14 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
       experiment.comm.ranks_per_group = 2;
     }
     const std::string axis = "sweep." + rule.path + "=[" + to_text(to_node(rule.get(experiment))) + "]";
-    EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().experiment, experiment) << axis;
+    EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().spec, experiment) << axis;
   }
 }
 
 TEST(Sweep, ATrainingIsRepeatedOnlyWhereThatIsAskedFor) {
-  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}})").front().experiment.measure.repeats, 1);
-  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}, "measure": {"repeats": 3}})").front().experiment.measure.repeats,
-            3);
-  EXPECT_EQ(trials_of(R"({"training": {"epochs": 0}})").front().experiment.measure.repeats, 6);
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}})").front().spec.measure.repeats, 1);
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}, "measure": {"repeats": 3}})").front().spec.measure.repeats, 3);
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 0}})").front().spec.measure.repeats, 6);
 }
 
 TEST(Sweep, GivesEveryTrialAnotherName) {

@@ -22,7 +22,7 @@ std::vector<Trial> swept(const std::string& axes, const std::vector<std::string>
 TEST(Synthetic, IsOneTrialBesideSweptPipelines) {
   const auto trials = swept(R"("pipeline": ["naive", "keras"])");
   EXPECT_THAT(names_of(trials), ElementsAre("naive png", "synthetic", "keras png"));
-  EXPECT_EQ(trials[1].experiment.data.format, DataFormat::synthetic);
+  EXPECT_EQ(trials[1].spec.data.format, DataFormat::synthetic);
   EXPECT_THAT(names_of(trials_of("{\"sweep\": {" + kFormats + R"(, "pipeline": ["naive", "keras"]}})")),
               ElementsAre("png naive", "png keras", "synthetic"));
 }
@@ -55,25 +55,25 @@ TEST(Synthetic, StillVariesInWhatHasAnEffect) {
 
 TEST(Synthetic, HasTheInputThatIsStatedBesideTheSweep) {
   const auto trial = [](const std::vector<std::string>& overrides) {
-    return swept(R"("pipeline": ["naive", "keras"], "data.decoder": ["opencv", "fast"])", overrides)[1].experiment;
+    return swept(R"("pipeline": ["naive", "keras"], "data.decoder": ["opencv", "fast"])", overrides)[1].spec;
   };
   EXPECT_EQ(trial({}).pipeline, preset("optimized"));
   EXPECT_EQ(trial({}).data.decoder, DecoderKind::fast);
-  EXPECT_EQ(trial_key(trial({})), trial_key(trials_of("{}", {"data.format=synthetic"}).front().experiment));
+  EXPECT_EQ(trial_key(trial({})), trial_key(trials_of("{}", {"data.format=synthetic"}).front().spec));
 }
 
 TEST(Synthetic, IsNotAskedForOpsThatItsPipelineLacks) {
   const auto trials = swept(R"("pipeline": ["naive", "keras"])", {"pipeline.map.delay_s=0.5"});
   EXPECT_THAT(names_of(trials), ElementsAre("naive png", "synthetic", "keras png"));
-  EXPECT_EQ(op_of(trials[2].experiment.pipeline, "map").number("delay_s"), 0.5);
+  EXPECT_EQ(op_of(trials[2].spec.pipeline, "map").number("delay_s"), 0.5);
   EXPECT_EQ(trials_of("{}", {"data.format=synthetic", "pipeline.map.delay_s=0.5"}).size(), 1u);
 }
 
 TEST(Synthetic, LeavesAStatedPageCacheToTheTrialsThatReadFiles) {
   const auto trials = trials_of("{\"sweep\": {" + kFormats + "}}", {"measure.page_cache=cold"});
   ASSERT_EQ(trials.size(), 2u);
-  EXPECT_EQ(trials[0].experiment.measure.page_cache, PageCache::cold);
-  EXPECT_EQ(trials[1].experiment.measure.page_cache, PageCache::as_is);
+  EXPECT_EQ(trials[0].spec.measure.page_cache, PageCache::cold);
+  EXPECT_EQ(trials[1].spec.measure.page_cache, PageCache::as_is);
 }
 
 TEST(Synthetic, MayBeLeftOutOrZipped) {

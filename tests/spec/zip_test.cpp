@@ -21,9 +21,9 @@ TEST(Zip, VariesItsKeysTogetherAndCrossesThemWithTheOtherAxes) {
   const std::vector<Trial> trials = trials_of(kSweep);
   EXPECT_THAT(names_of(trials), ElementsAre("resnet50 image_size=224 png", "resnet50 image_size=224 tfrecord",
                                             "densenet121 image_size=256 png", "densenet121 image_size=256 tfrecord"));
-  EXPECT_EQ(trials[2].experiment.model.name, "densenet121");
-  EXPECT_EQ(trials[2].experiment.model.image_size, 256);
-  EXPECT_EQ(trials[2].experiment.data.format, DataFormat::png);
+  EXPECT_EQ(trials[2].spec.model.name, "densenet121");
+  EXPECT_EQ(trials[2].spec.model.image_size, 256);
+  EXPECT_EQ(trials[2].spec.data.format, DataFormat::png);
 }
 
 TEST(Zip, StandsWhereItIsWrittenAmongTheAxes) {
@@ -35,7 +35,7 @@ TEST(Zip, StandsWhereItIsWrittenAmongTheAxes) {
 TEST(Zip, OfRanksAndBatchesScalesStrongly) {
   const auto trials = trials_of(R"({"sweep": {"zip": [{"ranks": [1, 2, 4], "training.batch_size": [64, 32, 16]}]}})");
   ASSERT_EQ(trials.size(), 3u);
-  for (const Trial& trial : trials) EXPECT_EQ(trial.experiment.ranks * trial.experiment.training.batch_size, 64);
+  for (const Trial& trial : trials) EXPECT_EQ(trial.spec.ranks * trial.spec.training.batch_size, 64);
 }
 
 TEST(Zip, CrossesWithAnotherZip) {

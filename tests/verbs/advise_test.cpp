@@ -10,14 +10,14 @@
 namespace chexbench::verbs {
 namespace {
 
-using spec::Experiment;
+using spec::TrialSpec;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
 
-Experiment experiment(const std::string& pipeline) {
-  return spec::parse_experiment(R"({"data": {"root": "nih"}, "engine": "none", "pipeline": ")" + pipeline + "\"}",
-                                "the spec of a test");
+TrialSpec experiment(const std::string& pipeline) {
+  return spec::parse_trial(R"({"data": {"root": "nih"}, "engine": "none", "pipeline": ")" + pipeline + "\"}",
+                           "the spec of a test");
 }
 
 std::vector<std::string> names(const std::vector<spec::OpSpec>& ops) {
@@ -34,7 +34,7 @@ std::vector<std::string> names(const std::vector<Edit>& edits) {
 
 constexpr EditPlace kTwoRanks{.ranks = 2, .cores_per_rank = 4, .has_tfrecords = true};
 
-Experiment edited(const Experiment& trial, const std::string& name, const EditPlace& place = kTwoRanks) {
+TrialSpec edited(const TrialSpec& trial, const std::string& name, const EditPlace& place = kTwoRanks) {
   for (const Edit& edit : possible_edits(trial, place)) {
     if (edit.name == name) return edit.edited;
   }
@@ -48,7 +48,7 @@ TEST(Edits, ShardNaiveBehindItsFiles) {
 }
 
 TEST(Edits, DecodeIntoBatchesWithEverythingBetweenOnRecords) {
-  const Experiment made = edited(experiment("naive"), "decode_into_batches");
+  const TrialSpec made = edited(experiment("naive"), "decode_into_batches");
   EXPECT_THAT(names(made.pipeline.ops),
               ElementsAre("list_files", "read", "shard", "shuffle", "repeat", "map_and_batch", "prefetch"));
   EXPECT_EQ(made.pipeline.name, "advised");
@@ -60,7 +60,7 @@ TEST(Edits, ShuffleRecordsInFrontOfWhatDecodes) {
 }
 
 TEST(Edits, GiveKerasThreadsAndAPrefetch) {
-  const Experiment keras = experiment("keras");
+  const TrialSpec keras = experiment("keras");
   EXPECT_EQ(edited(keras, "decode_in_parallel").pipeline.ops[5].integer("parallel_calls"), 8);
   EXPECT_EQ(edited(keras, "decode_ahead").pipeline.ops.back().op, "prefetch");
 }
@@ -70,14 +70,14 @@ TEST(Edits, ReplaceWorkersThatEachBuildABatch) {
               ElementsAre("list_files", "shuffle", "shard", "repeat", "interleave", "map_and_batch"));
 }
 
-Experiment on_tfrecords(const std::string& pipeline) {
-  Experiment trial = experiment(pipeline);
+TrialSpec on_tfrecords(const std::string& pipeline) {
+  TrialSpec trial = experiment(pipeline);
   trial.data.format = spec::DataFormat::tfrecord;
   return trial;
 }
 
-std::int64_t files_at_once(const Experiment& trial, std::uint64_t files) {
-  const Experiment made = edited(trial, "read_more_at_once", {.ranks = 2, .cores_per_rank = 4, .files = files});
+std::int64_t files_at_once(const TrialSpec& trial, std::uint64_t files) {
+  const TrialSpec made = edited(trial, "read_more_at_once", {.ranks = 2, .cores_per_rank = 4, .files = files});
   return made.pipeline.ops[3].integer("cycle_length");
 }
 
@@ -90,7 +90,7 @@ TEST(Edits, OpenMoreShardsAsFarAsARankHasThem) {
 }
 
 TEST(Edits, DeliverBytesWhereAnEngineTakesThem) {
-  Experiment trial = experiment("optimized");
+  TrialSpec trial = experiment("optimized");
   EXPECT_THAT(names(possible_edits(trial, kTwoRanks)), Not(Contains("deliver_u8")));
   trial.engine = "onednn";
   EXPECT_EQ(edited(trial, "deliver_u8").data.deliver, Deliver::u8);
@@ -101,10 +101,10 @@ constexpr EditPlace kRoomFor50{
     .ranks = 2, .cores_per_rank = 4, .images = 100, .files = 100, .cache_bytes = 50 * 602'112};
 
 TEST(Edits, CacheWhatIsDecodedBehindTheShardAndBeforeTheOrderIsMade) {
-  const Experiment naive = edited(experiment("naive"), "cache_decoded", kRoomFor50);
+  const TrialSpec naive = edited(experiment("naive"), "cache_decoded", kRoomFor50);
   EXPECT_THAT(names(naive.pipeline.ops),
               ElementsAre("list_files", "read", "map", "shard", "cache", "shuffle", "repeat", "batch", "prefetch"));
-  const Experiment optimized = edited(experiment("optimized"), "cache_decoded", kRoomFor50);
+  const TrialSpec optimized = edited(experiment("optimized"), "cache_decoded", kRoomFor50);
   EXPECT_THAT(names(optimized.pipeline.ops), ElementsAre("list_files", "shard", "interleave", "map", "cache", "shuffle",
                                                          "repeat", "batch", "prefetch"));
   EXPECT_EQ(optimized.pipeline.ops[3].integer("parallel_calls"), 8);
@@ -112,7 +112,7 @@ TEST(Edits, CacheWhatIsDecodedBehindTheShardAndBeforeTheOrderIsMade) {
 }
 
 TEST(Edits, WarmACacheUpForAnEpoch) {
-  Experiment trial = experiment("naive");
+  TrialSpec trial = experiment("naive");
   trial.training.batch_size = 16;
   EXPECT_EQ(edited(trial, "cache_decoded", kRoomFor50).measure.warmup_steps, trial.measure.warmup_steps + 4);
 }
@@ -143,7 +143,7 @@ TEST(Edits, AllGiveListsThatCanRun) {
 // A decode of 8 ms, and 1 ms to copy an image into a batch.
 constexpr InputCosts kCosts{.read_s = 1e-3, .decode_s = 7e-3, .order_s = 0, .batch_s = 1e-3};
 
-double predicted(const Experiment& trial, int ranks, int cores, InputCosts costs = kCosts) {
+double predicted(const TrialSpec& trial, int ranks, int cores, InputCosts costs = kCosts) {
   return predicted_images_per_s(trial, ranks, cores, costs);
 }
 
@@ -169,7 +169,7 @@ TEST(InputModel, WaitsForTheStorageShrinkWithTheFilesOpenAtOnce) {
   InputCosts remote = kCosts;
   remote.stream_s = 200e-3;
   remote.stream_cpu_s = 1e-3;
-  Experiment trial = on_tfrecords("optimized");
+  TrialSpec trial = on_tfrecords("optimized");
   EXPECT_NEAR(predicted(trial, 1, 4, remote), 1 / (200e-3 / 10), 1e-6);
   trial.pipeline.ops[3].parameters["cycle_length"] = std::int64_t{64};
   EXPECT_NEAR(predicted(trial, 1, 4, remote), 1 / (200e-3 / 64), 1e-6);
@@ -179,7 +179,7 @@ TEST(InputModel, WaitsForTheStorageShrinkWithTheFilesOpenAtOnce) {
 TEST(InputModel, ACacheOfDecodedImagesLeavesTheirCopies) {
   InputCosts copying = kCosts;
   copying.copy_s = 0.5e-3;
-  const Experiment trial = edited(experiment("naive"), "cache_decoded", kRoomFor50);
+  const TrialSpec trial = edited(experiment("naive"), "cache_decoded", kRoomFor50);
   EXPECT_NEAR(predicted(trial, 2, 4, copying), 2 / 1.5e-3, 1e-6);
 }
 

@@ -101,7 +101,7 @@ TEST(PlanCalibration, HasATrialOfReadyMadeBatchesForEachCombination) {
                                                    .image_size = 32},
                                                   *world);
   ASSERT_EQ(report.trials.size(), 12u);
-  EXPECT_EQ(report.trials.back().trial, "densenet121 bf16 batch 4");
+  EXPECT_EQ(report.trials.back().name, "densenet121 bf16 batch 4");
   for (const results::TrialResult& trial : report.trials)
     EXPECT_EQ(trial.spec.data.format, spec::DataFormat::synthetic);
 }

@@ -53,9 +53,9 @@ class CalibrationTest : public testing::Test {
 
   // The same trial, but emulated from the profile.
   results::TrialResult emulate(const results::TrialResult& trial) {
-    spec::Experiment experiment = trial.spec;
+    spec::TrialSpec experiment = trial.spec;
     experiment.engine = "emulated:" + path_;
-    results::Report report = bench::plan_report("emulated", {{trial.trial, experiment}}, *world_);
+    results::Report report = bench::plan_report("emulated", {{trial.name, experiment}}, *world_);
     bench::run_trials(report, *world_, {});
     return report.trials.front();
   }
@@ -70,7 +70,7 @@ TEST_F(CalibrationTest, AnEmulatedRunHasTheRealRunsImagesPerSecondAndPhases) {
   for (const results::TrialResult& trial : real.trials) {
     const results::TrialResult emulated = emulate(trial);
     EXPECT_NEAR(median_images_per_s(emulated) / median_images_per_s(trial), 1, 0.05)
-        << trial.trial << ", waits " << wait_share(trial) << " real, " << wait_share(emulated) << " emulated";
+        << trial.name << ", waits " << wait_share(trial) << " real, " << wait_share(emulated) << " emulated";
     const measure::StepTimings& step = emulated.repeats.front().steps.front().timings;
     EXPECT_GT(step.update_s, 0);
     EXPECT_GT(step.backward_s, 0.5 * step.forward_s);

@@ -87,7 +87,7 @@ TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
 // Returns a trial whose pipeline, which no other has, makes its name.
 results::TrialResult trial_called(const std::string& name) {
   results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {100});
-  trial.trial = name;
+  trial.name = name;
   return trial;
 }
 

@@ -186,7 +186,7 @@ TEST(CompareRuns, HaveNoIntervalWhereOneSideIsASingleRunOfManyRepeats) {
 
 TEST(CompareRuns, MatchArmsByTheirSpecWhateverTheOrderAndTheNames) {
   results::TrialResult renamed = results::make_trial({.pipeline = "naive"}, {50});
-  renamed.trial = "another name";
+  renamed.name = "another name";
   renamed.spec.name = "another experiment";
   renamed.spec.measure.repeats = 1;
   const RunComparison comparison =

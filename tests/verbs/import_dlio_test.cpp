@@ -92,13 +92,13 @@ DlioImport imported(const std::string& text, const std::string& file = "retinane
   return import_dlio(parse_dlio_workload(text, file), file, "out");
 }
 
-spec::Experiment experiment_in(const DlioImport& made) {
+spec::TrialSpec experiment_in(const DlioImport& made) {
   const std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(made.spec_text, made.spec_path));
   EXPECT_EQ(trials.size(), 1u);
-  return trials.at(0).experiment;
+  return trials.at(0).spec;
 }
 
-const spec::OpSpec& op_named(const spec::Experiment& trial, const std::string& name) {
+const spec::OpSpec& op_named(const spec::TrialSpec& trial, const std::string& name) {
   return *std::ranges::find(trial.pipeline.ops, name, &spec::OpSpec::op);
 }
 
@@ -106,7 +106,7 @@ TEST(ImportDlio, MakesAnExperimentOfAPublishedWorkload) {
   const DlioImport made = imported(kRetinanet);
   EXPECT_EQ(made.spec_path, "out/spec.json");
   EXPECT_EQ(made.profile_path, "out/b200.json");
-  const spec::Experiment trial = experiment_in(made);
+  const spec::TrialSpec trial = experiment_in(made);
   EXPECT_EQ(trial.name, "retinanet_b200");
   EXPECT_EQ(trial.engine, "emulated:out/b200.json");
   EXPECT_EQ(trial.data.root, "data/retinanet/");
@@ -124,7 +124,7 @@ TEST(ImportDlio, MakesAnExperimentOfAPublishedWorkload) {
 TEST(ImportDlio, MakesAProfileWhoseStepTakesTheComputationTime) {
   const DlioImport made = imported(kRetinanet);
   const spec::AcceleratorProfile profile = spec::parse_profile(made.profile_text, "b200.json");
-  const spec::Experiment trial = experiment_in(made);
+  const spec::TrialSpec trial = experiment_in(made);
   const spec::ProfileEntry entry = find_entry(profile, trial.model, trial.training.precision, 24);
   EXPECT_NEAR(entry.compute_s(), 0.04755, 1e-12);
   EXPECT_EQ(entry.record_bytes, 322957);
@@ -134,7 +134,7 @@ TEST(ImportDlio, MakesAProfileWhoseStepTakesTheComputationTime) {
 }
 
 TEST(ImportDlio, TakesTheLoaderOfTensorFlowAndTheSizeThatRecordsAreResizedTo) {
-  const spec::Experiment trial = experiment_in(imported(kResnet, "d/resnet50_h100.yaml"));
+  const spec::TrialSpec trial = experiment_in(imported(kResnet, "d/resnet50_h100.yaml"));
   EXPECT_EQ(trial.model.name, "resnet50");
   EXPECT_EQ(trial.model.image_size, 224) << "150528 = 3 x 224 x 224";
   EXPECT_EQ(trial.data.format, spec::DataFormat::tfrecord);
@@ -145,7 +145,7 @@ TEST(ImportDlio, TakesTheLoaderOfTensorFlowAndTheSizeThatRecordsAreResizedTo) {
 }
 
 TEST(ImportDlio, LoadsInTheTrainingItselfWithoutReadThreads) {
-  const spec::Experiment trial = experiment_in(imported(with_edit(kRetinanet, "read_threads: 8", "read_threads: 0")));
+  const spec::TrialSpec trial = experiment_in(imported(with_edit(kRetinanet, "read_threads: 8", "read_threads: 0")));
   EXPECT_EQ(op_named(trial, "map").integer("parallel_calls"), 1);
 }
 

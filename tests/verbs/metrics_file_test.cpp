@@ -20,7 +20,7 @@ using testing::Not;
 results::Report planned() {
   results::Report report{.experiment = "a \"b\" \\ c\n"};
   for (const char* name : {"x", "y"}) {
-    results::TrialResult trial{.trial = name};
+    results::TrialResult trial{.name = name};
     trial.spec.pipeline.name = "best";
     trial.spec.engine = "emulated:v100";
     trial.spec.measure.repeats = 3;
@@ -43,7 +43,7 @@ TEST(MetricsText, KeepsLongNamesApartThatDifferAtTheirEnd) {
   results::Report report = planned();
   const std::string name(299, 'x');
   for (results::TrialResult& trial : report.trials) {
-    trial.trial = name + (&trial == &report.trials.front() ? "1" : "2");
+    trial.name = name + (&trial == &report.trials.front() ? "1" : "2");
     trial.repeats.push_back({.images_per_s = 100, .wall_s = 1, .images_trained = 100});
   }
   EXPECT_THAT(metrics_text(report, {}),

@@ -63,10 +63,10 @@ TEST(MeasuredInput, OfRanksThatSharedCoresAloneIsAnError) {
 
 TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   spec::Trial trial;
-  trial.experiment.engine = "emulated:v100";
-  trial.experiment.model.name = "mobilenet_v2";
-  trial.experiment.training.precision = spec::Precision::fp16;
-  trial.experiment.training.batch_size = 64;
+  trial.spec.engine = "emulated:v100";
+  trial.spec.model.name = "mobilenet_v2";
+  trial.spec.training.precision = spec::Precision::fp16;
+  trial.spec.training.batch_size = 64;
   PredictionRequest request;
   request.trials = {trial};
   request.ranks = {1};
@@ -74,18 +74,18 @@ TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   EXPECT_THAT(prediction_table(prediction), testing::HasSubstr("16 GB (computed speed): computed, not measured"));
   EXPECT_THAT(prediction_json(prediction), testing::AllOf(testing::HasSubstr("\"speed_computed\": true"),
                                                           testing::HasSubstr("\"step_time_computed\": true")));
-  request.trials[0].experiment.model.name = "resnet50";
+  request.trials[0].spec.model.name = "resnet50";
   EXPECT_THAT(prediction_table(predict_all(request)), testing::Not(testing::HasSubstr("computed")));
 }
 
 TEST(PredictAll, RefusesAnInputThatDoesNotOverlapTheTraining) {
   spec::Trial trial;
-  trial.experiment.engine = "emulated:v100";
-  trial.experiment.training.overlap_input = false;
+  trial.spec.engine = "emulated:v100";
+  trial.spec.training.overlap_input = false;
   PredictionRequest request;
   request.trials = {trial};
   EXPECT_THROW(predict_all(request), SpecError);
-  request.trials[0].experiment.training.overlap_input = true;
+  request.trials[0].spec.training.overlap_input = true;
   EXPECT_NO_THROW(predict_all(request));
 }
 

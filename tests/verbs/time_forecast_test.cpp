@@ -83,7 +83,7 @@ TEST(ForecastRepeat, SaysThatItDoesNotKnowWhatARealEngineComputes) {
 }
 
 TEST(TimeText, AddsUpTheTrialsAndTellsWhatMayBeAdded) {
-  spec::Experiment five, two;
+  spec::TrialSpec five, two;
   five.measure.repeats = 5;
   five.measure.extra_repeats = 6;
   two.measure.repeats = 2;
@@ -95,7 +95,7 @@ TEST(TimeText, AddsUpTheTrialsAndTellsWhatMayBeAdded) {
 }
 
 TEST(TimeText, TellsWhatATrainingOverEpochsCountsAndAddsNoRepeats) {
-  spec::Experiment epochs;
+  spec::TrialSpec epochs;
   epochs.measure.repeats = 6;
   epochs.training.epochs = 3;
   EXPECT_THAT(time_text({{.spec = epochs, .repeat = RepeatForecast{.repeat_s = 10}}}),
@@ -104,14 +104,14 @@ TEST(TimeText, TellsWhatATrainingOverEpochsCountsAndAddsNoRepeats) {
 }
 
 TEST(TimeText, HeedsTheMostSecondsOfATrial) {
-  spec::Experiment spec;
+  spec::TrialSpec spec;
   spec.measure.repeats = 100;
   spec.measure.max_seconds = 30;
   EXPECT_THAT(time_text({{.spec = spec, .repeat = RepeatForecast{.repeat_s = 10}}}), HasSubstr("time: about 40 s"));
 }
 
 TEST(TimeText, HeedsTheMostSecondsOfTheRun) {
-  spec::Experiment spec;
+  spec::TrialSpec spec;
   spec.measure.repeats = 5;
   spec.measure.extra_repeats = 6;
   spec.measure.max_total_seconds = 70;
@@ -124,7 +124,7 @@ TEST(TimeText, HeedsTheMostSecondsOfTheRun) {
 }
 
 TEST(TimeText, SaysWhatItDoesNotCount) {
-  const spec::Experiment spec;
+  const spec::TrialSpec spec;
   EXPECT_THAT(time_text({{.spec = spec, .repeat = {}}}), HasSubstr("no forecast"));
   EXPECT_THAT(time_text({{.spec = spec, .repeat = {}}, {.spec = spec, .repeat = RepeatForecast{1, ""}}}),
               HasSubstr("of 2 trials (1 of them not counted"));

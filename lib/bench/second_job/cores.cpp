@@ -24,7 +24,7 @@ std::vector<int> checked(const std::vector<int>& asked, const std::string& text,
 }  // namespace
 
 std::vector<int> second_job_cores(const std::vector<RankCores>& rank_cores, std::size_t rank,
-                                  const spec::Experiment& spec, int ranks, const std::vector<int>& existing) {
+                                  const spec::TrialSpec& spec, int ranks, const std::vector<int>& existing) {
   const std::string& asked = spec.second_job.cores;
   const std::vector<int> listed = spec::second_job_cpus(asked);
   if (!listed.empty()) return checked(listed, asked, existing);

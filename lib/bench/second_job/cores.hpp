@@ -12,6 +12,6 @@ namespace chexbench::bench {
 // that this process may be bound to. A pure function.
 // @throws SpecError if the spec asks for others than these, or for a core apart where the ranks use all
 std::vector<int> second_job_cores(const std::vector<RankCores>& rank_cores, std::size_t rank,
-                                  const spec::Experiment& spec, int ranks, const std::vector<int>& existing);
+                                  const spec::TrialSpec& spec, int ranks, const std::vector<int>& existing);
 
 }  // namespace chexbench::bench

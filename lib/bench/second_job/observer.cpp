@@ -16,7 +16,7 @@ struct Rates {
   std::optional<double> images_per_s, bytes_per_s;
 };
 
-Rates rates(const spec::Experiment& trial, const SecondJobSample& begin, const SecondJobSample& end) {
+Rates rates(const spec::TrialSpec& trial, const SecondJobSample& begin, const SecondJobSample& end) {
   const double span_s = end.time_s - begin.time_s;
   Rates rates;
   if (span_s <= 0) return rates;
@@ -30,7 +30,7 @@ Rates rates(const spec::Experiment& trial, const SecondJobSample& begin, const S
 
 class SecondJobObserver final : public StepObserver {
  public:
-  SecondJobObserver(SecondJob& job, const spec::Experiment& trial) : job_(job), trial_(trial) {}
+  SecondJobObserver(SecondJob& job, const spec::TrialSpec& trial) : job_(job), trial_(trial) {}
 
   void begin_steps() override { begin_ = job_.sample(); }
   void after_step(std::int64_t step, Recorder&) override {
@@ -48,7 +48,7 @@ class SecondJobObserver final : public StepObserver {
 
  private:
   SecondJob& job_;
-  const spec::Experiment& trial_;
+  const spec::TrialSpec& trial_;
   SecondJobSample begin_;
 };
 
@@ -62,11 +62,11 @@ void sleep_interruptibly(double seconds) {
 
 }  // namespace
 
-std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Experiment& trial) {
+std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::TrialSpec& trial) {
   return std::make_unique<SecondJobObserver>(job, trial);
 }
 
-void measure_alone(SecondJob& job, const spec::Experiment& trial, results::RepeatResult& result) {
+void measure_alone(SecondJob& job, const spec::TrialSpec& trial, results::RepeatResult& result) {
   if (trial.second_job.kind == spec::SecondJobKind::page_cache) return;  // it has no work of its own to lose
   sleep_interruptibly(kSettle_s);
   const SecondJobSample begin = job.sample();

@@ -10,7 +10,7 @@
 
 #include "bench/step_observer.hpp"
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -34,8 +34,8 @@ class SecondJob {
 };
 
 struct SecondJobRequest {
-  const spec::Experiment& trial;  // as it runs
-  std::vector<int> cores;         // of the second job
+  const spec::TrialSpec& trial;  // as it runs
+  std::vector<int> cores;        // of the second job
 };
 using SecondJobStarter = std::function<std::unique_ptr<SecondJob>(const SecondJobRequest&)>;
 
@@ -49,10 +49,10 @@ inline constexpr int kFewestSecondBatches = 5;
 
 // Returns the observer that measures what the job of `trial`, which must outlive it, does in the trial's window, and
 // that ends the repeat if the job ends.
-std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Experiment& trial);
+std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::TrialSpec& trial);
 
 // Lets the job run alone for as long as the trial's window took, and adds its rates to the result.
 // @throws as SecondJob::sample(), and InterruptedError after a signal
-void measure_alone(SecondJob& job, const spec::Experiment& trial, results::RepeatResult& result);
+void measure_alone(SecondJob& job, const spec::TrialSpec& trial, results::RepeatResult& result);
 
 }  // namespace chexbench::bench

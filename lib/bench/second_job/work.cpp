@@ -41,15 +41,15 @@ void bind_to(const std::vector<int>& cores) {
 }
 
 // The trial's own files were prepared by the trial.
-void prepare_files(const spec::Experiment& trial, const spec::Experiment& own, const dataset::Dataset& images) {
+void prepare_files(const spec::TrialSpec& trial, const spec::TrialSpec& own, const dataset::Dataset& images) {
   if (own.data.root == trial.data.root || !images.store->is_local()) return;
   measure::prepare_page_cache(trial.measure.page_cache, paths_of(images));
 }
 
 // Delivers batches to an engine until an error ends it. The engine none drops them.
-[[noreturn]] void run_batches(const spec::Experiment& trial, const std::vector<int>& cores,
+[[noreturn]] void run_batches(const spec::TrialSpec& trial, const std::vector<int>& cores,
                               SecondJobCounters& counters) {
-  const spec::Experiment own = second_job_trial(trial);
+  const spec::TrialSpec own = second_job_trial(trial);
   const dataset::Dataset images = dataset::open_dataset(own.data, pixels_of(own));
   prepare_files(trial, own, images);
   const auto reducer = comm::make_single_reducer();
@@ -79,9 +79,9 @@ void prepare_files(const spec::Experiment& trial, const spec::Experiment& own, c
 
 }  // namespace
 
-spec::Experiment second_job_trial(const spec::Experiment& trial) {
+spec::TrialSpec second_job_trial(const spec::TrialSpec& trial) {
   const spec::SecondJobSpec& job = trial.second_job;
-  spec::Experiment own = trial;
+  spec::TrialSpec own = trial;
   own.second_job = {};
   own.ranks = 1;
   own.engine = spec::second_job_trains(job) ? job.engine : "none";
@@ -94,7 +94,7 @@ spec::Experiment second_job_trial(const spec::Experiment& trial) {
   return own;
 }
 
-void run_second_job(const spec::Experiment& trial, const std::vector<int>& cores, SecondJobCounters& counters) {
+void run_second_job(const spec::TrialSpec& trial, const std::vector<int>& cores, SecondJobCounters& counters) {
   bind_to(cores);
   const auto files = [&trial] {
     spec::DataSpec data = trial.data;

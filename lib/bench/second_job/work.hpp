@@ -4,18 +4,18 @@
 #include <vector>
 
 #include "bench/second_job/counters.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
 // Returns the trial that a second job of kind input, training or both runs: that of its spec, on one rank, with other
 // images first, on the engine and the images that second_job says. A pure function.
-spec::Experiment second_job_trial(const spec::Experiment& trial);
+spec::TrialSpec second_job_trial(const spec::TrialSpec& trial);
 
 // Does the second job's work on `cores` until an error or a signal ends it, and counts it.
 // @throws SpecError, DataError, DeviceError as a trial does, and if the process cannot be bound to `cores`
 // @throws InterruptedError after a signal
-[[noreturn]] void run_second_job(const spec::Experiment& trial, const std::vector<int>& cores,
+[[noreturn]] void run_second_job(const spec::TrialSpec& trial, const std::vector<int>& cores,
                                  SecondJobCounters& counters);
 
 // Ends this process at once when the other end of the pipe is closed, or cannot be watched. Returns at once.

@@ -38,7 +38,7 @@ constexpr const char* kLabels = "labels";
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
 // Returns a key that differs between trainings and does not depend on the number of ranks.
-std::string training_key(spec::Experiment spec) {
+std::string training_key(spec::TrialSpec spec) {
   spec.ranks = 0;
   return spec::trial_key(spec);
 }
@@ -100,14 +100,14 @@ std::vector<std::string> labels_in(const spec::Safetensors& file, const std::str
 }
 
 // Returns the part of the spec that says how images are given to the network, as a spec.
-std::string use_of(const spec::Experiment& spec) {
+std::string use_of(const spec::TrialSpec& spec) {
   return fmt::format(R"({{"data": {{"color": "{}"}}, "preprocess": {{"resize": "{}", "crop": {}}}, )"
                      R"("model": {{"name": "{}", "image_size": {}}}, "training": {{"task": "{}"}}}})",
                      spec::to_string(spec::color_of(spec.data)), spec::to_string(spec.preprocess.resize),
                      spec.preprocess.crop, spec.model.name, spec.model.image_size, spec::to_string(spec.training.task));
 }
 
-std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
+std::map<std::string, std::string> metadata_of(const spec::TrialSpec& spec, const TrainingState& state) {
   return {{"format", "pt"},
           {kFormatVersionKey, fmt::to_string(kFormatVersion)},
           {kAverage, exact(spec.training.ema_decay)},
@@ -154,7 +154,7 @@ void check_reachable(const TrainingState& state, const std::string& path) {
     refuse("its best loss or score is not a number");
 }
 
-void check_fits(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
+void check_fits(const spec::Safetensors& file, const std::string& path, const spec::TrialSpec& spec) {
   const auto check = [&](const std::string& key, const std::string& wanted, const char* spec_key) {
     const std::string found = text_of(file, path, key);
     if (found == wanted) return;
@@ -171,7 +171,7 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
                   kSubject, path));
 }
 
-void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
+void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::TrialSpec& spec) {
   if (file.metadata("training") == training_key(spec)) return;
   throw SpecError(fmt::format(
       "{} belongs to a training by another spec, or of another version of chexbench: resume it with the same --config, "
@@ -231,7 +231,7 @@ bool is_checkpoint_after(const std::string& path, const std::vector<results::Epo
   return text_of(file, path, "epochs") == line_of(text_of(file, path, "trial"), epochs);
 }
 
-void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
+void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments) {
   std::vector<spec::TensorToWrite> tensors;
   // The 8-byte whole numbers come first, because they might not be aligned after 4-byte values.
@@ -275,7 +275,7 @@ TrainedNetwork trained_network(const spec::Safetensors& file, const std::string&
   return network;
 }
 
-TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,
+TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::TrialSpec& spec, engine::Engine& engine,
                           comm::Communicator& communicator) {
   const std::string& path = checkpoint.path;
   std::optional<spec::Safetensors> file;

@@ -10,8 +10,8 @@
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
 #include "spec/safetensors.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -57,7 +57,7 @@ bool is_checkpoint_after(const std::string& path, const std::vector<results::Epo
 // Not collective. If `moments` is set, the engine must have an EpochTraining.
 // @throws OutputError if it cannot be written; an earlier checkpoint at that path is then unchanged
 // @throws DeviceError if the engine's device fails
-void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
+void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments);
 
 // The checkpoint from which a training continues.
@@ -73,7 +73,7 @@ struct CheckpointToResume {
 // lacks what is needed to continue
 // @throws SpecError if same_training is set and the checkpoint is of another training
 // @throws DeviceError if the engine's device fails or a rank was lost
-TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,
+TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::TrialSpec& spec, engine::Engine& engine,
                           comm::Communicator& communicator);
 
 }  // namespace chexbench::bench

@@ -30,7 +30,7 @@ std::vector<LabelCount> count_labels(const dataset::Dataset& images) {
   return counts;
 }
 
-std::vector<float> balanced(const spec::Experiment& spec, const dataset::Dataset& images) {
+std::vector<float> balanced(const spec::TrialSpec& spec, const dataset::Dataset& images) {
   const std::vector<LabelCount> counts = count_labels(images);
   const bool exclusive = spec.training.task == spec::Task::classes;
   std::vector<float> weights;
@@ -49,7 +49,7 @@ std::vector<float> balanced(const spec::Experiment& spec, const dataset::Dataset
 
 }  // namespace
 
-void check_task(const spec::Experiment& spec, const dataset::Dataset& images) {
+void check_task(const spec::TrialSpec& spec, const dataset::Dataset& images) {
   if (spec.training.task != spec::Task::classes) return;
   std::vector<std::size_t> labels;  // of one image; kept, as a data set may have a million
   for (const dataset::ImageEntry& image : images.images) {
@@ -65,7 +65,7 @@ void check_task(const spec::Experiment& spec, const dataset::Dataset& images) {
   }
 }
 
-std::vector<float> class_weights(const spec::Experiment& spec, const dataset::Dataset& images) {
+std::vector<float> class_weights(const spec::TrialSpec& spec, const dataset::Dataset& images) {
   if (spec::balances_classes(spec.training)) {
     if (spec.training.epochs == 0) return balanced(spec, images);
     return balanced(spec, dataset::split_for_epochs(images, spec.training.validation_share).training);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 

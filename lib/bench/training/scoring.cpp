@@ -130,7 +130,7 @@ void append_seen(Batch& batch, int slot, spec::Color color, std::string& bytes) 
 // Scores this rank's images and returns their bytes: for each image its number (u32), what the engine gives for it, its
 // labels (f32) and, with maps, what the network saw (u8).
 std::string score_share(const ScoringContext& context, const Share& share) {
-  spec::Experiment spec = context.views == Views::whole ? context.spec : ten_crop_input(context.spec);
+  spec::TrialSpec spec = context.views == Views::whole ? context.spec : ten_crop_input(context.spec);
   spec.pipeline = pass_over();
   spec.measure.attribution = false;
   ViewScorer scorer(context);

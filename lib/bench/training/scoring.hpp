@@ -9,7 +9,7 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -26,7 +26,7 @@ struct MapSize {
 
 // What images are scored with. The references must outlive the call.
 struct ScoringContext {
-  const spec::Experiment& spec;
+  const spec::TrialSpec& spec;
   const dataset::Dataset& images;
   engine::Engine& engine;  // must have an EpochTraining
   comm::Communicator& communicator;

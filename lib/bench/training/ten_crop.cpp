@@ -18,7 +18,7 @@ void copy_row(const std::byte* from, std::byte* to, std::size_t pixels, std::siz
 
 }  // namespace
 
-spec::Experiment ten_crop_input(spec::Experiment spec) {
+spec::TrialSpec ten_crop_input(spec::TrialSpec spec) {
   spec.model.image_size = static_cast<int>(std::lround(spec.model.image_size * 256.0 / 224.0));
   spec.preprocess.crop = 1;
   return spec;

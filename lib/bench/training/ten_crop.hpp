@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/batch.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
@@ -10,7 +10,7 @@ inline constexpr int kCrops = 10;
 
 // Returns the spec with images of the size that crops are cut from: 256 for crops of 224 (CheXNet by zoogzog,
 // ChexnetTrainer.py), and in this ratio for others. Nothing else is cropped.
-spec::Experiment ten_crop_input(spec::Experiment spec);
+spec::TrialSpec ten_crop_input(spec::TrialSpec spec);
 
 // Copies crop `crop` (0 to 9) of the valid images of `whole` to `part`, whose images are smaller and of the same type.
 void copy_crop(Batch& whole, int crop, Batch& part);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::comm {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::comm {
 

@@ -10,7 +10,7 @@
 #include "dataset/dataset.hpp"
 #include "formats/manifest.hpp"
 #include "image/pixel_spec.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::dataset {
 

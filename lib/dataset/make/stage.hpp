@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {

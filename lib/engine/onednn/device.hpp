@@ -6,7 +6,7 @@
 
 #include "engine/onednn/kernels.hpp"
 #include "model/graph.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -11,7 +11,7 @@
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 #include "engine/op_time.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/onednn/parameter_store.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::onednn {
 

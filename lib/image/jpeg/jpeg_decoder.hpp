@@ -5,7 +5,7 @@
 
 #include "image/decoded_image.hpp"
 #include "image/jpeg/jpeg_file.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::image {
 

@@ -11,7 +11,7 @@
 #include "image/png/png_file.hpp"
 #include "image/png/png_inflate.hpp"
 #include "image/png/png_unfilter.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::image {

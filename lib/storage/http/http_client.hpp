@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/range_pieces.hpp"
 #include "storage/retry.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/thread_pool.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/http/http_fetcher.hpp"
 #include "storage/range_stream.hpp"
 #include "storage/store.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::storage {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/http/http_client.hpp"
 #include "storage/http/http_fetcher.hpp"
 #include "storage/s3/aws_settings.hpp"

@@ -55,7 +55,7 @@ const results::TrialResult& pooled(results::TrialResult& trial, const results::T
 class Adviser {
  public:
   Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
-      : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.experiment) {
+      : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.spec) {
     first_.measure.repeats = std::max(first_.measure.repeats, spec::kRepeatsForInterval);
     first_.measure.extra_repeats = 0;  // sets of repeats take their place
     best_ = first_;
@@ -80,9 +80,9 @@ class Adviser {
   bool is_root() const { return world_.communicator().rank() == 0; }
 
   // Measures the experiments in turn. Only rank 0's report contains what was measured.
-  results::Report measure(const std::vector<spec::Experiment>& experiments) {
+  results::Report measure(const std::vector<spec::TrialSpec>& experiments) {
     std::vector<spec::Trial> trials;
-    for (const spec::Experiment& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
+    for (const spec::TrialSpec& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
     results::Report report = bench::plan_report(first_.name, trials, world_);
     bench::run_trials(report, world_, options_.run);
     return report;
@@ -106,7 +106,7 @@ class Adviser {
     costs_ = measured_costs(trial);
   }
 
-  double predict(const spec::Experiment& experiment) const {
+  double predict(const spec::TrialSpec& experiment) const {
     InputCosts costs = costs_;
     if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, since it was not measured
     costs.batch_s *= static_cast<double>(image_bytes(experiment)) / static_cast<double>(image_bytes(best_));
@@ -155,7 +155,7 @@ class Adviser {
         comm::broadcast_text(world_.communicator(), candidate ? spec::to_json(candidate->edit.edited) : "");
     if (text.empty()) return {};
     if (!candidate) candidate.emplace();
-    candidate->edit.edited = spec::parse_experiment(text, "an edit");
+    candidate->edit.edited = spec::parse_trial(text, "an edit");
     return candidate;
   }
 
@@ -193,7 +193,7 @@ class Adviser {
   }
 
   // Returns whether the edit would change the trial: then it is not in it, unless it can be made more than once.
-  bool is_possible(const std::string& name, const spec::Experiment& trial) const {
+  bool is_possible(const std::string& name, const spec::TrialSpec& trial) const {
     const std::vector<Edit> edits = possible_edits(trial, place_);
     return std::ranges::find(edits, name, &Edit::name) != edits.end();
   }
@@ -242,8 +242,8 @@ class Adviser {
   comm::World& world_;
   const AdviceOptions& options_;
   const double end_s_;
-  spec::Experiment first_;
-  spec::Experiment best_;
+  spec::TrialSpec first_;
+  spec::TrialSpec best_;
   EditPlace place_;                   // filled on rank 0 only, like the members below
   InputCosts costs_;                  // of the best trial so far
   std::set<std::string> tried_;       // names of edits
@@ -254,12 +254,12 @@ class Adviser {
 }  // namespace
 
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
-  if (!spec::uses_pipeline(trial.experiment))
+  if (!spec::uses_pipeline(trial.spec))
     throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
-  if (trial.experiment.emulation.cores_per_accelerator > 0) {
+  if (trial.spec.emulation.cores_per_accelerator > 0) {
     throw SpecError("advise: it predicts from the cores of this machine; set emulation.cores_per_accelerator to 0");
   }
-  if (trial.experiment.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
+  if (trial.spec.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
   return Adviser(trial, world, options).run();
 }
 

@@ -20,8 +20,8 @@ struct AdviceOptions {
 
 // The advice, and the spec that follows it.
 struct AdviceResult {
-  Advice advice;          // on rank 0 only
-  spec::Experiment best;  // the trial with all edits that were kept; the same on every rank
+  Advice advice;         // on rank 0 only
+  spec::TrialSpec best;  // the trial with all edits that were kept; the same on every rank
 };
 
 // Measures the trial, and then one edit after another, the most promising first. Each edit takes turns with the best

@@ -10,8 +10,8 @@
 namespace chexbench::verbs {
 namespace {
 
-using spec::Experiment;
 using spec::OpSpec;
+using spec::TrialSpec;
 using Ops = std::vector<OpSpec>;
 
 Ops::iterator find(Ops& ops, const char* name) { return std::ranges::find(ops, name, &OpSpec::op); }
@@ -22,7 +22,7 @@ OpSpec with(const char* op, const char* parameter, spec::ParameterValue value) {
   return made;
 }
 
-void shard_first(Experiment& trial, const EditPlace& place) {
+void shard_first(TrialSpec& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
   const auto shard = find(ops, "shard");
   if (place.ranks == 1 || shard == ops.end()) return;
@@ -31,7 +31,7 @@ void shard_first(Experiment& trial, const EditPlace& place) {
 
 // The ops between decoding and batching work as well on records, which are smaller. Decoding therefore moves to the
 // batch, and both become one op.
-void decode_into_batches(Experiment& trial, const EditPlace&) {
+void decode_into_batches(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const auto batch = find(ops, "batch");
   const auto map = find(ops, "map");
@@ -42,7 +42,7 @@ void decode_into_batches(Experiment& trial, const EditPlace&) {
   ops.insert(place, std::move(both));
 }
 
-void decode_in_parallel(Experiment& trial, const EditPlace& place) {
+void decode_in_parallel(TrialSpec& trial, const EditPlace& place) {
   const auto map = find(trial.pipeline.ops, "map");
   if (map == trial.pipeline.ops.end()) return;
   const std::int64_t enough = std::int64_t{2} * place.cores_per_rank;
@@ -50,17 +50,17 @@ void decode_in_parallel(Experiment& trial, const EditPlace& place) {
   map->parameters["parallel_calls"] = enough;
 }
 
-void decode_ahead(Experiment& trial, const EditPlace&) {
+void decode_ahead(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   if (ops.back().op != "prefetch") ops.push_back(with("prefetch", "buffer", "auto"));
 }
 
-void prefetch_few_batches(Experiment& trial, const EditPlace&) {
+void prefetch_few_batches(TrialSpec& trial, const EditPlace&) {
   OpSpec& last = trial.pipeline.ops.back();
   if (last.op == "prefetch") last.parameters["buffer"] = "auto";
 }
 
-void shuffle_records(Experiment& trial, const EditPlace&) {
+void shuffle_records(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const std::size_t decoding = decoding_op(trial.pipeline);
   const auto shuffle = std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(decoding), ops.end(),
@@ -68,12 +68,12 @@ void shuffle_records(Experiment& trial, const EditPlace&) {
   if (shuffle != ops.end()) std::rotate(ops.begin() + static_cast<std::ptrdiff_t>(decoding), shuffle, shuffle + 1);
 }
 
-void read_in_turns(Experiment& trial, const EditPlace&) {
+void read_in_turns(TrialSpec& trial, const EditPlace&) {
   const auto read = find(trial.pipeline.ops, "read");
   if (read != trial.pipeline.ops.end()) *read = with("interleave", "delay_s", read->parameters.at("delay_s"));
 }
 
-void replace_workers(Experiment& trial, const EditPlace&) {
+void replace_workers(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const auto workers = find(ops, "worker_batches");
   if (workers == ops.end()) return;
@@ -86,7 +86,7 @@ void replace_workers(Experiment& trial, const EditPlace&) {
 
 // Reading more files at once hides the latency of the storage, up to the number of files of a rank. This is for shards
 // only: a PNG is a file of its own, which the op that decodes reads.
-void read_more_at_once(Experiment& trial, const EditPlace& place) {
+void read_more_at_once(TrialSpec& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
   const auto interleave = find(trial.pipeline.ops, "interleave");
   if (interleave == trial.pipeline.ops.end() || !spec::reads_shards(trial.data.format)) return;
@@ -102,7 +102,7 @@ std::uint64_t images_of_a_rank(const EditPlace& place) {
 }
 
 // Decoding comes as early as possible, followed by the cache, and then by the ops that determine order and epochs.
-void cache_decoded(Experiment& trial, const EditPlace& place) {
+void cache_decoded(TrialSpec& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
   if (find(ops, "cache") != ops.end() || find(ops, "worker_batches") != ops.end()) return;
   if (place.images == 0 || images_of_a_rank(place) * image_bytes(trial) > place.cache_bytes) return;
@@ -130,11 +130,11 @@ void cache_decoded(Experiment& trial, const EditPlace& place) {
 }
 
 // Not with engine none, which drops batches: the engine's additional work would not be measured.
-void deliver_bytes(Experiment& trial, const EditPlace&) {
+void deliver_bytes(TrialSpec& trial, const EditPlace&) {
   if (spec::has_engine(trial)) trial.data.deliver = Deliver::u8;
 }
 
-void read_tfrecords(Experiment& trial, const EditPlace& place) {
+void read_tfrecords(TrialSpec& trial, const EditPlace& place) {
   if (place.has_tfrecords && trial.data.format == spec::DataFormat::png) trial.data.format = spec::DataFormat::tfrecord;
 }
 
@@ -144,7 +144,7 @@ struct Kind {
   const char* name;
   const char* why;
   Gain gain;
-  void (*apply)(Experiment&, const EditPlace&);
+  void (*apply)(TrialSpec&, const EditPlace&);
 };
 
 constexpr Kind kKinds[] = {
@@ -166,7 +166,7 @@ constexpr Kind kKinds[] = {
     {"prefetch_few_batches", "the buffer then grows only as far as it helps", Gain::memory, prefetch_few_batches},
 };
 
-bool can_run(const Experiment& trial) {
+bool can_run(const TrialSpec& trial) {
   try {
     spec::check_kinds(trial.pipeline);
     return true;
@@ -183,7 +183,7 @@ std::vector<std::string> edit_names() {
   return names;
 }
 
-std::vector<Edit> possible_edits(const Experiment& trial, const EditPlace& place) {
+std::vector<Edit> possible_edits(const TrialSpec& trial, const EditPlace& place) {
   std::vector<Edit> edits;
   for (const Kind& kind : kKinds) {
     Edit edit{.name = kind.name,

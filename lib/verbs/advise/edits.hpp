@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 
@@ -25,7 +25,7 @@ struct Edit {
   std::string why;            // a clause: "each rank then decodes its own images alone"
   bool saves_memory = false;  // worth keeping if it costs no images/s
   bool needs_epoch = false;   // gains only from the second epoch on, so its warm-up steps cover the first epoch
-  spec::Experiment edited;    // the trial with the edit
+  spec::TrialSpec edited;     // the trial with the edit
 };
 
 // Returns the names of all edits.
@@ -33,6 +33,6 @@ std::vector<std::string> edit_names();
 
 // Returns every edit that changes the trial and gives a trial that can run, in the order in which a person would try
 // them. The edited pipelines are called "advised". A pure function.
-std::vector<Edit> possible_edits(const spec::Experiment& trial, const EditPlace& place);
+std::vector<Edit> possible_edits(const spec::TrialSpec& trial, const EditPlace& place);
 
 }  // namespace chexbench::verbs

@@ -125,7 +125,7 @@ std::size_t decoding_op(const PipelineSpec& pipeline) {
   return static_cast<std::size_t>(found - pipeline.ops.begin());
 }
 
-std::size_t image_bytes(const spec::Experiment& trial) {
+std::size_t image_bytes(const spec::TrialSpec& trial) {
   return BatchShape{.images = 1,
                     .height = trial.model.image_size,
                     .width = trial.model.image_size,
@@ -176,7 +176,7 @@ InputCosts measured_costs(const results::TrialResult& trial) {
   return costs;
 }
 
-double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int cores_per_rank,
+double predicted_images_per_s(const spec::TrialSpec& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs) {
   const Pace pace = Walk(experiment.pipeline, ranks, cores_per_rank, costs).pace();
   const double image_s = std::max({pace.training_s + costs.engine_s, pace.ahead_s, pace.processor_s / cores_per_rank});

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 
@@ -27,7 +27,7 @@ InputCosts measured_costs(const results::TrialResult& trial);
 // a parallel interleave has a thread, and the thread that trains does the rest. The slowest thread determines the pace,
 // and together the threads cannot use more than the cores of the rank. With a cache, this is the rate of epochs that
 // are served from it.
-double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int cores_per_rank,
+double predicted_images_per_s(const spec::TrialSpec& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs);
 
 // Returns how many images a rank decodes for each image that it trains on: `ranks` if the op list shards after
@@ -35,7 +35,7 @@ double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int
 double predicted_amplification(const spec::PipelineSpec& pipeline, int ranks);
 
 // Returns the bytes of one decoded image as it is in the trial's batches.
-std::size_t image_bytes(const spec::Experiment& trial);
+std::size_t image_bytes(const spec::TrialSpec& trial);
 
 // Returns the index of the op that decodes. Every op list that can run has one.
 // @throws std::logic_error if there is none

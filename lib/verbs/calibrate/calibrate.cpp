@@ -92,7 +92,7 @@ spec::ProfileEntry make_entry(const results::Environment& environment, const res
 
 spec::Trial make_trial(const CalibrationRequest& request, const std::string& model, spec::Precision precision,
                        int batch_size) {
-  spec::Experiment experiment;
+  spec::TrialSpec experiment;
   experiment.name = "calibrate";
   experiment.data.format = spec::DataFormat::synthetic;
   experiment.pipeline = spec::preset("optimized");

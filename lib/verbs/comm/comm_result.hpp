@@ -9,7 +9,7 @@
 
 #include "measure/statistics.hpp"
 #include "report/fitted_table.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 

@@ -40,7 +40,7 @@ void check_rates(const results::TrialResult& trial, const std::string& side) {
     throw DataError(
         fmt::format("{}: repeat {} of trial '{}' has images_per_s {}, which is not a measured rate; measure it "
                     "again",
-                    side, repeat.repeat, trial.trial, repeat.images_per_s));
+                    side, repeat.repeat, trial.name, repeat.images_per_s));
   }
 }
 
@@ -211,7 +211,7 @@ std::vector<Difference> obstacles(const MeasuredArm& base, const MeasuredArm& ot
 }
 
 ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const RunComparison& comparison) {
-  ComparedArm arm{.trial = base.first().trial,
+  ComparedArm arm{.trial = base.first().name,
                   .emulated = base.first().emulated || other.first().emulated,
                   .base = sample_of(base, comparison.by_runs),
                   .other = sample_of(other, comparison.by_runs),
@@ -235,7 +235,7 @@ std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, co
     for (const MeasuredArm& other : others) {
       std::vector<Difference> found = obstacles(arm, other);
       if (nearest && nearest->differences.size() <= found.size()) continue;
-      nearest = {.base = arm.first().trial, .other = other.first().trial, .differences = std::move(found)};
+      nearest = {.base = arm.first().name, .other = other.first().name, .differences = std::move(found)};
     }
   }
   return nearest;
@@ -248,7 +248,7 @@ std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::ve
   const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
   if (same != others.end()) return same;
   return std::ranges::find_if(others, [&](const MeasuredArm& other) {
-    return other.first().trial == arm.first().trial &&
+    return other.first().name == arm.first().name &&
            std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
   });
 }
@@ -287,14 +287,14 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
   for (const MeasuredArm& arm : base_arms) {
     const auto found = partner(arm, base_arms, other_arms);
     if (found == other_arms.end()) {
-      comparison.only_in_base.push_back(arm.first().trial);
+      comparison.only_in_base.push_back(arm.first().name);
       continue;
     }
     comparison.arms.push_back(compare_arm(arm, *found, comparison));
     other_arms.erase(found);
   }
   if (comparison.arms.empty()) comparison.nearest = nearest_arms(base_arms, other_arms);
-  for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().trial);
+  for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().name);
   return comparison;
 }
 

@@ -51,7 +51,7 @@ std::vector<const results::Environment*> environments(const Side& side) {
   return all;
 }
 
-spec::Experiment comparable(spec::Experiment spec) {
+spec::TrialSpec comparable(spec::TrialSpec spec) {
   const spec::MeasureSpec any;
   spec.name.clear();
   spec.pipeline.name.clear();

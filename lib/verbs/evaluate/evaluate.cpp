@@ -214,7 +214,7 @@ DataSetScores judge(spec::Task task, const EvaluateOptions& options, const std::
 // Opens the data set, the same on every rank.
 const dataset::Dataset& open_images(comm::World& world, const EvaluatedNetwork& network, const EvaluateOptions& options,
                                     bench::OpenedDatasets& opened) {
-  const spec::Experiment input = options.ten_crop ? bench::ten_crop_input(network.spec) : network.spec;
+  const spec::TrialSpec input = options.ten_crop ? bench::ten_crop_input(network.spec) : network.spec;
   comm::Communicator& ranks = world.communicator();
   ranks.enter({.what = "opens the data"});
   opened.read_together(input, ranks, ranks.world());

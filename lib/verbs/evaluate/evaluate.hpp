@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "spec/experiment.hpp"
 #include "spec/safetensors.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {
@@ -25,7 +25,7 @@ struct EvaluateOptions {
 // The network of a checkpoint and how it is run: what options and checkpoint say together.
 struct EvaluatedNetwork {
   spec::Safetensors weights;
-  spec::Experiment spec;            // its engine is resolved
+  spec::TrialSpec spec;             // its engine is resolved
   std::vector<std::string> labels;  // that it was trained for; empty: the file does not say
   int outputs = 0;                  // its number of outputs
   int epochs = 0;                   // that it was trained for; 0: unknown

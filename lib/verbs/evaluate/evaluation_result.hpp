@@ -12,7 +12,7 @@
 #include "measure/scores.hpp"
 #include "measure/top_k.hpp"
 #include "report/fitted_table.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 

@@ -56,11 +56,11 @@ void check_stated(const bench::TrainedNetwork& network, const EvaluateOptions& o
   }
 }
 
-spec::Experiment only_trial(const std::string& text, const std::string& source,
-                            const std::vector<std::string>& overrides) {
+spec::TrialSpec only_trial(const std::string& text, const std::string& source,
+                           const std::vector<std::string>& overrides) {
   std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(text, source, overrides));
   if (trials.size() != 1) throw SpecError(fmt::format("{}: one value for each key; evaluate makes no sweep", source));
-  return std::move(trials.front().experiment);
+  return std::move(trials.front().spec);
 }
 
 // Returns what the checkpoint says of the use of its network, as overrides. Other keys that a file may set there do not
@@ -79,7 +79,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
     return overrides;
   }
   try {
-    const spec::Experiment told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
+    const spec::TrialSpec told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
     // Where a checkpoint of an older version does not say it, this is gray.
     overrides.push_back(fmt::format("data.color={}", spec::to_string(spec::color_of(told.data))));
@@ -92,7 +92,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
   return overrides;
 }
 
-spec::Experiment experiment_of(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
+spec::TrialSpec trial_spec_of(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
   std::vector<std::string> overrides = use_of(network, options.checkpoint);
   std::string root = options.root;
   if (!options.images.empty()) {  // a spec has a root, which single images do not use
@@ -105,7 +105,7 @@ spec::Experiment experiment_of(const bench::TrainedNetwork& network, const Evalu
   return only_trial("{}", "--set", overrides);
 }
 
-void check_name(const bench::TrainedNetwork& network, const spec::Experiment& spec, const std::string& path) {
+void check_name(const bench::TrainedNetwork& network, const spec::TrialSpec& spec, const std::string& path) {
   if (network.name.empty() || network.name == spec.model.name) return;
   throw SpecError(
       fmt::format("{}: {}: it is a {}, and --set model.name says {}: leave that out, or name the checkpoint "
@@ -114,7 +114,7 @@ void check_name(const bench::TrainedNetwork& network, const spec::Experiment& sp
 }
 
 // @throws SpecError if the engine gives no class activation maps, and they were asked for
-std::string engine_of(const spec::Experiment& spec, const EvaluateOptions& options) {
+std::string engine_of(const spec::TrialSpec& spec, const EvaluateOptions& options) {
   if (options.class_maps == 0) return engine::resolve_engine_name(spec.engine);
   if (spec.engine == "auto" || spec.engine == "onednn") return engine::resolve_engine_name("onednn");
   throw SpecError(fmt::format("--set engine={}: class activation maps are computed by engine onednn", spec.engine));
@@ -139,7 +139,7 @@ EvaluatedNetwork read_network(const EvaluateOptions& options) {
   const spec::Safetensors file(options.checkpoint, kSubject);
   const bench::TrainedNetwork network = bench::trained_network(file, options.checkpoint);
   check_stated(network, options);
-  spec::Experiment spec = experiment_of(network, options);
+  spec::TrialSpec spec = trial_spec_of(network, options);
   check_name(network, spec, options.checkpoint);
   if (spec.data.format == spec::DataFormat::synthetic) {
     throw SpecError("--set data.format=synthetic: ready-made batches show nothing that a network could find");

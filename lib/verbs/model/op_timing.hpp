@@ -6,7 +6,7 @@
 
 #include "engine/op_time.hpp"
 #include "report/fitted_table.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 

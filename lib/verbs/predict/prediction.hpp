@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "results/record.hpp"
-#include "spec/experiment.hpp"
 #include "spec/profile.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/comm/link_fit.hpp"
 #include "verbs/predict/prediction_result.hpp"
 

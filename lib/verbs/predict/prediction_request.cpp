@@ -20,7 +20,7 @@ namespace {
 // A training to predict, before its input and its network are known.
 struct Arm {
   std::string name;
-  spec::Experiment spec;
+  spec::TrialSpec spec;
   std::vector<const results::TrialResult*> input;  // trials that measured its input
 };
 
@@ -30,13 +30,13 @@ bool measures_input(const results::TrialResult& trial) {
 }
 
 // The size of the batch, the network and the optimizer are not compared: the work for each image is the same.
-bool same_input(const spec::Experiment& a, const spec::Experiment& b) {
+bool same_input(const spec::TrialSpec& a, const spec::TrialSpec& b) {
   return a.data.format == b.data.format && a.data.decoder == b.data.decoder && a.data.deliver == b.data.deliver &&
          spec::color_of(a.data) == spec::color_of(b.data) && a.preprocess == b.preprocess && a.pipeline == b.pipeline &&
          a.model.image_size == b.model.image_size;
 }
 
-std::string input_name(const spec::Experiment& spec) {
+std::string input_name(const spec::TrialSpec& spec) {
   const std::string pipeline = results::pipeline_name(spec);
   return fmt::format("{}{}{}", pipeline, pipeline.empty() ? "" : " ", to_string(spec.data.format));
 }
@@ -57,7 +57,7 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
 // trials of one arm become equal.
 // @throws SpecError if the accelerator contradicts the spec's engine, if neither names a profile, or if input and
 // training do not overlap
-spec::Experiment arm_of(spec::Experiment spec, const PredictionRequest& request) {
+spec::TrialSpec arm_of(spec::TrialSpec spec, const PredictionRequest& request) {
   const std::string& accelerator = request.accelerator;
   const bool emulated = spec::is_emulated(spec);
   const std::string engine = accelerator.empty() ? spec.engine : std::string(spec::kEmulatedPrefix) + accelerator;
@@ -74,7 +74,7 @@ spec::Experiment arm_of(spec::Experiment spec, const PredictionRequest& request)
         "training.overlap_input is false, but predict reckons with an input that overlaps the training; "
         "add --set training.overlap_input=true");
   }
-  const spec::Experiment any;
+  const spec::TrialSpec any;
   spec.engine = engine;
   spec.training.precision = request.precision.value_or(spec.training.precision);
   spec.ranks = any.ranks;
@@ -84,7 +84,7 @@ spec::Experiment arm_of(spec::Experiment spec, const PredictionRequest& request)
   return spec;
 }
 
-void add_arm(std::vector<Arm>& arms, const spec::Experiment& spec) {
+void add_arm(std::vector<Arm>& arms, const spec::TrialSpec& spec) {
   if (std::ranges::any_of(arms, [&spec](const Arm& arm) { return arm.spec == spec; })) return;
   arms.push_back({.name = input_name(spec), .spec = spec, .input = {}});
 }
@@ -105,7 +105,7 @@ void find_input(Arm& arm, const std::vector<const results::TrialResult*>& trials
 std::vector<Arm> find_arms(const PredictionRequest& request) {
   const std::vector<const results::TrialResult*> trials = input_trials(request);
   std::vector<Arm> arms;
-  for (const spec::Trial& trial : request.trials) add_arm(arms, arm_of(trial.experiment, request));
+  for (const spec::Trial& trial : request.trials) add_arm(arms, arm_of(trial.spec, request));
   if (request.trials.empty()) {
     for (const results::TrialResult* trial : trials) add_arm(arms, arm_of(trial->spec, request));
   }

@@ -138,7 +138,7 @@ class Prober {
       way.name = comm::broadcast_text(world_.communicator(), way.name);
       const std::string text =
           comm::broadcast_text(world_.communicator(), is_root() ? spec::to_json(way.trial) : std::string());
-      if (!is_root()) way.trial = spec::parse_experiment(text, "what rank 0 measures");
+      if (!is_root()) way.trial = spec::parse_trial(text, "what rank 0 measures");
     }
   }
 
@@ -165,7 +165,7 @@ class Prober {
   // What was measured stays in `report` if the time is up.
   void measure_into(results::Report& report) {
     std::vector<spec::Trial> trials;
-    for (const WayToRead& way : ways_) trials.push_back({.name = way.name, .experiment = way.trial});
+    for (const WayToRead& way : ways_) trials.push_back({.name = way.name, .spec = way.trial});
     report = bench::plan_report(ways_.front().trial.name, trials, world_);
     bench::RunOptions run;
     run.warns_of_others = false;  // the answer says so

@@ -31,9 +31,9 @@ constexpr double kRelativeError = 0.02;
 
 // Returns the trial that all ways begin with: what chexbench recommends, without an engine. Its second shuffle draws
 // from few records, because it fills anew in each repeat and the rate does not depend on it.
-spec::Experiment base_trial(const dataset::IndexReport& index, const spec::DataSpec& data) {
+spec::TrialSpec base_trial(const dataset::IndexReport& index, const spec::DataSpec& data) {
   constexpr std::int64_t kShuffledRecords = 64;
-  spec::Experiment trial;
+  spec::TrialSpec trial;
   trial.name = probe_name(data.root);
   trial.data = data;
   trial.data.layout = index.layout;
@@ -73,7 +73,7 @@ const dataset::ShardCount* usable_shards(const dataset::IndexReport& index, spec
 }  // namespace
 
 std::vector<WayToRead> ways_to_read(const dataset::IndexReport& index, const spec::DataSpec& data) {
-  spec::Experiment trial = base_trial(index, data);
+  spec::TrialSpec trial = base_trial(index, data);
   std::vector<const dataset::ShardCount*> shards;
   for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
     if (const auto* const usable = usable_shards(index, format)) shards.push_back(usable);

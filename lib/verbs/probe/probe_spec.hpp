@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dataset/index_report.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 
@@ -14,7 +14,7 @@ namespace chexbench::verbs {
 struct WayToRead {
   std::string name;      // ProbedWay::name
   std::string settings;  // ProbedWay::settings
-  spec::Experiment trial;
+  spec::TrialSpec trial;
 };
 
 // Returns the images as they lie there, if there are any, then JPEGs decoded at a scale if most are JPEGs, then the

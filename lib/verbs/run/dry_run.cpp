@@ -38,7 +38,7 @@ class Differences {
     std::string text = "as trial 1, but for\n";
     auto out = std::back_inserter(text);
     const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "  {}: {}\n", key, value); };
-    const spec::Experiment& first = first_.spec;
+    const spec::TrialSpec& first = first_.spec;
     if (results::pipeline_name(trial.spec) != results::pipeline_name(first))
       line("pipeline", results::pipeline_name(trial.spec));
     if (trial.spec.engine != first.engine) line("engine", trial.spec.engine);
@@ -51,7 +51,7 @@ class Differences {
   }
 
   // Returns the ops of the trial's pipeline, or "" if an earlier trial has the same.
-  std::string new_pipeline(const spec::Experiment& trial) {
+  std::string new_pipeline(const spec::TrialSpec& trial) {
     if (!spec::uses_pipeline(trial)) return "";
     const std::string ops = spec::to_json(trial.pipeline) + '\n';
     return shown_.insert(ops).second ? ops : "";
@@ -71,8 +71,8 @@ struct TriedImages {
 };
 
 // Returns what the time of a training step depends on, and defaults for all else.
-spec::Experiment network_part(const spec::Experiment& trial) {
-  spec::Experiment part;
+spec::TrialSpec network_part(const spec::TrialSpec& trial) {
+  spec::TrialSpec part;
   part.engine = trial.engine;
   part.model = trial.model;
   part.training.precision = trial.training.precision;
@@ -85,8 +85,8 @@ class Budget {
   explicit Budget(double seconds) : left_s_(seconds) {}
   // Returns what `measure` does for the trial and the time at which it must end, or std::nullopt once the time is up.
   template <class Result>
-  std::optional<Result> spend(std::optional<Result> (*measure)(const spec::Experiment&, double),
-                              const spec::Experiment& trial) {
+  std::optional<Result> spend(std::optional<Result> (*measure)(const spec::TrialSpec&, double),
+                              const spec::TrialSpec& trial) {
     if (left_s_ <= 0) return {};
     const double begin_s = now_s();
     std::optional<Result> result = measure(trial, begin_s + left_s_);
@@ -103,19 +103,19 @@ class Tries {
  public:
   explicit Tries(bench::OpenedDatasets& datasets) : datasets_(datasets) {}
 
-  Tried of(const spec::Experiment& trial) {
+  Tried of(const spec::TrialSpec& trial) {
     const TriedImages& input = images_of(trial);
     return {.costs = input.costs.value_or(InputCosts()),
             .images = input.images,
             .validation_images = input.validation_images,
             .trained_images_per_s_per_core = rate_of(trial)};
   }
-  bool knows_images_of(const spec::Experiment& trial) {
+  bool knows_images_of(const spec::TrialSpec& trial) {
     return !spec::uses_pipeline(trial) || images_of(trial).costs.has_value();
   }
 
  private:
-  const TriedImages& images_of(const spec::Experiment& trial) {
+  const TriedImages& images_of(const spec::TrialSpec& trial) {
     const auto [known, is_new] = images_.try_emplace(bench::OpenedDatasets::data_part(trial));
     TriedImages& one = known->second;
     if (!is_new || !spec::uses_pipeline(trial)) return one;
@@ -127,14 +127,14 @@ class Tries {
     return one;
   }
 
-  const std::optional<double>& rate_of(const spec::Experiment& trial) {
+  const std::optional<double>& rate_of(const spec::TrialSpec& trial) {
     const auto [known, is_new] = rates_.try_emplace(network_part(trial));
     if (is_new) known->second = trainings_.spend(measure_training_rate, trial);
     return known->second;
   }
 
   template <class Value>
-  using ByPart = std::unordered_map<spec::Experiment, Value, spec::ExperimentHash>;
+  using ByPart = std::unordered_map<spec::TrialSpec, Value, spec::TrialSpecHash>;
 
   bench::OpenedDatasets& datasets_;
   Budget looks_{5};
@@ -164,7 +164,7 @@ std::string DryRun::describe_plan() {
     const results::TrialResult& trial = report_.trials[i];
     const std::string described = i == 0 ? spec::to_json(trial.spec) + '\n' : differences.of(trial);
     if (i == 0) differences.new_pipeline(trial.spec);
-    fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report_.trials.size(), trial.trial, described);
+    fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report_.trials.size(), trial.name, described);
     if (!spec::uses_pipeline(trial.spec)) {
       fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
     }

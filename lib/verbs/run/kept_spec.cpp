@@ -58,7 +58,7 @@ RunSpec parse(const std::string& text, const std::string& folder) {
 std::string trials_text(const RunSpec& run) {
   const std::vector<spec::Trial> trials = spec::expand(sweep_of(run));
   std::string text = fmt::format("{} trials\n", trials.size());
-  for (const spec::Trial& trial : trials) text += spec::to_json(trial.experiment) + '\n';
+  for (const spec::Trial& trial : trials) text += spec::to_json(trial.spec) + '\n';
   return text;
 }
 

@@ -28,13 +28,13 @@ void print_line(std::string& text, double full, double starved, std::string_view
 
 pipeline::MemoryForecast forecast(const results::TrialResult& trial, const dataset::Dataset& dataset,
                                   const bench::HostCores& host) {
-  const spec::Experiment& spec = trial.spec;
+  const spec::TrialSpec& spec = trial.spec;
   return pipeline::forecast_memory(
       bench::make_pipeline_context(spec, dataset, host_allocator(),
                                    {.world = trial.ranks, .cores = bench::share_cores(host, spec, trial.ranks).cores}));
 }
 
-void print_device_memory(std::string& text, const spec::Experiment& spec, const dataset::Dataset& dataset) {
+void print_device_memory(std::string& text, const spec::TrialSpec& spec, const dataset::Dataset& dataset) {
   const auto lines = engine::forecast_device_memory(engine::resolve_engine_name(spec.engine),
                                                     {.model = spec.model,
                                                      .training = spec.training,
@@ -55,7 +55,7 @@ void print_device_memory(std::string& text, const spec::Experiment& spec, const 
 
 }  // namespace
 
-double training_bytes(const spec::Experiment& trial) {
+double training_bytes(const spec::TrialSpec& trial) {
   if (trial.engine != "onednn") return 0;
   const ModelSummary network = summarize_model(trial.model.name, trial.model.image_size);
   const int copies = spec::is_adam(trial.training.optimizer) ? 4 : 3;

@@ -11,7 +11,7 @@ namespace chexbench::verbs {
 
 // Returns the bytes that engine onednn takes to train the trial's network, about: weights, gradients and the
 // optimizer's state, activations and their gradients of a batch. 0 for other engines.
-double training_bytes(const spec::Experiment& trial);
+double training_bytes(const spec::TrialSpec& trial);
 
 // Returns the bytes that this process may take: the memory of the machine, or what its control group leaves of that.
 double allowed_bytes();

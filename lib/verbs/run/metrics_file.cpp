@@ -35,7 +35,7 @@ std::string label_text(const std::string& value) {
 std::string labels_of(const results::Report& report, const results::TrialResult& trial) {
   return fmt::format(
       R"({{experiment="{}",trial="{}",pipeline="{}",format="{}",model="{}",engine="{}",precision="{}",ranks="{}"}})",
-      label_text(report.experiment), label_text(trial.trial), label_text(results::pipeline_name(trial.spec)),
+      label_text(report.experiment), label_text(trial.name), label_text(results::pipeline_name(trial.spec)),
       spec::to_string(trial.spec.data.format), label_text(trial.spec.model.name), label_text(trial.spec.engine),
       spec::to_string(trial.spec.training.precision), trial.ranks);
 }

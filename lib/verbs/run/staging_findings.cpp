@@ -20,7 +20,7 @@ std::optional<dataset::StagingCost> cost_of(const results::TrialResult& trial) {
   return dataset::staging_cost(spec.root, spec.split, spec.format);
 }
 
-void leave_out_place(spec::Experiment& spec) {
+void leave_out_place(spec::TrialSpec& spec) {
   spec.data.root.clear();
   spec.data.store = {};
 }
@@ -40,7 +40,7 @@ results::Finding finding(const results::TrialResult& far, const results::TrialRe
       results::marked(near), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes), cost.images,
       analysis::saving_text(economics), epoch_s, analysis::epochs_text(economics));
   finding.emulated = near.emulated;
-  finding.trial = near.trial;
+  finding.trial = near.name;
   return finding;
 }
 

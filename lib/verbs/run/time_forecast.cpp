@@ -45,7 +45,7 @@ double images_before_first_batch(const spec::PipelineSpec& pipeline, std::size_t
 }
 
 // Returns the seconds of an emulated step of one batch.
-double emulated_step_s(const spec::Experiment& spec, const std::string& profile) {
+double emulated_step_s(const spec::TrialSpec& spec, const std::string& profile) {
   const spec::TrainingSpec& training = spec.training;
   const spec::ProfileEntry entry =
       spec::find_entry(spec::load_profile(profile), spec.model, training.precision, training.batch_size);
@@ -58,7 +58,7 @@ double slowdown_of(const results::TrialResult& trial, const bench::HostCores& ho
 }
 
 // The repeats of a run that are added if others disturb those that were planned, or if they differ much.
-int extra_repeats(const spec::Experiment& trial) {
+int extra_repeats(const spec::TrialSpec& trial) {
   const spec::MeasureSpec& measure = trial.measure;
   const bool may_go_on =  // as bench/stopping.cpp has it
       measure.repeats >= spec::kRepeatsForInterval && !measure.relative_error && trial.training.epochs == 0;
@@ -72,7 +72,7 @@ struct RepeatImages {
 };
 
 // Returns no batches if the images do not suffice for one step of an epoch.
-RepeatImages images_of_repeat(const spec::Experiment& spec, int ranks, const Tried& tried) {
+RepeatImages images_of_repeat(const spec::TrialSpec& spec, int ranks, const Tried& tried) {
   const int accumulate = spec.training.accumulate_steps;
   if (spec.training.epochs == 0)
     return {.batches = static_cast<double>(spec.measure.warmup_steps + spec.measure.steps) * accumulate};
@@ -86,10 +86,10 @@ RepeatImages images_of_repeat(const spec::Experiment& spec, int ranks, const Tri
 }
 
 // Measures a trial of one rank, which must have one repeat. Returns std::nullopt if that fails or takes too long.
-std::optional<results::TrialResult> measure_once(const spec::Experiment& trial, double stop_at_s) {
+std::optional<results::TrialResult> measure_once(const spec::TrialSpec& trial, double stop_at_s) {
   try {
     const auto world = comm::make_single_world();
-    results::Report report = bench::plan_report("look", {{.name = "look", .experiment = trial}}, *world);
+    results::Report report = bench::plan_report("look", {{.name = "look", .spec = trial}}, *world);
     bench::RunOptions options;
     options.stop_at_s = stop_at_s;
     options.warns_of_others = false;
@@ -104,8 +104,8 @@ std::optional<results::TrialResult> measure_once(const spec::Experiment& trial, 
 
 }  // namespace
 
-std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial, double stop_at_s) {
-  spec::Experiment look;
+std::optional<InputCosts> measure_input_costs(const spec::TrialSpec& trial, double stop_at_s) {
+  spec::TrialSpec look;
   look.data = trial.data;
   look.preprocess = trial.preprocess;
   look.model = trial.model;
@@ -117,9 +117,9 @@ std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial, dou
   return measured_costs(*measured);
 }
 
-std::optional<double> measure_training_rate(const spec::Experiment& trial, double stop_at_s) {
+std::optional<double> measure_training_rate(const spec::TrialSpec& trial, double stop_at_s) {
   if (trial.engine != "onednn") return {};
-  spec::Experiment look;
+  spec::TrialSpec look;
   look.data.format = spec::DataFormat::synthetic;
   look.model = trial.model;
   look.training = trial.training;
@@ -137,7 +137,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial, doubl
 }
 
 RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& tried, const bench::HostCores& host) {
-  const spec::Experiment& spec = trial.spec;
+  const spec::TrialSpec& spec = trial.spec;
   const bench::CoreShare share = bench::share_cores(host, spec, trial.ranks);
   const auto cores = static_cast<int>(share.cores.size());
   const auto [batches, validated] = images_of_repeat(spec, trial.ranks, tried);

@@ -15,12 +15,12 @@ namespace chexbench::verbs {
 // Measures what the images of the trial's data set cost here, in a repeat of three steps on all cores of this process,
 // until `stop_at_s` by now_s() at the latest. Returns std::nullopt if that does not work: the images are not there, or
 // reading them takes too long. Not collective.
-std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial, double stop_at_s);
+std::optional<InputCosts> measure_input_costs(const spec::TrialSpec& trial, double stop_at_s);
 
 // Measures how many images/s the trial's network trains on one core of this process, in the second of two steps of
 // two ready-made images, if its engine trains on CPUs. Returns std::nullopt for other engines, without trying: those of
 // GPUs first tune for minutes; and if it takes longer than until `stop_at_s` by now_s(). Not collective.
-std::optional<double> measure_training_rate(const spec::Experiment& trial, double stop_at_s);
+std::optional<double> measure_training_rate(const spec::TrialSpec& trial, double stop_at_s);
 
 // How long one repeat of a trial takes.
 struct RepeatForecast {
@@ -42,7 +42,7 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
 
 // A trial's forecast; empty if there is none.
 struct TrialForecast {
-  const spec::Experiment& spec;
+  const spec::TrialSpec& spec;
   std::optional<RepeatForecast> repeat;
 };
 

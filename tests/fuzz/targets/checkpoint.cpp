@@ -61,7 +61,7 @@ FUZZ_TARGET(checkpoint, "bench/training/checkpoint.cpp spec/safetensors.cpp", mu
   const MemoryFile file(bytes);
   ResumingEngine engine;
   const auto state = accepted({ExitCode::data}, [&] {
-    return bench::resume_from({.path = file.path()}, spec::Experiment(), engine, world->communicator());
+    return bench::resume_from({.path = file.path()}, spec::TrialSpec(), engine, world->communicator());
   });
   if (!state) return;
   require(engine.updates() == state->updates && state->updates >= 0, "a training has made less than no update");

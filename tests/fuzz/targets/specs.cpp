@@ -77,10 +77,10 @@ FUZZ_TARGET(experiment,
       {ExitCode::spec}, [&] { return spec::parse_spec(std::string(input.text()), "experiment.json", overrides); });
   if (!sweep || trials_of(*sweep) > kMostTrialsRead) return;
   for (const spec::Trial& trial : spec::expand(*sweep)) {
-    const std::string text = spec::to_json(trial.experiment);
-    const auto again = accepted({}, [&] { return spec::parse_experiment(text, "resolved"); });
+    const std::string text = spec::to_json(trial.spec);
+    const auto again = accepted({}, [&] { return spec::parse_trial(text, "resolved"); });
     require(spec::to_json(*again) == text, "a resolved trial is read as another one");
-    require(spec::trial_key(*again) == spec::trial_key(trial.experiment), "a trial that was read has another key");
+    require(spec::trial_key(*again) == spec::trial_key(trial.spec), "a trial that was read has another key");
   }
 }
 

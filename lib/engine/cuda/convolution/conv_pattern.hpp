@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/cuda/convolution/conv_shape.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

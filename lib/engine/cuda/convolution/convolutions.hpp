@@ -12,7 +12,7 @@
 #include "engine/cuda/convolution/join_shapes.hpp"
 #include "engine/cuda/convolution/tuning_limits.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

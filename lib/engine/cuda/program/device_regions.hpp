@@ -7,7 +7,7 @@
 #include "core/batch.hpp"
 #include "engine/cuda/program/parameter_layout.hpp"
 #include "engine/cuda/program/program.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

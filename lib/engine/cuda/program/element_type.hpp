@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "engine/cuda/kernels/device_tensor.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

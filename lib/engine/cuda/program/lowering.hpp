@@ -3,7 +3,7 @@
 
 #include "engine/cuda/program/program.hpp"
 #include "model/graph.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -10,7 +10,7 @@
 #include "engine/cuda/program/device_regions.hpp"
 #include "engine/cuda/program/program.hpp"
 #include "model/graph.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "engine/cuda/program/program.hpp"
 #include "model/parameters.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -7,7 +7,7 @@
 
 #include "engine/cuda/program/program.hpp"
 #include "engine/cuda/runtime/stream.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -8,7 +8,7 @@
 #include "engine/cuda/program/program.hpp"
 #include "engine/cuda/program/residual_join.hpp"
 #include "model/graph.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

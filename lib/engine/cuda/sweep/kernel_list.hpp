@@ -5,7 +5,7 @@
 
 #include "engine/cuda/sweep/kernel_call.hpp"
 #include "model/graph.hpp"
-#include "spec/experiment.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 

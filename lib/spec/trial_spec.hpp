@@ -236,7 +236,7 @@ struct SecondJobSpec {
 };
 
 // One trial, fully resolved: each key has one value.
-struct Experiment {
+struct TrialSpec {
   std::string name = "experiment";
   DataSpec data;
   PreprocessSpec preprocess;
@@ -252,7 +252,7 @@ struct Experiment {
   SecondJobSpec second_job;
   MeasureSpec measure;
 
-  friend bool operator==(const Experiment&, const Experiment&) = default;
+  friend bool operator==(const TrialSpec&, const TrialSpec&) = default;
 };
 
 template <typename T, typename... Types>
