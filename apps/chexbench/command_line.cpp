@@ -14,7 +14,7 @@
 #include "compare_command.hpp"
 #include "completion_command.hpp"
 #include "core/errors.hpp"
-#include "core/home_path.hpp"
+#include "core/folder.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"

@@ -10,7 +10,7 @@
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "output.hpp"
-#include "spec/text_file.hpp"
+#include "spec/document.hpp"
 #include "verbs/import/dlio_import.hpp"
 
 namespace chexbench::app {

@@ -13,11 +13,11 @@
 
 #include "bench/session.hpp"
 #include "command_line.hpp"
+#include "core/allocator.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "core/library_exit.hpp"
 #include "core/log.hpp"
-#include "core/malloc_arenas.hpp"
+#include "core/module.hpp"
 #include "out_of_memory.hpp"
 #include "output.hpp"
 #include "reader_gone.hpp"

@@ -7,9 +7,9 @@
 #include "format_option.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
+#include "verbs/model/model_summary.hpp"
 #include "verbs/model/op_timing.hpp"
 #include "verbs/model/roofline.hpp"
-#include "verbs/model/summarize_model.hpp"
 
 namespace chexbench::app {
 namespace {

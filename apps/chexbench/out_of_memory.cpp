@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "bench/abort_ranks.hpp"
+#include "bench/session.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::app {

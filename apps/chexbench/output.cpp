@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "core/errors.hpp"
-#include "core/launcher_terminal.hpp"
 #include "core/printable.hpp"
+#include "core/terminal.hpp"
 #include "reader_gone.hpp"
 #include "report/fitted_table.hpp"
 

@@ -25,7 +25,7 @@ void print_shown(const std::string& text);
 bool stdout_is_terminal();
 
 // Returns how many characters a line has on the terminal that shows standard output, which may be that of mpirun
-// (core/launcher_terminal.hpp); nothing if none does, or if it does not tell.
+// (core/terminal.hpp); nothing if none does, or if it does not tell.
 std::optional<std::size_t> stdout_width();
 
 }  // namespace chexbench::app

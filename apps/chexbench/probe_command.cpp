@@ -12,7 +12,7 @@
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 #include "core/text.hpp"
 #include "data_set_option.hpp"
 #include "format_option.hpp"

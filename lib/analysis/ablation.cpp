@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "analysis/grade.hpp"
-#include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
-#include "spec/alike.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
 namespace {

@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "analysis/answer_words.hpp"
-#include "analysis/arms.hpp"
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/derive.hpp"
-#include "analysis/disturbance.hpp"
+#include "analysis/grade.hpp"
 #include "analysis/learning.hpp"
-#include "analysis/starvation.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"

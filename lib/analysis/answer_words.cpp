@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/disturbance.hpp"
-#include "analysis/starvation.hpp"
+#include "analysis/grade.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
 #include "results/disturbance.hpp"

@@ -1,12 +1,87 @@
 // Words for the comparison of two trials.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "analysis/arms.hpp"
+#include "analysis/verdict.hpp"
+#include "results/figures.hpp"
 #include "results/record.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
+
+// Trials side by side: which arms of a run can be compared, and in which setting they differ.
+
+// A measured trial and its figures. The trial must outlive it.
+struct Measured {
+  const results::TrialResult& trial;
+  results::Figures figures;
+
+  double images_per_s() const { return *figures.images_per_s; }
+  bool trains() const { return analysis::trains(trial); }
+  std::string name() const;  // with the mark of an emulated trial
+};
+using Trials = std::vector<Measured>;
+
+// Returns those of the trials that were measured, in their order, with their figures, which `figures` has of all.
+Trials measured_trials(const std::vector<results::TrialResult>& trials, std::vector<results::Figures> figures);
+Trials measured_trials(const std::vector<results::TrialResult>& trials);
+
+// Returns the trial with the most ranks of each arm. A reader who wants to scale asks what holds there.
+Trials widest(const Trials& trials);
+
+// A setting in which arms are compared.
+struct Aspect {
+  const char* kind;                                     // of the findings that compare it
+  spec::LeaveOut leave_out;                             // sets it to its default
+  std::string (*name_of)(const spec::TrialSpec& spec);  // its value, in a word or two
+};
+
+// Returns the settings of the input, "pipeline_ratio" first: pipeline, format and storage.
+std::span<const Aspect> input_aspects();
+
+// Finds trials that differ in one setting alone, which `leave_out` leaves out. The trials must outlive it.
+class Rivals {
+ public:
+  Rivals(const Trials& trials, spec::LeaveOut leave_out);
+
+  // Returns the first of the trials that differs from `trial`, in that setting alone, and that `accepts` takes; null if
+  // there is none.
+  template <class Accepts>
+  const Measured* first(const Measured& trial, Accepts accepts) {
+    for (const std::size_t index : alike_.with(trial.trial.spec)) {
+      const Measured& other = trials_[index];
+      if (accepts(other) && !(other.trial.spec == trial.trial.spec)) return &other;
+    }
+    return nullptr;
+  }
+
+ private:
+  const Trials& trials_;
+  spec::Alike alike_;
+};
+
+// A trial, the first one before it that differs from it in one aspect alone, and images/s of one / images/s of the
+// other, over rounds in which both were measured.
+struct Pair {
+  const Measured& trial;
+  const Measured& base;
+  measure::Ratio ratio;
+  results::Grade grade;
+
+  // Return the value of the aspect in which the two differ, or their names if both values are called the same.
+  std::string trial_name(const Aspect& aspect) const;
+  std::string base_name(const Aspect& aspect) const;
+};
+
+// Returns the two as a pair; nothing if they share no round.
+std::optional<Pair> pair_of(const Measured& trial, const Measured& base);
+
+// Returns the pairs of each of `trials` with one of `all`, in their order. They point to what is in the two.
+std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", without a full stop, or
 // says why it cannot tell.

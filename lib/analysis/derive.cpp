@@ -8,10 +8,11 @@
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/rates.hpp"
 #include "results/record.hpp"
-#include "spec/alike.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -185,6 +186,25 @@ std::vector<results::Figures> derive_all_figures(const std::vector<results::Tria
     all.push_back(figures_of(trial, single == arm.end() ? nullptr : &trials[*single]));
   }
   return all;
+}
+
+std::map<int, double> own_times_s(const results::RepeatResult& repeat) {
+  std::map<int, double> times_s;
+  for (const results::StepRecord& step : repeat.steps)
+    times_s[step.rank] += step.timings.wall_s - step.timings.exposed_communication_s;
+  return times_s;
+}
+
+std::optional<RankSpread> rank_spread(const results::TrialResult& trial) {
+  std::map<int, double> own_s;
+  for (const results::RepeatResult* repeat : results::counted_repeats(trial)) {
+    for (const auto& [rank, time_s] : own_times_s(*repeat)) own_s[rank] += time_s;
+  }
+  if (own_s.size() < 2) return std::nullopt;
+  const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fastest, slowest] = std::minmax_element(own_s.begin(), own_s.end(), by_time);
+  if (!(fastest->second > 0)) return std::nullopt;
+  return RankSpread{.spread = slowest->second / fastest->second - 1, .slowest = slowest->first};
 }
 
 }  // namespace chexbench::analysis

@@ -1,6 +1,8 @@
 // Computes the figures of a trial from its repeats. The formulas are in apps/chexbench/reference/README.md.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "results/figures.hpp"
@@ -18,5 +20,21 @@ std::vector<results::Figures> derive_all_figures(const std::vector<results::Tria
 
 // Returns whether two trials are the same arm, that is, have the same resolved spec except for `ranks`.
 bool same_arm(const results::TrialResult& a, const results::TrialResult& b);
+
+// Compares the ranks of a trial with each other. It matters because averaging gradients makes all of them wait for the
+// slowest.
+
+// Returns by rank the seconds of one repeat's measured steps without the exposed communication, in which a rank waits
+// for others.
+std::map<int, double> own_times_s(const results::RepeatResult& repeat);
+
+// How far the ranks of a trial are apart.
+struct RankSpread {
+  double spread = 0;  // (slowest - fastest) / fastest, of own_times_s() summed over the repeats that count
+  int slowest = 0;    // number of the slowest rank
+};
+
+// Returns std::nullopt for fewer than two ranks, or if steps have no duration.
+std::optional<RankSpread> rank_spread(const results::TrialResult& trial);
 
 }  // namespace chexbench::analysis

@@ -7,7 +7,7 @@
 
 #include "results/labels.hpp"
 #include "results/rates.hpp"
-#include "spec/alike.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/ablation.hpp"
-#include "analysis/arms.hpp"
+#include "analysis/comparison.hpp"
 #include "analysis/second_job.hpp"
 #include "results/figures.hpp"
 #include "results/record.hpp"

@@ -7,15 +7,13 @@
 #include <optional>
 
 #include "analysis/ablation.hpp"
-#include "analysis/arms.hpp"
 #include "analysis/comparison.hpp"
+#include "analysis/derive.hpp"
 #include "analysis/economics.hpp"
 #include "analysis/gpu_findings.hpp"
 #include "analysis/input_findings.hpp"
 #include "analysis/learning.hpp"
-#include "analysis/rank_spread.hpp"
 #include "analysis/second_job.hpp"
-#include "analysis/starvation.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"

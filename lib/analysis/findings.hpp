@@ -1,6 +1,8 @@
 // Derives the findings of a report: the sentences that say what its numbers mean.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "results/record.hpp"
@@ -19,5 +21,27 @@ namespace chexbench::analysis {
 // The result is deterministic: the same trials give the same sentences. A sentence that depends on an emulated engine
 // says so and has `emulated` set.
 std::vector<results::Finding> derive_findings(const std::vector<results::TrialResult>& trials);
+
+// What a finding about one trial has beside its kind and its sentence.
+
+struct FindingParts {
+  std::string headline, reason, advice, command;
+  double worth_share = 0;
+};
+
+// Returns the finding, marked if the trial is emulated.
+inline results::Finding finding_about(const results::TrialResult& trial, const char* kind, std::string text,
+                                      FindingParts parts, results::Grade grade = results::Grade::told_apart) {
+  return {.kind = kind,
+          .text = std::move(text),
+          .emulated = trial.emulated,
+          .grade = grade,
+          .trial = trial.name,
+          .headline = std::move(parts.headline),
+          .reason = std::move(parts.reason),
+          .advice = std::move(parts.advice),
+          .command = std::move(parts.command),
+          .worth_share = parts.worth_share};
+}
 
 }  // namespace chexbench::analysis

@@ -2,6 +2,8 @@
 // reasons for the rule.
 #pragma once
 
+#include <string>
+
 #include "measure/statistics.hpp"
 #include "results/rates.hpp"
 #include "results/record.hpp"
@@ -23,5 +25,18 @@ results::Grade grade_of(const results::SharedRounds& rounds, const measure::Rati
 // Returns the same for two trials whose results::paired_rates() is `ratio`, and sample_too_small also if one of them
 // lived off what it had buffered.
 results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b, const measure::Ratio& ratio);
+
+// Words for what others and a CPU limit took from a trial while it was measured (results/disturbance.hpp).
+
+// Returns "others took up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial, and whether its
+// CPU mask became smaller.
+std::string disturbance_text(const results::TrialResult& trial);
+
+// Returns "a CPU limit stopped its threads for 34 % of the time that they could have run" if that is more than a tenth,
+// which a few percent of bursts stay below; else "".
+std::string limit_text(const results::TrialResult& trial);
+
+// Returns the largest share of its cores that others took from a trial in one of its repeats.
+double most_disturbed_share(const results::TrialResult& trial);
 
 }  // namespace chexbench::analysis

@@ -9,7 +9,7 @@
 
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
-#include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"

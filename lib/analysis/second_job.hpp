@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/arms.hpp"
+#include "analysis/comparison.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::analysis {

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "analysis/derive.hpp"
 #include "analysis/epoch_waits.hpp"
-#include "analysis/rank_spread.hpp"
-#include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
 #include "results/figures.hpp"

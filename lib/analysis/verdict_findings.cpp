@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "analysis/commands.hpp"
-#include "analysis/disturbance.hpp"
 #include "analysis/epoch_waits.hpp"
-#include "analysis/finding_parts.hpp"
-#include "analysis/starvation.hpp"
+#include "analysis/findings.hpp"
+#include "analysis/grade.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
 #include "results/labels.hpp"

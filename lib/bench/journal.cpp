@@ -17,7 +17,7 @@
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "results/journal_line.hpp"
-#include "results/parse_report.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -5,11 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "bench/data_facts.hpp"
-#include "bench/pipeline_context.hpp"
+#include "bench/provenance.hpp"
 #include "comm/texts.hpp"
 #include "core/errors.hpp"
-#include "dataset/index_shares.hpp"
+#include "core/log.hpp"
+#include "core/random.hpp"
+#include "dataset/index.hpp"
+#include "formats/cached_file.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::bench {
@@ -88,6 +90,49 @@ const results::DataFacts& OpenedDatasets::facts_of(const spec::TrialSpec& trial)
   Opened& opened = open(trial);
   if (!opened.facts) opened.facts = data_facts(trial.data, opened.dataset);
   return *opened.facts;
+}
+
+std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset, int local_rank,
+                          comm::Communicator& members) {
+  if (goal == spec::PageCache::cold && dataset.cached) {
+    dataset.cached->release_pages();
+    members.barrier();
+  }
+  if (goal == spec::PageCache::as_is || local_rank != 0) return spec::to_string(goal);
+  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths_of(dataset));
+  if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
+  return state.word;
+}
+
+measure::CachedShare look_at_files(const dataset::Dataset& dataset, int local_rank) {
+  constexpr std::size_t kMostFiles = 2000;  // each takes about 30 us
+  if (local_rank != 0 || !dataset.store->is_local()) return {};
+  return measure::look_at_page_cache(measure::evenly(paths_of(dataset), kMostFiles));
+}
+
+image::PixelSpec pixels_of(const spec::TrialSpec& spec) {
+  return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize, .color = spec::color_of(spec.data)};
+}
+
+pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, const dataset::Dataset& dataset,
+                                                PinnedAllocator& allocator, const RankPlace& place) {
+  return {.dataset = dataset,
+          .pipeline = spec.pipeline,
+          .data = spec.data,
+          .preprocess = spec.preprocess,
+          .shape = {.images = spec.training.batch_size,
+                    .height = spec.model.image_size,
+                    .width = spec.model.image_size,
+                    .deliver = spec::delivered(spec.data),
+                    .labels = dataset.labels()},
+          .allocator = allocator,
+          .rank = place.rank,
+          .world = place.world,
+          .seed = derive_seed(spec.measure.seed, static_cast<std::uint64_t>(place.repeat)),
+          .timed = spec.measure.attribution,
+          .exclusive_labels = spec.training.task == spec::Task::classes,
+          .cores = place.cores,
+          .tuned = place.tuned};
 }
 
 }  // namespace chexbench::bench

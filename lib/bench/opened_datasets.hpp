@@ -3,14 +3,17 @@
 
 #include <deque>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
+#include "measure/page_cache.hpp"
+#include "pipeline/pipeline.hpp"
 #include "results/record.hpp"
-#include "spec/alike.hpp"
+#include "spec/resolved.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
@@ -52,5 +55,35 @@ class OpenedDatasets {
   std::deque<Indexed> indexed_;
   std::vector<spec::DataSpec> asked_;  // the keys for which read_together() was called
 };
+
+// The files that a trial reads, and how much of them is in the page cache.
+
+// Brings the files of the data set into the state that `goal` asks for, on one rank of each host (`local_rank` 0), and
+// returns the state that they are in, in a word. Collective over `members`.
+std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset, int local_rank,
+                          comm::Communicator& members);
+
+// Returns how much of the trial's files is in the page cache, on one rank of each host; nothing on the other ranks and
+// for a data set on a server.
+measure::CachedShare look_at_files(const dataset::Dataset& dataset, int local_rank);
+
+// Translates a trial's spec into what lib/pipeline builds a pipeline from.
+
+// A rank of the trial, and the repeat that it measures.
+struct RankPlace {
+  int rank = 0;
+  int world = 1;
+  std::vector<int> cores;
+  int repeat = 0;  // part of the seed: repeats have different orders of images, arms of one round have the same
+  pipeline::TunedValues tuned;  // the values of what is "auto"
+};
+
+// Returns what identifies the cached pixels that the trial would read.
+image::PixelSpec pixels_of(const spec::TrialSpec& spec);
+
+// Returns the context of one rank's pipeline. It refers to `spec`, `dataset` and `allocator`, which must outlive it and
+// the pipeline.
+pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, const dataset::Dataset& dataset,
+                                                PinnedAllocator& allocator, const RankPlace& place);
 
 }  // namespace chexbench::bench

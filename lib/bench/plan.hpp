@@ -5,7 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/core_layout.hpp"
+#include "bench/gpu_layout.hpp"
+#include "bench/scale_model.hpp"
 #include "comm/communicator.hpp"
+#include "core/reducer.hpp"
+#include "engine/engine.hpp"
 #include "results/record.hpp"
 #include "spec/sweep.hpp"
 
@@ -21,5 +26,12 @@ namespace chexbench::bench {
 // @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
                             std::optional<int> ranks = {});
+
+// Writes into a trial's result what it runs on: its engine, its cores, its scale model and its GPU.
+
+void describe_engine(results::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share);
+// Comes after describe_engine(), of which it replaces the cores.
+void describe_scale(results::TrialResult& trial, const ScaleModel& scale);
+void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer);
 
 }  // namespace chexbench::bench

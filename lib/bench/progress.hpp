@@ -9,7 +9,7 @@
 #include "bench/step_observer.hpp"
 #include "bench/time_left.hpp"
 #include "core/clock.hpp"
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {

@@ -11,17 +11,16 @@
 #include <utility>
 
 #include "bench/core_layout.hpp"
-#include "bench/describe_trial.hpp"
 #include "bench/gpu_watch.hpp"
-#include "bench/groups.hpp"
+#include "bench/merge_ranks.hpp"
 #include "bench/opened_datasets.hpp"
+#include "bench/plan.hpp"
 #include "bench/provenance.hpp"
 #include "bench/rank_agreement.hpp"
 #include "bench/repeat_runner.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/stopping.hpp"
-#include "bench/trace_gather.hpp"
-#include "bench/training/labels.hpp"
+#include "bench/training/validation.hpp"
 #include "bench/trial.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
@@ -29,7 +28,7 @@
 #include "engine/engine.hpp"
 #include "engine/registry.hpp"
 #include "spec/keys.hpp"
-#include "spec/slowed.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -2,16 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 
-#include "comm/libraries.hpp"
+#include "comm/library_name.hpp"
 #include "comm/texts.hpp"
+#include "core/errors.hpp"
+#include "core/random.hpp"
+#include "dataset/index_report.hpp"
+#include "dataset/newer_images.hpp"
+#include "dataset/shards_hint.hpp"
 #include "engine/registry.hpp"
+#include "formats/cached_file.hpp"
 #include "image/opencv_decoder.hpp"
-#include "measure/cpu_layout.hpp"
+#include "measure/cpu.hpp"
+#include "measure/data_place.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -59,6 +68,64 @@ std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world) 
   }
   libraries.push_back({"OpenCV", image::loaded_opencv_version()});
   return libraries;
+}
+
+namespace {
+
+// Returns std::nullopt if the data set does not say whose images it holds.
+std::optional<std::uint64_t> shared_patients(const storage::DataRoot& root) {
+  try {
+    const auto shared = dataset::patients_in_both_splits(dataset::read_index(root));
+    return shared ? std::optional(shared->size()) : std::nullopt;
+  } catch (const DataError&) {  // shards without the table that they were made from
+    return std::nullopt;
+  }
+}
+
+// Returns std::nullopt also if the images cannot be listed, because a run over shards does not need them.
+std::optional<dataset::NewerImages> newer_images(const storage::DataRoot& root, const spec::DataSpec& spec) {
+  try {
+    return dataset::newer_images(root, spec.split, spec.format);
+  } catch (const DataError&) {
+    return std::nullopt;
+  }
+}
+
+std::string names_key(const dataset::Dataset& dataset) {
+  std::string names;
+  for (const dataset::ImageEntry& image : dataset.images) names += image.name + "\n";
+  return fmt::format("{:016x}", fnv1a64(names));
+}
+
+}  // namespace
+
+results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset) {
+  results::DataFacts facts{
+      .images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
+  if (spec.format == spec::DataFormat::synthetic) return facts;
+  facts.names_key = names_key(dataset);
+  if (dataset.store->is_local()) facts.file_system = measure::find_file_system(spec.root).type;
+  const storage::DataRoot root(spec, dataset.store);
+  const bool was_converted = spec.format != spec::DataFormat::png;
+  if (const auto cost = was_converted ? dataset::conversion_cost(root, spec.split, spec.format) : std::nullopt) {
+    facts.converted_images = cost->images;
+    facts.conversion_s = cost->seconds;
+    facts.converted_bytes = cost->shard_bytes;
+  }
+  if (const auto found = was_converted ? newer_images(root, spec) : std::nullopt) {
+    facts.images_looked_at = found->looked_at;
+    facts.images_newer = found->newer;
+  }
+  if (spec.split != spec::Split::all && dataset.has_patients) facts.patients_in_both_splits = shared_patients(root);
+  return facts;
+}
+
+std::vector<std::string> paths_of(const dataset::Dataset& dataset) {
+  if (spec::reads_shards(dataset.format)) return dataset.shards;
+  if (dataset.cached) return {dataset.cached->path()};
+  std::vector<std::string> images;
+  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
+  return images;
 }
 
 }  // namespace chexbench::bench

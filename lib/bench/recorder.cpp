@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "measure/process_sampler.hpp"
-#include "measure/process_start.hpp"
 
 namespace chexbench::bench {
 namespace {

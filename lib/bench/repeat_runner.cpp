@@ -7,10 +7,10 @@
 
 #include "bench/gpu_watch.hpp"
 #include "bench/merge_ranks.hpp"
+#include "bench/opened_datasets.hpp"
 #include "bench/second_job/cores.hpp"
 #include "bench/stopping.hpp"
-#include "bench/training/finished_repeat.hpp"
-#include "bench/trial_files.hpp"
+#include "bench/training/epochs.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"

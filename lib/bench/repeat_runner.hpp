@@ -10,11 +10,11 @@
 
 #include "bench/core_layout.hpp"
 #include "bench/journal.hpp"
+#include "bench/merge_ranks.hpp"
 #include "bench/progress.hpp"
 #include "bench/protocol.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/second_job/second_job.hpp"
-#include "bench/trace_gather.hpp"
 #include "bench/trial.hpp"
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"

@@ -1,7 +1,9 @@
 #include "bench/session.hpp"
 
-#include "bench/abort_ranks.hpp"
+#include <cstdlib>
+
 #include "bench/rank_agreement.hpp"
+#include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -37,5 +39,7 @@ int Session::leave(int exit_code) {
   world_.reset();
   return exit_code;
 }
+
+void abort_ranks(int exit_code) { comm::abort_ranks(std::getenv, exit_code); }
 
 }  // namespace chexbench::bench

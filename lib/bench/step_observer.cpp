@@ -7,7 +7,6 @@
 #include "bench/second_job/second_job.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
-#include "measure/core_use.hpp"
 #include "measure/process_sampler.hpp"
 #include "measure/trace.hpp"
 

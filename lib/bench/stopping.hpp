@@ -1,8 +1,12 @@
 // Decides when a trial has been repeated often enough. Pure functions.
 #pragma once
 
+#include <optional>
+#include <stop_token>
+#include <thread>
 #include <vector>
 
+#include "pipeline/pipeline.hpp"
 #include "results/record.hpp"
 #include "spec/trial_spec.hpp"
 
@@ -47,5 +51,16 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
 inline constexpr double kCheapExtraSeconds = 20;
 inline constexpr int kCheapExtra = 3;
 bool wants_extra_round(const results::TrialResult& trial, const TimeSpent& spent);
+
+// Stops a pipeline after SIGINT or SIGTERM, or at a set time, so that a loop that is blocked in next() wakes up.
+
+// Watches from construction to destruction, on a thread of its own. The pipeline must outlive it.
+class InterruptWatch {
+ public:
+  explicit InterruptWatch(pipeline::Pipeline& pipeline, std::optional<double> stop_at_s = {});
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace chexbench::bench

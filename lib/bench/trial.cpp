@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "bench/interrupt_watch.hpp"
-#include "bench/pipeline_context.hpp"
+#include "bench/opened_datasets.hpp"
 #include "bench/recorder.hpp"
 #include "bench/second_job/second_job.hpp"
 #include "bench/step_observer.hpp"
+#include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

@@ -12,8 +12,8 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/launcher_terminal.hpp"
 #include "core/numbers.hpp"
+#include "core/terminal.hpp"
 
 namespace chexbench::comm {
 namespace {

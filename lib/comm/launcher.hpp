@@ -58,7 +58,7 @@ void wait_until_read(int file, double most_s);
 
 // Returns whether MPICH's own launcher reads itself what this process prints, so that abort_by_launcher() can wait for
 // it. Otherwise, as behind `chexbench 2>&1 | tee log`, somebody has to forward it first, which takes an unknown time.
-// `proc` and `process` are those of launchers_stream() (core/launcher_terminal.hpp).
+// `proc` and `process` are those of launchers_stream() (core/terminal.hpp).
 bool launcher_reads_output(const Environment& environment, const std::string& proc = "/proc",
                            const std::string& process = "self") noexcept;
 

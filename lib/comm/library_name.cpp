@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "measure/gpu_libraries.hpp"
+
 namespace chexbench::comm {
 
 std::string short_library_name(std::string_view description) {
@@ -11,6 +13,11 @@ std::string short_library_name(std::string_view description) {
     if (word != "Version:") name += (name.empty() ? "" : " ") + word;
   }
   return name;
+}
+
+std::vector<measure::LibraryVersion> libraries(const World& world) {
+  const std::string mpi = world.library();
+  return {{"MPI", mpi == "none" ? std::nullopt : std::optional(mpi)}, {"NCCL", measure::loaded_version("NCCL")}};
 }
 
 }  // namespace chexbench::comm

@@ -20,11 +20,9 @@
 #include "comm/comm_thread.hpp"
 #include "comm/device_reducers.hpp"
 #include "comm/library_name.hpp"
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_collectives.hpp"
 #include "comm/mpi_half_sums.hpp"
 #include "comm/mpi_library.hpp"
-#include "comm/mpi_notes.hpp"
 #include "comm/mpi_transport.hpp"
 #include "comm/schemes/scheduled_average.hpp"
 #include "comm/schemes/shaped_transport.hpp"
@@ -35,8 +33,8 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "core/library_exit.hpp"
 #include "core/log.hpp"
+#include "core/module.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::comm {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_library.hpp"
 
 namespace chexbench::comm {

@@ -6,9 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_library.hpp"
-#include "comm/schemes/wire.hpp"
+#include "comm/schemes/transport.hpp"
 #include "core/half.hpp"
 
 namespace chexbench::comm {

@@ -3,6 +3,11 @@
 
 #include <mpi.h>
 
+#include <memory>
+#include <string_view>
+
+#include "comm/wait_watch.hpp"
+
 namespace chexbench::comm {
 
 // The functions that this folder calls. Each has the name of MPI's without its prefix.
@@ -39,5 +44,17 @@ struct MpiLibrary {
 // Returns the library, which the first call loads unless it is linked (README.md). Thread-safe.
 // @throws DeviceError if no library can be loaded, with the names that were tried and what the dynamic linker said
 const MpiLibrary& mpi();
+
+// Turns the status of a failed MPI call into an exception.
+
+// `code` is the return value of an MPI function.
+// @throws DeviceError with `what` and MPI's description if `code` is not MPI_SUCCESS
+void check_mpi(int code, std::string_view what);
+
+// Carries the notes of the wait watch over MPI.
+
+// `mpi_comm` points to an MPI_Comm of the world that carries nothing else and outlives the links.
+// @throws DeviceError from the links if MPI fails
+std::unique_ptr<NoteLinks> make_mpi_notes(const void* mpi_comm);
 
 }  // namespace chexbench::comm

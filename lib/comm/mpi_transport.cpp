@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_library.hpp"
 #include "core/errors.hpp"
 

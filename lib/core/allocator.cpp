@@ -1,7 +1,10 @@
 #include "core/allocator.hpp"
 
+#include <malloc.h>
+#include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -30,6 +33,14 @@ class HostAllocator final : public PinnedAllocator {
 PinnedAllocator& host_allocator() {
   static HostAllocator instance;
   return instance;
+}
+
+void limit_malloc_arenas() {
+  if (std::getenv("MALLOC_ARENA_MAX") != nullptr) return;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  mallopt(M_ARENA_MAX, std::max(1, CPU_COUNT(&allowed)));
 }
 
 }  // namespace chexbench

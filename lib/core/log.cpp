@@ -10,7 +10,7 @@
 
 #include "core/credentials.hpp"
 #include "core/printable.hpp"
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 
 namespace chexbench::log {
 namespace {

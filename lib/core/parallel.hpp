@@ -1,8 +1,14 @@
 // Does the same work on many items, on several threads.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <list>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
 
 namespace chexbench {
 
@@ -15,5 +21,34 @@ void parallel_for(std::size_t items, std::size_t threads, const std::function<vo
 
 // Returns how many threads parallel_for() uses for these arguments, which is at least 1.
 std::size_t worker_count(std::size_t items, std::size_t threads);
+
+// A fixed set of worker threads, which runs the work of an input pipeline on the cores of its rank.
+
+// Starts tasks in the order of submission, each on the next free worker. Thread-safe. The destructor drops the tasks
+// that have not begun and waits for the others. A task must not throw. It may submit further tasks but must not wait
+// for them, since no worker may be free to run them.
+class ThreadPool {
+ public:
+  // Starts `threads` (>= 1) workers. Each first calls `on_start` with its index, for example to bind and name itself.
+  // @throws std::system_error if the system cannot start a thread
+  explicit ThreadPool(std::size_t threads, const std::function<void(std::size_t)>& on_start = {});
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // Queues `task` without waiting; the queue is not bounded.
+  void submit(std::function<void()> task);
+  // Queues all of these tasks, and cannot fail.
+  void submit(std::list<std::function<void()>> tasks) noexcept;
+  std::size_t size() const { return workers_.size(); }
+
+ private:
+  void work(std::stop_token stop);
+
+  std::mutex mutex_;
+  std::condition_variable_any available_;
+  std::list<std::function<void()>> tasks_;
+  std::vector<std::jthread> workers_;  // last, so that they are joined before the members that they use are destroyed
+};
 
 }  // namespace chexbench

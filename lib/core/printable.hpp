@@ -16,4 +16,16 @@ std::string printable(std::string_view text, std::size_t max_bytes = 200);
 // Does the same for a text of several lines, whose line ends and tabs stay, and which is not cut. Thread-safe.
 std::string printable_lines(std::string_view text);
 
+// Recognizes and makes UTF-8.
+
+// Returns how many bytes the character at the beginning of `text` has, 1 to 4, or 0 if none stands there: `text` is
+// empty, ends in the middle of one, or holds what RFC 3629 forbids (overlong forms, surrogates, more than U+10FFFF).
+std::size_t utf8_character_bytes(std::string_view text);
+
+// Returns whether all of `text` is UTF-8; an empty text is.
+bool is_utf8(std::string_view text);
+
+// Returns `text` with U+FFFD for each byte that is no part of a character, as JSON and CSV must have it.
+std::string as_utf8(std::string_view text);
+
 }  // namespace chexbench

@@ -10,9 +10,7 @@
 #include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/observations.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {

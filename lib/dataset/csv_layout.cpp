@@ -9,9 +9,8 @@
 #include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/name_order.hpp"
+#include "dataset/names.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "core/label_bits.hpp"
 #include "image/pixel_spec.hpp"
 #include "spec/trial_spec.hpp"
 #include "storage/local_store.hpp"

@@ -11,7 +11,6 @@
 #include "core/text.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {

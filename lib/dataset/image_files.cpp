@@ -10,7 +10,7 @@
 #include "core/printable.hpp"
 #include "dataset/find_tables.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/name_order.hpp"
+#include "dataset/names.hpp"
 #include "image/dicom/dicom_decoder.hpp"
 #include "storage/listed_names.hpp"
 

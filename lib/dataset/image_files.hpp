@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/name_arena.hpp"
+#include "dataset/names.hpp"
 #include "dataset/passed_over.hpp"
 #include "storage/data_root.hpp"
 

@@ -10,7 +10,7 @@
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
 #include "core/random.hpp"
-#include "dataset/index_shares.hpp"
+#include "dataset/index.hpp"
 #include "dataset/layouts.hpp"
 #include "formats/shards.hpp"
 #include "formats/tf_example.hpp"

@@ -16,11 +16,10 @@
 #include "dataset/find_tables.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/name_order.hpp"
+#include "dataset/names.hpp"
 #include "dataset/nih_labels.hpp"
 #include "dataset/shards_hint.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 #include "spec/folder_file.hpp"
 #include "storage/listed_names.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/name_order.hpp"
+#include "dataset/names.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -11,9 +11,7 @@
 #include "core/text.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/observations.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "dataset/passed_over.hpp"
+#include "formats/manifest.hpp"
 #include "formats/shards.hpp"
 
 namespace chexbench::dataset {
@@ -71,6 +72,15 @@ std::string shards_hint(const storage::DataRoot& root) {
   if (with_table.empty()) return "";
   return fmt::format("; {}/{} holds shards, but {} lacks the table that they were made from: copy it there, too",
                      root.path, with_table.substr(0, with_table.find('/')), root.path);
+}
+
+std::optional<ConversionCost> conversion_cost(const storage::DataRoot& root, spec::Split split,
+                                              spec::DataFormat format) {
+  const std::optional<formats::Manifest> manifest = formats::read_manifest(root, split, format);
+  if (!manifest || !manifest->images || !manifest->shard_bytes) return {};
+  if (manifest->seconds.value_or(0) <= 0 || manifest->shards_kept.value_or(1) != 0) return {};
+  return ConversionCost{
+      .images = *manifest->images, .seconds = *manifest->seconds, .shard_bytes = *manifest->shard_bytes};
 }
 
 }  // namespace chexbench::dataset

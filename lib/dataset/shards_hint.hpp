@@ -1,9 +1,12 @@
 // Tells people what to do who name a folder of shards where a data set is expected.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "spec/trial_spec.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
@@ -17,5 +20,18 @@ void refuse_folder_of_format(const storage::DataRoot& root, const std::vector<st
 // that cannot be read there: what they lack. Returns "" if none are found. Thread-safe.
 // @throws DataError if the root cannot be listed
 std::string shards_hint(const storage::DataRoot& root);
+
+// The cost of converting a split, as its manifest records it: figures relate it to the speed of the shards.
+
+struct ConversionCost {
+  std::uint64_t images = 0;
+  double seconds = 0;             // wall-clock time of the whole conversion
+  std::uint64_t shard_bytes = 0;  // of all shards, or of the file of cached pixels
+};
+
+// Returns std::nullopt if there is no manifest, if it is damaged or incomplete, or if the conversion was resumed: its
+// seconds then leave out what the interrupted run took. Thread-safe.
+std::optional<ConversionCost> conversion_cost(const storage::DataRoot& root, spec::Split split,
+                                              spec::DataFormat format = spec::DataFormat::tfrecord);
 
 }  // namespace chexbench::dataset

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/batch.hpp"
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 
 namespace chexbench::engine {
 

@@ -13,9 +13,9 @@
 #include "core/allocator.hpp"
 #include "core/batch.hpp"
 #include "core/reducer.hpp"
-#include "engine/op_time.hpp"
+#include "engine/step_parts.hpp"
 #include "measure/step_timings.hpp"
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
@@ -88,7 +88,7 @@ class Engine {
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
   virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch.
 
-  // Returns the operations that a training over epochs needs (epoch_training.hpp), or null if the engine does not
+  // Returns the operations that a training over epochs needs (training_engine.hpp), or null if the engine does not
   // train. The pointer is valid as long as the engine.
   virtual EpochTraining* epoch_training() { return nullptr; }
 };

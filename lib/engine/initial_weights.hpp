@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/graph.hpp"
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 #include "spec/safetensors.hpp"
 #include "spec/trial_spec.hpp"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/device_memory.hpp"
 #include "engine/engine.hpp"
-#include "measure/library_version.hpp"
+#include "engine/gpus.hpp"
+#include "measure/gpu_libraries.hpp"
 #include "model/graph.hpp"
 
 namespace chexbench::engine {

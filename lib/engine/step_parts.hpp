@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "measure/step_timings.hpp"
 
@@ -28,6 +29,16 @@ class StepParts {
   const int batches_;
   int done_ = 0;
   measure::StepTimings sum_;
+};
+
+// How long an engine's ops take.
+
+// The time of all ops of one kind together, as "convolution 3x3".
+struct OpTime {
+  std::string kind;
+  int ops = 0;           // of the network
+  double forward_s = 0;  // in all steps together
+  double backward_s = 0;
 };
 
 }  // namespace chexbench::engine

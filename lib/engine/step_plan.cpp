@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "core/errors.hpp"
-#include "model/buckets.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 #include "spec/keys.hpp"

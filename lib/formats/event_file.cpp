@@ -12,7 +12,7 @@
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "formats/tfrecord.hpp"
-#include "formats/wire_writer.hpp"
+#include "formats/wire.hpp"
 
 namespace chexbench::formats {
 namespace {

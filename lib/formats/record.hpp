@@ -8,8 +8,9 @@
 #include <span>
 #include <string>
 
-#include "core/label_bits.hpp"
-#include "formats/shard_reader.hpp"
+#include "core/batch.hpp"
+#include "core/output_file.hpp"
+#include "formats/shards.hpp"
 #include "formats/tf_example.hpp"
 #include "spec/trial_spec.hpp"
 #include "storage/store.hpp"
@@ -34,5 +35,23 @@ RecordView parse_record(spec::DataFormat format, std::span<const std::byte> reco
 // Nothing is read before the first next(), so damage shows only there. The stream's store must outlive the reader.
 std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream,
                                         DataCheck check = DataCheck::in_next);
+
+// Writes the records of a shard, whatever its format.
+
+// Equal input gives equal bytes. A writer keeps its memory from record to record, so it is not thread-safe: use one per
+// thread.
+class RecordWriter {
+ public:
+  virtual ~RecordWriter() = default;
+  // Appends to `file` a record for the image whose file has the bytes `encoded`. The bytes are stored unchanged.
+  // @throws OutputError if the file cannot be written
+  virtual void write(const ExampleFields& fields, std::span<const std::byte> encoded, OutputFile& file) = 0;
+  // Ends the shard after its last record; the caller commits the file.
+  // @throws OutputError if the file cannot be written
+  virtual void finish(OutputFile& file) = 0;
+};
+
+// Returns a writer for the format, for which spec::reads_shards(format) must be true.
+std::unique_ptr<RecordWriter> make_record_writer(spec::DataFormat format);
 
 }  // namespace chexbench::formats

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "formats/record.hpp"
-#include "formats/shard_reader.hpp"
+#include "formats/shards.hpp"
 #include "formats/tar.hpp"
 
 namespace chexbench::formats {

@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "core/label_bits.hpp"
-#include "formats/shard_reader.hpp"
+#include "formats/shards.hpp"
 
 namespace chexbench::formats {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
-#include "core/utf8.hpp"
+#include "core/printable.hpp"
 #include "formats/tf_example.hpp"
 #include "storage/file_bytes.hpp"
 

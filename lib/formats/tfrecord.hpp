@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "formats/inflated_stream.hpp"
-#include "formats/shard_reader.hpp"
+#include "formats/shards.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::formats {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "image/preprocess_tables.hpp"
@@ -149,6 +150,26 @@ std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const
 
 std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const BatchShape& shape) {
   return make_preprocessor(resize, shape, best_isa());
+}
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+}  // namespace
+
+void TensorMaker::Free::operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
+
+TensorMaker::TensorMaker(const BatchShape& shape, spec::ResizeMethod resize)
+    : decoder_(make_decoder(spec::DecoderKind::fast, {},
+                            shape.deliver == Deliver::u8_rgb ? spec::Color::rgb : spec::Color::gray)),
+      preprocessor_(make_preprocessor(resize, shape)),
+      bytes_(shape.bytes()),
+      memory_(static_cast<std::byte*>(::operator new(bytes_, kAlignment))) {}
+
+std::span<const std::byte> TensorMaker::run(std::span<const std::byte> bytes, const std::string& name) {
+  preprocessor_->run(decoder_->decode(bytes, name), false, memory_.get());
+  return memory();
 }
 
 }  // namespace chexbench::image

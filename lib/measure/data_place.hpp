@@ -1,14 +1,55 @@
 // Which file system a data set is on, and how much of it is already in the page cache.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "measure/file_system.hpp"
 #include "measure/page_cache.hpp"
-#include "measure/striping.hpp"
+#include "measure/system_files.hpp"
 
 namespace chexbench::measure {
+
+// Finds the file system that a folder is on, and says whether it is local, on a network, or in memory.
+
+// What a file system's type means for measurements. `fuse` includes virtiofs; `unknown` means that no mount was
+// found. Every type of a mount that is not recognized counts as local.
+enum class FileSystemKind { unknown, local, network, fuse, overlay, memory };
+
+std::string to_string(FileSystemKind kind);
+
+struct FileSystem {
+  FileSystemKind kind = FileSystemKind::unknown;
+  std::string type;         // "ext4", "nfs4", "fuse.sshfs"
+  std::string source;       // "/dev/sda1", "server:/export"
+  std::string mount_point;  // as this process sees it
+};
+
+// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. Where that lists none, as
+// in a chroot whose root is no mount point, returns the type by statfs, which does not tell one FUSE file system from
+// another, without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
+FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
+
+// How a parallel file system spreads files over its servers, as its own tool says.
+
+// How a file, or a part of it, is spread: `chunk_bytes` on each of `targets` storage targets in turn.
+struct Stripe {
+  std::optional<int> targets;  // -1: all there are; not set if the tool does not tell
+  std::uint64_t chunk_bytes = 0;
+  friend bool operator==(const Stripe&, const Stripe&) = default;
+};
+
+struct Striping {
+  std::string system;           // "Lustre", "GPFS", "BeeGFS"
+  std::string tool;             // "lfs getstripe", what was asked
+  std::vector<Stripe> stripes;  // of new files of the folder; several where the layout depends on the place in a file
+  std::string problem;          // why there are none, a clause
+};
+
+// Asks lfs, mmlsfs or beegfs-ctl (of BeeGFS 8: beegfs), which may take `patience_s` each, about the folder `path` on
+// `system`. Returns std::nullopt if that is no Lustre, GPFS or BeeGFS. Runs a program for each question. Thread-safe.
+std::optional<Striping> find_striping(const FileSystem& system, const std::string& path, double patience_s = 5);
 
 // The folder `root`, its file system, and the page cache share of a sample of its files.
 struct DataPlace {

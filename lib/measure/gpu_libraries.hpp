@@ -38,4 +38,11 @@ std::optional<std::string> loaded_version(std::string_view name);
 // cuDNN 9 and NCCL 2. A library that is merely missing is no problem here. Pure.
 std::vector<std::string> misfits(const GpuSurvey& survey, std::span<const GpuLibrary> libraries);
 
+// The version of a library, as reports keep it.
+
+struct LibraryVersion {
+  std::string name;                    // "oneDNN", "cuDNN"
+  std::optional<std::string> version;  // "9.19.0"; empty if the process has not loaded it, or if it tells none
+};
+
 }  // namespace chexbench::measure

@@ -11,7 +11,7 @@
 
 #include "core/affinity.hpp"
 #include "core/cpu_features.hpp"
-#include "measure/cpu_kind.hpp"
+#include "measure/cpu.hpp"
 
 namespace chexbench::measure {
 namespace {

@@ -10,7 +10,7 @@ namespace chexbench::measure {
 struct Machine {
   std::string host;
   std::string cpu;                 // model name in /proc/cpuinfo
-  std::string cpu_kind;            // "Cascade Lake"; empty if cpu_kind.hpp does not know it
+  std::string cpu_kind;            // "Cascade Lake"; empty if cpu.hpp does not know it
   int cores = 0;                   // that this process may run on
   std::uint64_t memory_bytes = 0;  // of the whole machine
   std::string kernel;              // "Linux 6.1.0"

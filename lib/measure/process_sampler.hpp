@@ -2,6 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "measure/system_files.hpp"
 
 namespace chexbench::measure {
 
@@ -28,5 +33,29 @@ double process_cpu_wait_s();
 // Restarts peak_rss_bytes at the present resident set (clear_refs, Linux 4.0). Returns false if the system refuses;
 // the peak then continues to count from the start of the process.
 bool reset_peak_rss();
+
+// Finds the time at which this process started.
+
+// Returns the start of this process (its exec or fork) on the clock of now_s() in core/clock.hpp, with the kernel's
+// resolution of 10 ms. The time before main, in which libraries are loaded, is thus included. Returns NaN if /proc
+// does not report it (not mounted, or no file descriptor left). Thread-safe.
+double process_start_s();
+
+// Returns the seconds from boot to the process start in a line of /proc/PID/stat, NaN if the line has no start time.
+double start_since_boot_s(const std::string& stat);
+
+// What all processes of the machine make of some cores: whatever this process did not use itself was taken from it.
+
+// Counters since the machine or the cgroup started, in seconds. Only differences mean something.
+struct CoreUse {
+  double busy_s = 0;          // of the cores, by all processes and the kernel (/proc/stat without idle, iowait, steal)
+  double steal_s = 0;         // of the cores, in which a hypervisor ran something else
+  double throttled_s = 0;     // of all cores, in which the CPU limit of this process's cgroup stopped them
+  double memory_stall_s = 0;  // in which threads of the machine waited for memory to be reclaimed (PSI, "some")
+};
+
+// Samples the counters of `cores`, which are numbers as the kernel gives them. The first two count in ticks of 10 ms;
+// the last two are 0 if the kernel does not report them. Returns std::nullopt without /proc/stat. Thread-safe.
+std::optional<CoreUse> sample_core_use(std::span<const int> cores, const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

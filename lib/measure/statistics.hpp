@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -49,5 +50,19 @@ Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::
 // others. (Conover, Practical Nonparametric Statistics, 3rd ed., section 3.4)
 // @throws std::invalid_argument for different sizes
 double sign_test(std::span<const double> a, std::span<const double> b);
+
+// The arithmetic mean. Reports of other tools want it; chexbench's own figures are medians.
+
+// Returns the mean of at least one value.
+inline double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Returns the sum of the squared differences from the mean of at least one value: a variance before it is divided.
+inline double squared_deviations(const std::vector<double>& values) {
+  const double center = mean(values);
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [center](double sum, double value) { return sum + (value - center) * (value - center); });
+}
 
 }  // namespace chexbench::measure

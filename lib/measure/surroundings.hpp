@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measure/cgroup_limits.hpp"
-#include "measure/cpu_layout.hpp"
+#include "measure/cpu.hpp"
 #include "measure/data_place.hpp"
 #include "measure/memory_state.hpp"
 #include "measure/shared_memory.hpp"

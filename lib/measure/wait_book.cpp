@@ -65,4 +65,17 @@ void WaitBook::add(std::size_t index, const std::string& op, const char* part, d
   }
 }
 
+OpCounters difference(const OpCounters& after, const OpCounters& before) {
+  OpCounters d = after;
+  for (const auto counter : kOpTotals) d.*counter -= before.*counter;
+  for (const auto counter : kOpTimes) d.*counter -= before.*counter;
+  return d;
+}
+
+void add(OpCounters& sum, const OpCounters& other) {
+  for (const auto counter : kOpTotals) sum.*counter += other.*counter;
+  for (const auto counter : kOpTimes) sum.*counter += other.*counter;
+  for (const auto counter : kOpLevels) sum.*counter += other.*counter;
+}
+
 }  // namespace chexbench::measure

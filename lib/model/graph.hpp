@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 
 namespace chexbench::model {
 

@@ -2,6 +2,9 @@
 // backward each gradient is complete. Pure functions of a graph, thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/graph.hpp"
@@ -36,5 +39,28 @@ double forward_flops(const Graph& graph, int layer);
 // Returns, for each layer of Graph::layers, the share of backward's time after which the gradients of its parameters
 // are complete, assuming that time is proportional to FLOPs: near 0 for the last layer, 1 for the first.
 std::vector<double> backward_ready_share(const Graph& graph);
+
+// Plans how the gradients of many tensors are gathered into buckets, the units that are averaged over ranks at once.
+
+// A bucket: a run of consecutive tensors, in the order in which backward completes their gradients.
+struct BucketRange {
+  std::size_t first_tensor = 0;  // index in that order
+  std::size_t tensors = 0;
+  std::int64_t elements = 0;  // f32 values of all its tensors together
+
+  friend bool operator==(const BucketRange&, const BucketRange&) = default;
+};
+
+// The sizes at which a bucket is closed, counting 4 bytes per element whatever type it is sent in.
+struct BucketLimits {
+  std::int64_t first_bytes = 0;  // of the first bucket; small, so that communication starts early
+  std::int64_t bytes = 0;        // of the other buckets
+};
+
+// Returns the buckets for tensors of `element_counts` f32 values each, in backward order. A bucket is closed by the
+// tensor that brings it to its limit, so no tensor is cut, no bucket is empty, and a bucket may be larger than its
+// limit (Li et al., "PyTorch Distributed", VLDB 2020). The same input gives the same plan, so all ranks agree without
+// communication.
+std::vector<BucketRange> plan_buckets(std::span<const std::int64_t> element_counts, BucketLimits limits);
 
 }  // namespace chexbench::model

@@ -9,7 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "pipeline/cache_codec.hpp"
+#include "pipeline/cache_store.hpp"
 #include "pipeline/ops.hpp"
 
 namespace chexbench::pipeline {

@@ -1,6 +1,7 @@
 #include "pipeline/element.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace chexbench::pipeline {
 
@@ -21,6 +22,33 @@ void expand_labels(const LabelBits& labels, std::span<float> out) {
   labels.for_each([&](std::size_t label) { out[label] = 1.0f; });
   for (std::size_t label = 0; label < std::min(out.size(), LabelBits::kMostIgnored); ++label) {
     if (labels.is_ignored(label)) out[label] = kIgnoredLabel;
+  }
+}
+
+void ReturnToPool::operator()(std::byte* memory) const { pool->put_back(memory); }
+
+ExamplePool::~ExamplePool() {
+  for (std::byte* block : free_) host_allocator().deallocate(block, block_bytes_);
+}
+
+ExampleMemory ExamplePool::acquire() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::byte* block = free_.back();
+      free_.pop_back();
+      return {block, ReturnToPool{shared_from_this()}};
+    }
+  }
+  return {host_allocator().allocate(block_bytes_), ReturnToPool{shared_from_this()}};
+}
+
+void ExamplePool::put_back(std::byte* memory) {
+  const std::lock_guard lock(mutex_);
+  try {
+    free_.push_back(memory);
+  } catch (const std::bad_alloc&) {  // a deleter must not throw
+    host_allocator().deallocate(memory, block_bytes_);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "pipeline/batch_line.hpp"
 #include "pipeline/bounded_queue.hpp"
-#include "pipeline/fill_ahead.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 #include "pipeline/threads.hpp"

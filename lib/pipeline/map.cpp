@@ -13,7 +13,6 @@
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
 #include "pipeline/tunable.hpp"
-#include "pipeline/turnstile.hpp"
 
 namespace chexbench::pipeline {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "measure/trace.hpp"
-#include "pipeline/pause.hpp"
 #include "pipeline/threads.hpp"
 
 namespace chexbench::pipeline {

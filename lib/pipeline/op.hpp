@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "core/thread_pool.hpp"
+#include "core/parallel.hpp"
 #include "pipeline/bad_streak.hpp"
 #include "pipeline/element.hpp"
 #include "pipeline/op_stats.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "measure/op_counters.hpp"
+#include "measure/wait_book.hpp"
 
 namespace chexbench::pipeline {
 
@@ -36,7 +36,7 @@ class Count {
   std::atomic<std::int64_t> value_ = 0;
 };
 
-// The live form of measure::OpCounters; measure/op_counters.hpp says what each counter means. The counters are
+// The live form of measure::OpCounters; measure/wait_book.hpp says what each counter means. The counters are
 // thread-safe.
 struct OpStats {
   // These three are set before any thread starts.

@@ -11,7 +11,7 @@
 #include "core/allocator.hpp"
 #include "core/batch.hpp"
 #include "dataset/dataset.hpp"
-#include "measure/op_counters.hpp"
+#include "measure/wait_book.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::pipeline {

@@ -1,8 +1,8 @@
 // The op prefetch: runs the ops before it on its own thread, ahead of the ops after it.
 #include <algorithm>
 
+#include "pipeline/batch_line.hpp"
 #include "pipeline/bounded_queue.hpp"
-#include "pipeline/fill_ahead.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
 

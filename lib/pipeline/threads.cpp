@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <utility>
 
 #include "core/affinity.hpp"
@@ -36,6 +39,48 @@ Crew::Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t
     });
   }
   pool.submit(std::move(loops));
+}
+
+bool Turnstile::enter(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto may_enter = [this] { return ended_ || (!inside_ && has_room()); };
+  if (!may_enter()) {
+    const TimeScope wait(stats_, has_room() ? TimeScope::Book::blocked_input : TimeScope::Book::blocked_output);
+    changed_.wait(lock, stop, may_enter);
+  }
+  if (ended_ || stop.stop_requested()) return false;
+  inside_ = true;
+  return true;
+}
+
+void Turnstile::leave(std::size_t taken, bool ended) {
+  {
+    const std::lock_guard lock(mutex_);
+    inside_ = false;
+    used_ += taken;
+    ended_ = ended_ || ended;
+  }
+  if (ended) {
+    changed_.notify_all();
+  } else {
+    changed_.notify_one();
+  }
+}
+
+void Turnstile::release(std::size_t units) {
+  {
+    const std::lock_guard lock(mutex_);
+    used_ -= units;
+  }
+  changed_.notify_one();
+}
+
+void pause(double seconds, const std::stop_token& stop) {
+  if (seconds <= 0) return;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
 }
 
 }  // namespace chexbench::pipeline

@@ -3,8 +3,8 @@
 // nothing is loaded ahead across the end of an epoch, and workers that are not persistent are started anew.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
-#include "pipeline/pause.hpp"
 #include "pipeline/record_stream.hpp"
+#include "pipeline/threads.hpp"
 
 namespace chexbench::pipeline {
 namespace {

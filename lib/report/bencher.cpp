@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/finished_trials.hpp"
+#include "report/swept_keys.hpp"
 #include "results/figures.hpp"
 
 namespace chexbench::report {

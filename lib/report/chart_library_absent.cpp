@@ -1,5 +1,5 @@
 // For a build without Chart.js: report.html then has its tables and says why it has no charts.
-#include "report/html_files.hpp"
+#include "report/html.hpp"
 
 namespace chexbench::report {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/numbers.hpp"
-#include "core/utf8.hpp"
-#include "report/column.hpp"
+#include "core/printable.hpp"
+#include "report/csv.hpp"
 
 namespace chexbench::report {
 

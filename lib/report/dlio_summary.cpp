@@ -13,8 +13,8 @@
 #include "analysis/utilization.hpp"
 #include "core/errors.hpp"
 #include "core/printable.hpp"
-#include "measure/mean.hpp"
-#include "report/finished_trials.hpp"
+#include "measure/statistics.hpp"
+#include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
 #include "results/rates.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace chexbench::report {
 
-// Returns the one finished trial (finished_trials.hpp) with an emulated accelerator as the summary.json of DLIO 2.0.0:
+// Returns the one finished trial (swept_keys.hpp) with an emulated accelerator as the summary.json of DLIO 2.0.0:
 // an epoch there is a repeat that counts here. apps/chexbench/reference/README.md has the meaning of each member.
 // @throws DataError if there is no such trial, or more than one; the message names them
 std::string dlio_summary_json(const results::Report& report);

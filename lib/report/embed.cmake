@@ -1,4 +1,4 @@
-# chexbench_embed_page(<variable>) writes a source that defines page_files() of html_files.hpp with the texts of html/,
+# chexbench_embed_page(<variable>) writes a source that defines page_files() of html.hpp with the texts of html/,
 # and puts the path of the source into <variable>. chexbench_embed_charts(<variable> <file>) does the same for
 # chart_library(), with Chart.js at <file> and its license. Both sources are written again when a file changes.
 
@@ -52,7 +52,7 @@ function(chexbench_embed_page variable)
   chexbench_read_scripts(report ${shared} report columns answer findings steps second_jobs curves learning specs page)
   chexbench_read_scripts(evaluation ${shared} findings_judged classes_judged evaluation)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html.hpp"
 
 namespace chexbench::report {
 
@@ -73,7 +73,7 @@ function(chexbench_embed_charts variable file)
   chexbench_read_embedded(library ${file})
   chexbench_policy_source(library_source "${license_text}${library_text}")
   set(source ${CMAKE_CURRENT_BINARY_DIR}/chart_library.cpp)
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html.hpp"
 
 namespace chexbench::report {
 

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "measure/mean.hpp"
 #include "measure/statistics.hpp"
-#include "report/finished_trials.hpp"
+#include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
 #include "results/rates.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace chexbench::report {
 
-// Returns the JSON of --benchmark_format=json. Each finished trial (finished_trials.hpp) is a benchmark with a row for
+// Returns the JSON of --benchmark_format=json. Each finished trial (swept_keys.hpp) is a benchmark with a row for
 // each repeat that counts (results::counted_repeats) and, from two on, the rows of its mean, median, stddev and cv.
 // real_time and cpu_time are nanoseconds an image: 1e9 / images/s, and the CPU time of all ranks / images trained.
 // items_per_second is images/s. Logs a warning for each trial that is left out.

@@ -1,7 +1,6 @@
 #include "measure/gpu_window.hpp"
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
-#include "report/shared_columns.hpp"
 #include "results/gpu_fields.hpp"
 
 namespace chexbench::report {

@@ -8,7 +8,6 @@
 
 #include "core/printable.hpp"
 #include "report/html_data.hpp"
-#include "report/html_files.hpp"
 
 namespace chexbench::report {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "report/ablation_json.hpp"
-#include "report/second_job_json.hpp"
+#include "report/json_parts.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/json_visitors.hpp"

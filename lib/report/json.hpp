@@ -1,4 +1,4 @@
-// Makes report.json, which results/parse_report.hpp reads.
+// Makes report.json, which results/read.hpp reads.
 #pragma once
 
 #include <string>

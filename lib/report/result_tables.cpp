@@ -17,7 +17,7 @@
 #include "analysis/learning.hpp"
 #include "analysis/second_job.hpp"
 #include "analysis/verdict.hpp"
-#include "report/figure_text.hpp"
+#include "report/text_table.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"

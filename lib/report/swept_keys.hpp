@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/column.hpp"
+#include "report/csv.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::report {
@@ -23,5 +23,20 @@ std::vector<Column> with_swept_keys(std::vector<Column> columns, const results::
 // Returns the value of such a key as text; "" if the trial's pipeline lacks the op, or if it is a key of the
 // input and the trial's batches are ready-made.
 std::string setting_of(const spec::TrialSpec& experiment, const std::string& key);
+
+// The trials of a run that tools for continuous benchmarking get, under names by which these tools compare runs.
+
+// A trial that was measured to its end.
+struct FinishedTrial {
+  std::string name;                             // unique in the report; the same in each run of the same trials
+  const results::TrialResult* trial = nullptr;  // into the report
+};
+
+// Returns the trials that were measured to their end, in their order, as "EXPERIMENT/TRIAL" with the mark of emulated
+// ones (results::mark_of); a second trial of the same name gets " #2". Logs a warning for each trial that is left out:
+// it has no repeat, or a repeat without images, or the run was interrupted before all of its repeats. A trial that
+// measure.max_seconds ended is not left out, unless the run was also interrupted, when nothing tells the two apart.
+// @throws DataError if none is left
+std::vector<FinishedTrial> finished_trials(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "measure/statistics.hpp"
 
 namespace chexbench::report {
 
@@ -30,5 +34,12 @@ std::string shown_line(const std::string& sentence);
 // Returns one line for the header and one per row, without columns that are empty in every row, and without blanks at
 // the ends of lines. Control characters in cells are shown as \xNN.
 std::string render(const TextTable& table);
+
+// Formats figures as the tables of all verbs show them: rounded, with their unit.
+
+std::string gigabytes(std::uint64_t bytes);                             // "1.5 GB"
+std::string percent(double share);                                      // "12.3 %" for 0.123
+std::string times(double ratio);                                        // "1.97 x"
+std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 .. 2.02", or ""
 
 }  // namespace chexbench::report

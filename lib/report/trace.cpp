@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "results/trace_event.hpp"
+#include "results/rank_trace.hpp"
 
 namespace chexbench::report {
 namespace {

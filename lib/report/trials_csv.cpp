@@ -11,7 +11,6 @@
 #include "analysis/learning.hpp"
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
-#include "report/shared_columns.hpp"
 #include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
 #include "results/fields.hpp"

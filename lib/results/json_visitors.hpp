@@ -15,8 +15,8 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "measure/gpu_libraries.hpp"
 #include "measure/gpu_window.hpp"
-#include "measure/library_version.hpp"
 #include "measure/statistics.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"

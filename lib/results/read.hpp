@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/record.hpp"
@@ -28,5 +29,18 @@ bool has_results(const Report& report);
 // runs ordered by path; there is at least one.
 // @throws DataError naming the file that cannot be read or is not a report, or the folder without a report
 std::vector<Report> read_runs(const std::string& path);
+
+// Parses the text of a report.json, which report/json.hpp writes.
+
+// Parses a report. `name` begins error messages, e.g. the path. Figures and ablations are not read, because they can be
+// derived again from the repeats; the trace of a trial is not in the file. Fields of records that are missing keep
+// their defaults, so that reports written before a field was added can be read.
+// @throws DataError if the text is not a report, has a schema_version other than kSchemaVersion, or if the spec of a
+// trial is not valid
+Report report_from_json(std::string_view text, const std::string& name);
+
+// Parses only the name of the experiment. Accepts every schema_version.
+// @throws DataError if the text is not a report
+std::string experiment_from_json(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::results

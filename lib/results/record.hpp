@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "measure/auroc.hpp"
+#include "measure/gpu_libraries.hpp"
 #include "measure/gpu_window.hpp"
-#include "measure/library_version.hpp"
-#include "measure/op_counters.hpp"
-#include "measure/roc.hpp"
 #include "measure/scores.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"

@@ -12,7 +12,7 @@ namespace chexbench::spec {
 
 // Checks the options of one trial against each other.
 // @throws SpecError if two options contradict each other; the message names both and says how to fix it
-void check_trial(const TrialSpec& experiment);
+void check_trial(const TrialSpec& trial);
 
 // Checks that an experiment's name can be the name of a folder: letters, digits, '-', '_' and '.', not beginning with
 // '.'.

@@ -50,4 +50,11 @@ std::string shown(std::string_view text);
 // Returns what a node holds, for error messages: "the text \"abc\"", "3.5", "a list", "an object".
 std::string describe(const Node& node);
 
+// Reads whole text files: experiments, pipelines, profiles, golden files.
+
+// Returns the text of the file at `path`. `what` is its role in errors, e.g. "experiment". A pipe is read to its end; a
+// FIFO that no process writes to is empty.
+// @throws SpecError if the file cannot be read (with the nearest one of its folder) or is larger than 16 MiB
+std::string read_text_file(const std::string& path, const std::string& what);
+
 }  // namespace chexbench::spec

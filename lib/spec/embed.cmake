@@ -11,7 +11,7 @@ function(chexbench_embed variable folder)
     string(APPEND entries "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
   endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_${folder}.cpp)
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "spec/embedded.hpp"
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "spec/shipped.hpp"
 
 namespace chexbench::spec {
 

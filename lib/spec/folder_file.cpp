@@ -7,9 +7,8 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
-#include "spec/draft_keys.hpp"
 #include "spec/keys.hpp"
-#include "spec/text_file.hpp"
+#include "spec/sweep_draft.hpp"
 #include "spec/url.hpp"
 
 namespace chexbench::spec {
@@ -47,19 +46,19 @@ void read_group(const std::string& prefix, const Object& object, const std::stri
 // Checks that each key has a meaning beside the others, and that the table is in the folder: the file may come from
 // whoever made the data set. @throws SpecError if not
 void check_together(const std::vector<Setting>& settings, const std::string& path) {
-  TrialSpec experiment;
-  for (const Setting& setting : settings) find_key(setting.key)->set(experiment, from_parameter(scalar(setting.value)));
+  TrialSpec trial;
+  for (const Setting& setting : settings) find_key(setting.key)->set(trial, from_parameter(scalar(setting.value)));
   for (const Setting& setting : settings) {
     const Condition& where = find_key(setting.key)->stated_where;
-    if (!where.holds(experiment))
+    if (!where.holds(trial))
       throw SpecError(fmt::format("{}: {} applies only where {}", path, setting.key, where.in_words));
   }
-  const fs::path table(experiment.data.labels.csv);
+  const fs::path table(trial.data.labels.csv);
   if (table.is_absolute() || std::ranges::find(table, "..") != table.end()) {
     throw SpecError(
         fmt::format("{}: data.labels.csv must be a path in the folder, not '{}'; --set data.labels.csv=... "
                     "may lead out of it",
-                    path, shown(experiment.data.labels.csv)));
+                    path, shown(trial.data.labels.csv)));
   }
 }
 
@@ -89,17 +88,17 @@ std::vector<Setting> read_folder_file(const std::string& path) {
 }
 
 std::string folder_file_text(DataLayout layout, const LabelsSpec& labels) {
-  TrialSpec experiment;
+  TrialSpec trial;
   const TrialSpec defaults;
-  experiment.data.layout = layout;
-  experiment.data.labels = labels;
+  trial.data.layout = layout;
+  trial.data.labels = labels;
   Object data, label_object;
   for (const KeyRule& rule : key_rules()) {
-    if (!belongs_in_file(rule.path) || !rule.stated_where.holds(experiment)) continue;
-    if (rule.get(experiment) == rule.get(defaults)) continue;
+    if (!belongs_in_file(rule.path) || !rule.stated_where.holds(trial)) continue;
+    if (rule.get(trial) == rule.get(defaults)) continue;
     const bool is_label = rule.path.starts_with(kLabelsPrefix);
     (is_label ? label_object : data)
-        .emplace_back(rule.path.substr(rule.path.rfind('.') + 1), to_node(rule.values, rule.get(experiment)));
+        .emplace_back(rule.path.substr(rule.path.rfind('.') + 1), to_node(rule.values, rule.get(trial)));
   }
   if (!label_object.empty()) data.emplace_back("labels", Node{std::move(label_object)});
   return fmt::format("// How this folder holds its labels: every chexbench command on the folder reads this.\n{}\n",

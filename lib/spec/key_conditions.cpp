@@ -7,7 +7,7 @@
 namespace chexbench::spec {
 namespace {
 
-bool has_epochs(const TrialSpec& experiment) { return experiment.training.epochs > 0; }
+bool has_epochs(const TrialSpec& trial) { return trial.training.epochs > 0; }
 
 // Whether the second job takes a folder of its own.
 bool second_job_reads(const SecondJobSpec& job) {
@@ -16,30 +16,30 @@ bool second_job_reads(const SecondJobSpec& job) {
 
 }  // namespace
 
-bool uses_pipeline(const TrialSpec& experiment) { return experiment.data.format != DataFormat::synthetic; }
+bool uses_pipeline(const TrialSpec& trial) { return trial.data.format != DataFormat::synthetic; }
 
 const Condition& pipeline_condition() {
   static const Condition condition{uses_pipeline, "data.format is not synthetic"};
   return condition;
 }
 
-bool is_distant(const TrialSpec& experiment) { return is_url(experiment.data.root); }
+bool is_distant(const TrialSpec& trial) { return is_url(trial.data.root); }
 
-bool has_engine(const TrialSpec& experiment) { return experiment.engine != "none"; }
+bool has_engine(const TrialSpec& trial) { return trial.engine != "none"; }
 
-bool is_emulated(const TrialSpec& experiment) { return experiment.engine.starts_with(kEmulatedPrefix); }
+bool is_emulated(const TrialSpec& trial) { return trial.engine.starts_with(kEmulatedPrefix); }
 
 bool sends_gradients(CommModel model) { return model == CommModel::real || model == CommModel::shaped; }
 
-bool has_second_job(const TrialSpec& experiment) { return experiment.second_job.kind != SecondJobKind::none; }
+bool has_second_job(const TrialSpec& trial) { return trial.second_job.kind != SecondJobKind::none; }
 
 bool second_job_trains(const SecondJobSpec& job) {
   return job.kind == SecondJobKind::training || job.kind == SecondJobKind::both;
 }
 
-const std::string& second_job_root(const TrialSpec& experiment) {
-  const SecondJobSpec& job = experiment.second_job;
-  return second_job_reads(job) && !job.root.empty() ? job.root : experiment.data.root;
+const std::string& second_job_root(const TrialSpec& trial) {
+  const SecondJobSpec& job = trial.second_job;
+  return second_job_reads(job) && !job.root.empty() ? job.root : trial.data.root;
 }
 
 std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
@@ -56,7 +56,7 @@ KeyRule engine_only(KeyRule rule) {
 }
 
 KeyRule trained_only(KeyRule rule) {
-  rule.swept_where = {[](const TrialSpec& experiment) { return has_engine(experiment) && !is_emulated(experiment); },
+  rule.swept_where = {[](const TrialSpec& trial) { return has_engine(trial) && !is_emulated(trial); },
                       "engine is neither none nor emulated"};
   return rule;
 }
@@ -67,35 +67,32 @@ KeyRule emulated_only(KeyRule rule) {
 }
 
 KeyRule scaled_only(KeyRule rule) {
-  rule.swept_where = {[](const TrialSpec& experiment) {
-                        return is_emulated(experiment) && experiment.emulation.cores_per_accelerator > 0;
-                      },
-                      "engine is emulated:<profile> and emulation.cores_per_accelerator is above 0"};
+  rule.swept_where = {
+      [](const TrialSpec& trial) { return is_emulated(trial) && trial.emulation.cores_per_accelerator > 0; },
+      "engine is emulated:<profile> and emulation.cores_per_accelerator is above 0"};
   return rule;
 }
 
 KeyRule buckets_only(KeyRule rule) {
-  rule.swept_where = {
-      [](const TrialSpec& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },
-      "engine and comm.model are not none"};
+  rule.swept_where = {[](const TrialSpec& trial) { return has_engine(trial) && trial.comm.model != CommModel::none; },
+                      "engine and comm.model are not none"};
   return rule;
 }
 
 KeyRule gpu_only(KeyRule rule) {
-  rule.swept_where = {
-      [](const TrialSpec& experiment) { return experiment.engine == "auto" || experiment.engine == "cuda"; },
-      "engine is auto or cuda"};
+  rule.swept_where = {[](const TrialSpec& trial) { return trial.engine == "auto" || trial.engine == "cuda"; },
+                      "engine is auto or cuda"};
   return rule;
 }
 
 KeyRule sgd_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
+  rule.stated_where = {[](const TrialSpec& trial) { return trial.training.optimizer == OptimizerKind::sgd; },
                        "training.optimizer is sgd"};
   return rule;
 }
 
 KeyRule cuda_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return experiment.engine == "cuda"; }, "engine is cuda"};
+  rule.stated_where = {[](const TrialSpec& trial) { return trial.engine == "cuda"; }, "engine is cuda"};
   return rule;
 }
 
@@ -105,43 +102,39 @@ KeyRule epochs_only(KeyRule rule) {
 }
 
 KeyRule steps_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return !has_epochs(experiment); }, "training.epochs is 0"};
+  rule.stated_where = {[](const TrialSpec& trial) { return !has_epochs(trial); }, "training.epochs is 0"};
   return rule;
 }
 
 KeyRule plateau_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         return has_epochs(experiment) && experiment.training.schedule == Schedule::plateau;
-                       },
-                       "training.schedule is plateau"};
+  rule.stated_where = {
+      [](const TrialSpec& trial) { return has_epochs(trial) && trial.training.schedule == Schedule::plateau; },
+      "training.schedule is plateau"};
   return rule;
 }
 
 KeyRule alpha_beta_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
+  rule.stated_where = {[](const TrialSpec& trial) { return trial.comm.model == CommModel::alpha_beta; },
                        "comm.model is alpha_beta"};
   return rule;
 }
 
 KeyRule links_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         return experiment.comm.model == CommModel::alpha_beta ||
-                                experiment.comm.model == CommModel::shaped;
+  rule.stated_where = {[](const TrialSpec& trial) {
+                         return trial.comm.model == CommModel::alpha_beta || trial.comm.model == CommModel::shaped;
                        },
                        "comm.model is alpha_beta or shaped"};
   return rule;
 }
 
 KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule) {
-  rule.stated_where = {[scheme](const TrialSpec& experiment) { return experiment.comm.update == scheme; }, in_words};
+  rule.stated_where = {[scheme](const TrialSpec& trial) { return trial.comm.update == scheme; }, in_words};
   return rule;
 }
 
 namespace {
 
-bool has_own_table(const TrialSpec& experiment) {
-  return uses_pipeline(experiment) && experiment.data.layout == DataLayout::csv;
-}
+bool has_own_table(const TrialSpec& trial) { return uses_pipeline(trial) && trial.data.layout == DataLayout::csv; }
 
 }  // namespace
 
@@ -151,49 +144,45 @@ KeyRule own_table_only(KeyRule rule) {
 }
 
 KeyRule labelled_table_only(KeyRule rule) {
-  rule.stated_where = {
-      [](const TrialSpec& experiment) {
-        const DataLayout layout = experiment.data.layout;
-        return has_own_table(experiment) ||
-               (uses_pipeline(experiment) && (layout == DataLayout::chexpert || layout == DataLayout::mimic));
-      },
-      "data.layout is csv, chexpert or mimic"};
+  rule.stated_where = {[](const TrialSpec& trial) {
+                         const DataLayout layout = trial.data.layout;
+                         return has_own_table(trial) || (uses_pipeline(trial) && (layout == DataLayout::chexpert ||
+                                                                                  layout == DataLayout::mimic));
+                       },
+                       "data.layout is csv, chexpert or mimic"};
   return rule;
 }
 
 KeyRule joined_labels_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         return has_own_table(experiment) && !experiment.data.labels.separator.empty();
-                       },
-                       "data.layout is csv and data.labels.separator is given"};
+  rule.stated_where = {
+      [](const TrialSpec& trial) { return has_own_table(trial) && !trial.data.labels.separator.empty(); },
+      "data.layout is csv and data.labels.separator is given"};
   return rule;
 }
 
 KeyRule numbered_classes_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         return !uses_pipeline(experiment) || experiment.data.layout == DataLayout::imagenet;
-                       },
-                       "data.layout is imagenet or data.format is synthetic"};
+  rule.stated_where = {
+      [](const TrialSpec& trial) { return !uses_pipeline(trial) || trial.data.layout == DataLayout::imagenet; },
+      "data.layout is imagenet or data.format is synthetic"};
   return rule;
 }
 
 KeyRule fast_decoder_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return experiment.data.decoder == DecoderKind::fast; },
+  rule.stated_where = {[](const TrialSpec& trial) { return trial.data.decoder == DecoderKind::fast; },
                        "data.decoder is fast"};
   return rule;
 }
 
 KeyRule distant_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return uses_pipeline(experiment) && is_distant(experiment); },
+  rule.stated_where = {[](const TrialSpec& trial) { return uses_pipeline(trial) && is_distant(trial); },
                        "data.root is a URL"};
   return rule;
 }
 
 KeyRule web_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         const std::string& root = experiment.data.root;
-                         return uses_pipeline(experiment) &&
-                                (root.starts_with("http://") || root.starts_with("https://"));
+  rule.stated_where = {[](const TrialSpec& trial) {
+                         const std::string& root = trial.data.root;
+                         return uses_pipeline(trial) && (root.starts_with("http://") || root.starts_with("https://"));
                        },
                        "data.root begins with http:// or https://"};
   return rule;
@@ -201,9 +190,8 @@ KeyRule web_only(KeyRule rule) {
 
 // Of the formats, only PNG files are never mapped.
 KeyRule mapped_only(KeyRule rule) {
-  rule.swept_where = {[](const TrialSpec& experiment) {
-                        return uses_pipeline(experiment) && !is_distant(experiment) &&
-                               experiment.data.format != DataFormat::png;
+  rule.swept_where = {[](const TrialSpec& trial) {
+                        return uses_pipeline(trial) && !is_distant(trial) && trial.data.format != DataFormat::png;
                       },
                       "data.format is tfrecord, webdataset or cached and data.root is a folder of this machine"};
   return rule;
@@ -215,22 +203,21 @@ KeyRule second_job_only(KeyRule rule) {
 }
 
 KeyRule second_training_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return second_job_trains(experiment.second_job); },
+  rule.stated_where = {[](const TrialSpec& trial) { return second_job_trains(trial.second_job); },
                        "second_job.kind is training or both"};
   return rule;
 }
 
 KeyRule second_reader_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) { return second_job_reads(experiment.second_job); },
+  rule.stated_where = {[](const TrialSpec& trial) { return second_job_reads(trial.second_job); },
                        "second_job.kind is input, both or storage"};
   return rule;
 }
 
 KeyRule s3_only(KeyRule rule) {
-  rule.stated_where = {[](const TrialSpec& experiment) {
-                         return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");
-                       },
-                       "data.root begins with s3://"};
+  rule.stated_where = {
+      [](const TrialSpec& trial) { return uses_pipeline(trial) && trial.data.root.starts_with("s3://"); },
+      "data.root begins with s3://"};
   return rule;
 }
 

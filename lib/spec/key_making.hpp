@@ -1,5 +1,5 @@
-// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp, data_keys.cpp and
-// learning_keys.cpp.
+// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp, key_making.cpp and
+// key_making.cpp.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "spec/keys.hpp"
 #include "spec/names.hpp"
@@ -76,8 +77,8 @@ template <typename At>
 KeyRule key_at(std::string path, std::string description, At at) {
   using T = std::remove_cvref_t<decltype(at(std::declval<TrialSpec&>()))>;
   KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
-  rule.get = [=](const TrialSpec& experiment) { return to_value(at(experiment)); };
-  rule.set = [=](TrialSpec& experiment, const Value& value) { assign(at(experiment), value); };
+  rule.get = [=](const TrialSpec& trial) { return to_value(at(trial)); };
+  rule.set = [=](TrialSpec& trial, const Value& value) { assign(at(trial), value); };
   return rule;
 }
 
@@ -85,7 +86,7 @@ KeyRule key_at(std::string path, std::string description, At at) {
 template <typename Group, typename T>
 KeyRule key(std::string path, Group TrialSpec::*group, T Group::*member, std::string description) {
   return key_at(
-      std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
+      std::move(path), std::move(description), [=](auto& trial) -> auto& { return trial.*group.*member; });
 }
 
 // The key is a path, in which "~" stands for the home folder.
@@ -108,5 +109,15 @@ inline KeyRule at_most(double maximum, KeyRule rule) {
   rule.values.maximum = maximum;
   return rule;
 }
+
+// The keys of what is read and from where: data, preprocess and store.
+
+// Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
+void add_data_keys(std::vector<KeyRule>& rules);
+
+// The keys of what a training minimizes and of how an update is made of gradients, besides optimizer and rate.
+
+// Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
+void add_learning_keys(std::vector<KeyRule>& rules);
 
 }  // namespace chexbench::spec

@@ -5,10 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "spec/data_keys.hpp"
 #include "spec/key_conditions.hpp"
 #include "spec/key_making.hpp"
-#include "spec/learning_keys.hpp"
 
 namespace chexbench::spec {
 namespace {

@@ -18,7 +18,7 @@ struct Condition {
   std::function<bool(const TrialSpec&)> test;
   std::string in_words;  // for messages: "training.optimizer is sgd"
 
-  bool holds(const TrialSpec& experiment) const { return !test || test(experiment); }
+  bool holds(const TrialSpec& trial) const { return !test || test(trial); }
 };
 
 // One key: its values, how to read and write it, and the trials in which it has a meaning.
@@ -41,37 +41,37 @@ std::span<const KeyRule> key_rules();
 const KeyRule* find_key(const std::string& path);
 
 // Returns whether the trial's input runs through the pipeline, as it does for all formats but synthetic.
-bool uses_pipeline(const TrialSpec& experiment);
+bool uses_pipeline(const TrialSpec& trial);
 // Returns uses_pipeline() as the condition of the pipeline and of its ops' parameters.
 const Condition& pipeline_condition();
 
 // Returns whether a key has no effect in this trial only because its batches are ready-made (data.format synthetic).
 // `key` may also be "pipeline" or an op's parameter.
-bool lacks_input(const std::string& key, const TrialSpec& experiment);
+bool lacks_input(const std::string& key, const TrialSpec& trial);
 
 // Returns whether a key has no effect in this trial only because no second job runs beside it. Such a trial stands
 // beside others that have one, and is the same whatever that job would be.
-bool lacks_second_job(const std::string& key, const TrialSpec& experiment);
+bool lacks_second_job(const std::string& key, const TrialSpec& trial);
 
 // Returns whether a job runs beside the trial.
-bool has_second_job(const TrialSpec& experiment);
+bool has_second_job(const TrialSpec& trial);
 // Returns whether the second job trains on an engine.
 bool second_job_trains(const SecondJobSpec& job);
 
 // The folder that the second job reads: second_job.root where its kind takes one, and the trial's own otherwise.
-const std::string& second_job_root(const TrialSpec& experiment);
+const std::string& second_job_root(const TrialSpec& trial);
 
 // Returns whether data.root is a URL, so that a server has the data set.
-bool is_distant(const TrialSpec& experiment);
+bool is_distant(const TrialSpec& trial);
 
 // The name of an emulated engine is this and then the profile of its accelerator.
 inline constexpr std::string_view kEmulatedPrefix = "emulated:";
 
 // Returns whether an engine takes the trial's batches: engine none drops them, so that its waits say nothing.
-bool has_engine(const TrialSpec& experiment);
+bool has_engine(const TrialSpec& trial);
 
 // Returns whether the trial's engine is an emulated one.
-bool is_emulated(const TrialSpec& experiment);
+bool is_emulated(const TrialSpec& trial);
 
 // Returns whether gradients are really sent between processes (models real and shaped), as those of real engines are.
 bool sends_gradients(CommModel model);

@@ -10,12 +10,11 @@
 #include "core/errors.hpp"
 #include "core/folder.hpp"
 #include "core/json_text.hpp"
-#include "core/utf8.hpp"
+#include "core/printable.hpp"
 #include "spec/document.hpp"
 #include "spec/draft.hpp"
-#include "spec/embedded.hpp"
 #include "spec/ops.hpp"
-#include "spec/text_file.hpp"
+#include "spec/shipped.hpp"
 
 namespace chexbench::spec {
 namespace {

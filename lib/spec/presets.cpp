@@ -8,9 +8,8 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
-#include "spec/embedded.hpp"
 #include "spec/pipeline_list.hpp"
-#include "spec/text_file.hpp"
+#include "spec/shipped.hpp"
 
 namespace chexbench::spec {
 

@@ -9,9 +9,8 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
-#include "spec/embedded.hpp"
 #include "spec/names.hpp"
-#include "spec/text_file.hpp"
+#include "spec/shipped.hpp"
 #include "spec/values.hpp"
 
 namespace chexbench::spec {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <functional>
+#include <string>
+
 #include "core/random.hpp"
 #include "spec/document.hpp"
 #include "spec/keys.hpp"
@@ -24,22 +28,81 @@ void add(Object& root, const std::string& path, Node value) {
 
 }  // namespace
 
-std::string to_json(const TrialSpec& experiment) {
+std::string to_json(const TrialSpec& trial) {
   Object root;
   for (const KeyRule& rule : key_rules()) {
-    if (rule.path == "model.name") root.emplace_back("pipeline", to_node(experiment.pipeline));
-    if (!rule.stated_where.holds(experiment)) continue;
-    add(root, rule.path, to_node(rule.values, rule.get(experiment)));
+    if (rule.path == "model.name") root.emplace_back("pipeline", to_node(trial.pipeline));
+    if (!rule.stated_where.holds(trial)) continue;
+    add(root, rule.path, to_node(rule.values, rule.get(trial)));
   }
   return to_text(Node{std::move(root)});
 }
 
 std::string to_json(const PipelineSpec& pipeline) { return to_text(to_node(pipeline)); }
 
-std::string trial_key(const TrialSpec& experiment, std::string_view extra) {
-  TrialSpec unnamed = experiment;
+std::string trial_key(const TrialSpec& trial, std::string_view extra) {
+  TrialSpec unnamed = trial;
   unnamed.name = "trial";
   return fmt::format("{:016x}", fnv1a64(to_json(unnamed).append("\n").append(extra)));
+}
+
+namespace {
+
+StoreShape slowed(StoreShape shape, double factor) {
+  if (shape.bandwidth_mb_per_s) *shape.bandwidth_mb_per_s /= factor;
+  if (shape.iops) *shape.iops /= factor;
+  if (shape.latency_ms) *shape.latency_ms *= factor;
+  if (shape.jitter_ms) *shape.jitter_ms *= factor;
+  return shape;
+}
+
+}  // namespace
+
+CommSpec slowed(CommSpec comm, double factor) {
+  comm.alpha_s *= factor;
+  comm.launch_s *= factor;
+  comm.beta_bytes_per_s /= factor;
+  return comm;
+}
+
+TrialSpec slowed(TrialSpec trial, double factor) {
+  trial.comm = slowed(trial.comm, factor);
+  trial.data.store.shape = slowed(trial.data.store.shape, factor);
+  const std::int64_t cores = trial.emulation.cores_per_accelerator;
+  for (OpSpec& op : trial.pipeline.ops) {
+    const auto workers = op.parameters.find("num_workers");
+    if (cores > 0 && workers != op.parameters.end() && op.holds_text("num_workers"))
+      workers->second = cores;  // not one per core of this machine
+    for (const char* parameter : {"delay_s", "start_s"}) {
+      const auto found = op.parameters.find(parameter);
+      if (found != op.parameters.end()) found->second = op.number(parameter) * factor;
+    }
+  }
+  return trial;
+}
+
+namespace {
+
+template <class Part>
+void mix(std::size_t& hash, const Part& part) {
+  hash = (hash ^ std::hash<Part>()(part)) * 0x9e3779b97f4a7c15U;
+  hash ^= hash >> 32U;
+}
+
+}  // namespace
+
+void leave_out_ranks(TrialSpec& trial) { trial.ranks = 0; }
+
+std::size_t TrialSpecHash::operator()(const TrialSpec& trial) const {
+  std::size_t hash = 0;
+  for (const KeyRule& rule : key_rules()) mix(hash, rule.get(trial));
+  mix(hash, trial.ranks);
+  mix(hash, trial.pipeline.name);
+  for (const OpSpec& op : trial.pipeline.ops) {
+    mix(hash, op.op);
+    for (const auto& [name, value] : op.parameters) mix(hash, value);
+  }
+  return hash;
 }
 
 }  // namespace chexbench::spec

@@ -2,8 +2,12 @@
 // it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "spec/trial_spec.hpp"
 
@@ -12,7 +16,7 @@ namespace chexbench::spec {
 // Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that has a
 // meaning in this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
 // parse_trial() of it gives the same trial.
-std::string to_json(const TrialSpec& experiment);
+std::string to_json(const TrialSpec& trial);
 
 // Returns the pipeline as a file of configs/pipelines has it: {"name": ..., "ops": [...]}, without a newline at the
 // end. parse_pipeline() of it gives the same pipeline.
@@ -20,6 +24,64 @@ std::string to_json(const PipelineSpec& pipeline);
 
 // Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (whatever else results
 // depend on). It is the same on every machine and does not depend on the experiment's name.
-std::string trial_key(const TrialSpec& experiment, std::string_view extra = {});
+std::string trial_key(const TrialSpec& trial, std::string_view extra = {});
+
+// Slows down what a spec models, for a scale model (emulation.cores_per_accelerator).
+
+// Returns the same links, over which everything takes `factor` times as long. Pure, like slowed() of an experiment.
+CommSpec slowed(CommSpec comm, double factor);
+
+// Returns the experiment with links, shaped stores and planted delays `factor` times as slow, and with a worker for
+// each core of the model where there would be one for each core here. Engines slow themselves down
+// (engine::EngineConfig::slowdown).
+TrialSpec slowed(TrialSpec trial, double factor);
+
+// Groups of experiments that are equal, found without comparing each with each: a sweep may have 10,000 trials.
+
+// Hashes every key of the table of keys, and the pipeline. Equal experiments have equal hashes.
+struct TrialSpecHash {
+  std::size_t operator()(const TrialSpec& trial) const;
+};
+
+// Numbers experiments, so that equal ones have the same number.
+class Numbering {
+ public:
+  // Returns how many different experiments came before the first one that equals this one.
+  std::size_t of(TrialSpec trial) { return numbers_.try_emplace(std::move(trial), numbers_.size()).first->second; }
+
+ private:
+  std::unordered_map<TrialSpec, std::size_t, TrialSpecHash> numbers_;
+};
+
+// Sets a part of an experiment to its default, so that experiments that differ in nothing else are equal.
+using LeaveOut = void (*)(TrialSpec& trial);
+
+// Leaves out the number of ranks, so that trials of one arm are equal.
+void leave_out_ranks(TrialSpec& trial);
+
+// Things that have an experiment, in groups: those of one group are alike in all but what `leave_out` leaves out.
+class Alike {
+ public:
+  explicit Alike(LeaveOut leave_out) : leave_out_(leave_out) {}
+
+  // Adds the next thing.
+  void add(const TrialSpec& trial) { group_of(trial).push_back(added_++); }
+
+  // Returns the indices of the things that are alike with this one, in the order in which they were added.
+  const std::vector<std::size_t>& with(const TrialSpec& trial) { return group_of(trial); }
+
+ private:
+  std::vector<std::size_t>& group_of(TrialSpec trial) {
+    leave_out_(trial);
+    const std::size_t group = numbering_.of(std::move(trial));
+    if (group == groups_.size()) groups_.emplace_back();
+    return groups_[group];
+  }
+
+  LeaveOut leave_out_;
+  Numbering numbering_;
+  std::vector<std::vector<std::size_t>> groups_;
+  std::size_t added_ = 0;
+};
 
 }  // namespace chexbench::spec

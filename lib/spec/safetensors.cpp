@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "core/errors.hpp"
 #include "core/half.hpp"
+#include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "spec/document.hpp"
 
@@ -235,6 +237,109 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
                                 shown(name), entry.type, shown_shape(entry.shape), shown_shape(shape)));
   }
   take->second(entry.bytes, values);
+}
+
+namespace {
+
+// The parts that DistributedDataParallel, torch.compile and FSDP put into the names of what they wrap, at any level.
+constexpr std::string_view kWrappers[] = {"module.", "_orig_mod.", "_fsdp_wrapped_module."};
+
+std::string unwrapped(std::string_view name) {
+  std::string plain;
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, std::min(name.find('.'), name.size() - 1) + 1);
+    if (std::ranges::find(kWrappers, part) == std::end(kWrappers)) plain += part;
+    name.remove_prefix(part.size());
+  }
+  return plain;
+}
+
+// Counts under each prefix how many of the parameters are there.
+template <typename Entries>
+std::map<std::string, std::size_t> count_prefixes(const Entries& entries, const std::vector<std::string>& parameters) {
+  const std::set<std::string, std::less<>> wanted(parameters.begin(), parameters.end());
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [name, entry] : entries) {
+    for (std::size_t at = 0; at < name.size(); at = std::min(name.find('.', at), name.size() - 1) + 1) {
+      if (wanted.contains(std::string_view(name).substr(at))) ++counts[name.substr(0, at)];
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+Safetensors Safetensors::named_as(const std::vector<std::string>& parameters) const {
+  Safetensors named = *this;
+  std::erase_if(named.tensors_, [](const auto& one) { return unwrapped(one.first) != one.first; });
+  for (const auto& [name, entry] : tensors_) named.tensors_.try_emplace(unwrapped(name), entry);
+  const std::map<std::string, std::size_t> counts = count_prefixes(named.tensors_, parameters);
+  const auto plain = counts.find("");
+  if (plain != counts.end() && 2 * plain->second >= parameters.size()) return named;
+  const auto best = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  if (best == counts.end() || 2 * best->second < parameters.size()) return named;
+  const auto other =
+      std::find_if(std::next(best), counts.end(), [&](const auto& one) { return one.second == best->second; });
+  if (other != counts.end()) {
+    throw DataError(fmt::format("{}: it has the network twice, under '{}' and under '{}': keep one of them", where_,
+                                shown(best->first), shown(other->first)));
+  }
+  const std::map<std::string, Entry> prefixed = named.tensors_;
+  for (const auto& [name, entry] : prefixed) {
+    if (name.starts_with(best->first)) named.tensors_[name.substr(best->first.size())] = entry;
+  }
+  return named;
+}
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and written as it is");
+constexpr std::size_t kAlignment = 8;  // bytes, of the first tensor, as the format's reference library aligns it
+
+template <typename T>
+std::string_view bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string header_of(const std::vector<TensorToWrite>& tensors, const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = {{"__metadata__", metadata}};
+  std::uint64_t begin = 0;
+  for (const TensorToWrite& tensor : tensors) {
+    const std::uint64_t end = begin + tensor.count() * (tensor.fill ? sizeof(float) : sizeof(std::int64_t));
+    header[tensor.name] = {
+        {"dtype", tensor.fill ? "F32" : "I64"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t TensorToWrite::count() const {
+  std::uint64_t count = 1;
+  for (const std::int64_t side : shape) count *= static_cast<std::uint64_t>(side);
+  return count;
+}
+
+void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  write_file_atomically(path, [&](const WritePiece& write) {
+    const std::string header = header_of(tensors, metadata);
+    write(bytes_of(std::vector<std::uint64_t>{header.size()}));
+    write(header);
+    std::vector<float> values;
+    for (const TensorToWrite& tensor : tensors) {
+      if (!tensor.fill) {
+        write(bytes_of(std::vector<std::int64_t>{tensor.scalar}));
+        continue;
+      }
+      values.resize(tensor.count());
+      tensor.fill(values);
+      write(bytes_of(values));
+    }
+  });
 }
 
 }  // namespace chexbench::spec

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "spec/embedded.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::spec {

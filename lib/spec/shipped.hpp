@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace chexbench::spec {
@@ -16,5 +17,22 @@ struct ShippedFile {
 std::vector<ShippedFile> shipped_experiments();
 std::vector<ShippedFile> shipped_pipelines();
 std::vector<ShippedFile> shipped_accelerators();
+
+// Gives access to the files of configs/ that are built into the binary. embed.cmake generates the definitions.
+
+// A file's name and contents, which live as long as the program.
+struct EmbeddedFile {
+  std::string_view name;  // without ".json"
+  std::string_view text;
+};
+
+// Returns configs/accelerators/*.json, sorted by name.
+std::span<const EmbeddedFile> embedded_accelerators();
+
+// Returns configs/experiments/*.json, sorted by name.
+std::span<const EmbeddedFile> embedded_experiments();
+
+// Returns configs/pipelines/*.json, sorted by name.
+std::span<const EmbeddedFile> embedded_pipelines();
 
 }  // namespace chexbench::spec

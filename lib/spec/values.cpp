@@ -8,7 +8,7 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
-#include "core/home_path.hpp"
+#include "core/folder.hpp"
 
 namespace chexbench::spec {
 namespace {

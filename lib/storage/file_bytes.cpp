@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -146,6 +147,16 @@ std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer
     done += static_cast<std::size_t>(got);
   }
   return {data, size};
+}
+
+std::byte* room_behind(ByteBuffer& buffer, std::size_t kept, std::size_t bytes, std::uint64_t most) {
+  if (kept + bytes > buffer.capacity()) {
+    ByteBuffer larger = buffer.empty_one();
+    std::byte* const memory = larger.reserve(std::min<std::uint64_t>(2 * (kept + bytes), most));
+    if (kept > 0) std::memcpy(memory, buffer.reserve(0), kept);
+    std::swap(buffer, larger);
+  }
+  return buffer.reserve(0) + kept;
 }
 
 }  // namespace chexbench::storage

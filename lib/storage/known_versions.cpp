@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "storage/shown.hpp"
+#include "storage/listed_names.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/thread_pool.hpp"
+#include "core/parallel.hpp"
 #include "storage/block_pool.hpp"
 #include "storage/range_pieces.hpp"
 #include "storage/store.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/cpu_findings.hpp"
+#include "analysis/input_findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

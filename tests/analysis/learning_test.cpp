@@ -9,7 +9,7 @@
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
-#include "results/parse_report.hpp"
+#include "results/read.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {

@@ -1,4 +1,4 @@
-#include "bench/gpu_affinity.hpp"
+#include "bench/gpu_layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

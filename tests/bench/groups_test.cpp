@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/groups.hpp"
+#include "bench/rank_agreement.hpp"
 
 namespace chexbench::bench {
 namespace {

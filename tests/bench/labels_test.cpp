@@ -1,5 +1,5 @@
 // What labels mean for the loss: exclusive classes, and what each class counts.
-#include "bench/training/labels.hpp"
+#include "bench/training/validation.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

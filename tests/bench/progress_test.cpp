@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 
 namespace chexbench::bench {
 namespace {

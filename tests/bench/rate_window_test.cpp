@@ -1,4 +1,4 @@
-#include "bench/rate_window.hpp"
+#include "bench/time_left.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/training/ten_crop.hpp"
+#include "bench/training/scoring.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/trace_gather.hpp"
+#include "bench/merge_ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/value_search.hpp"
+#include "bench/tuning.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

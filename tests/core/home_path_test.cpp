@@ -1,4 +1,4 @@
-#include "core/home_path.hpp"
+#include "core/folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests which processes count as an mpirun that forwards a standard stream, over made folders like /proc.
-#include "core/launcher_terminal.hpp"
+#include "core/terminal.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "core/library_exit.hpp"
+#include "core/module.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/malloc_arenas.hpp"
+#include "core/allocator.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/utf8.hpp"
-
 namespace chexbench {
 namespace {
 

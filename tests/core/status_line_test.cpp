@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "core/log.hpp"
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 
 namespace chexbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/thread_pool.hpp"
+#include "core/parallel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "dataset/make/convert.hpp"
 #include "dataset/make/placed_file.hpp"
 #include "dataset/make/synth.hpp"
-#include "dataset/patient_split.hpp"
+#include "dataset/splits.hpp"
 #include "image/decoder.hpp"
 #include "image/preprocess.hpp"
 

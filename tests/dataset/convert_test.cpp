@@ -10,10 +10,10 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "dataset/conversion_cost.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
 #include "dataset/newer_images.hpp"
+#include "dataset/shards_hint.hpp"
 #include "formats/tf_example.hpp"
 #include "formats/tfrecord.hpp"
 

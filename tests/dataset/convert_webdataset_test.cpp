@@ -6,8 +6,8 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "dataset/conversion_cost.hpp"
 #include "dataset/make/convert.hpp"
+#include "dataset/shards_hint.hpp"
 #include "formats/record.hpp"
 #include "formats/shards.hpp"
 

@@ -8,13 +8,13 @@
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "core/scratch.hpp"
+#include "dataset/index.hpp"
 #include "dataset/index_report.hpp"
-#include "dataset/index_shares.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/make/stage.hpp"
 #include "dataset/make/synth_classes.hpp"
-#include "dataset/patient_split.hpp"
-#include "formats/record_writer.hpp"
+#include "dataset/splits.hpp"
+#include "formats/record.hpp"
 #include "image/jpeg/jpeg_decoder.hpp"
 
 namespace chexbench::dataset {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "dataset/name_arena.hpp"
-#include "dataset/name_order.hpp"
+#include "dataset/names.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -1,4 +1,4 @@
-#include "dataset/patient_split.hpp"
+#include "dataset/splits.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -8,7 +8,6 @@
 #include "core/scratch.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/make/convert.hpp"
-#include "dataset/make/staging_record.hpp"
 #include "dataset/make/synth.hpp"
 
 namespace chexbench::dataset {

@@ -8,7 +8,6 @@
 
 #include "core/random.hpp"
 #include "core/scratch.hpp"
-#include "dataset/make/synth_anatomy.hpp"
 #include "dataset/nih_labels.hpp"
 
 namespace chexbench::dataset {

@@ -7,7 +7,6 @@
 #include "core/scratch.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/table_rows.hpp"
-#include "dataset/table_text.hpp"
 
 namespace chexbench::dataset {
 namespace {

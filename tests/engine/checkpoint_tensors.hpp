@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/epoch_training.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine {
 

@@ -9,7 +9,7 @@
 #include "core/errors.hpp"
 #include "engine/contract.hpp"
 #include "engine/emulated_fixture.hpp"
-#include "engine/epoch_training.hpp"
+#include "engine/training_engine.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine {

@@ -8,8 +8,8 @@
 
 #include "engine/checkpoint_tensors.hpp"
 #include "engine/contract.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/torch_update.hpp"
+#include "engine/training_engine.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::learning {

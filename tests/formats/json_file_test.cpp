@@ -1,4 +1,4 @@
-#include "formats/json_file.hpp"
+#include "formats/manifest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "dataset/dataset.hpp"
-#include "formats/record_writer.hpp"
+#include "formats/record.hpp"
 #include "storage/local_store.hpp"
 
 namespace chexbench::formats {

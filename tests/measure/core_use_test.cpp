@@ -1,4 +1,4 @@
-#include "measure/core_use.hpp"
+#include "measure/process_sampler.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

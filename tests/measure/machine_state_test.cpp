@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_system.hpp"
-#include "measure/cpu_layout.hpp"
+#include "measure/cpu.hpp"
 #include "measure/memory_state.hpp"
 #include "measure/shared_memory.hpp"
 

@@ -16,7 +16,6 @@
 #include "core/clock.hpp"
 #include "measure/machine.hpp"
 #include "measure/process_sampler.hpp"
-#include "measure/process_start.hpp"
 
 namespace chexbench::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/roc.hpp"
+#include "measure/auroc.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/random.hpp"
-#include "measure/ranked_label.hpp"
 
 namespace chexbench::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/striping.hpp"
+#include "measure/data_place.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "measure/top_k.hpp"
+#include "measure/scores.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <rapidcheck/gtest.h>  // after gtest.h, which it does not include
 
-#include "model/buckets.hpp"
+#include "model/parameters.hpp"
 
 namespace chexbench::model {
 namespace {

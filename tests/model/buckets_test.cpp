@@ -1,4 +1,4 @@
-#include "model/buckets.hpp"
+#include "model/parameters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/networks.hpp"
-#include "model/parameters.hpp"
 
 namespace chexbench::model {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "model/networks.hpp"
-#include "spec/golden_engine.hpp"
+#include "spec/golden.hpp"
 
 namespace chexbench::model {
 namespace {

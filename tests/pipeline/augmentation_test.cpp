@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "dataset/patient_split.hpp"
+#include "dataset/splits.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {

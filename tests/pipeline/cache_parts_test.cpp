@@ -8,7 +8,6 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "pipeline/cache_codec.hpp"
 #include "pipeline/cache_store.hpp"
 #include "pipeline/tiny_set.hpp"
 

@@ -1,4 +1,4 @@
-#include "pipeline/example_pool.hpp"
+#include "pipeline/element.hpp"
 
 #include <gtest/gtest.h>
 

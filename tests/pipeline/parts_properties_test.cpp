@@ -18,8 +18,8 @@
 #include "core/clock.hpp"
 #include "core/random.hpp"
 #include "pipeline/bounded_queue.hpp"
-#include "pipeline/example_pool.hpp"
-#include "pipeline/turnstile.hpp"
+#include "pipeline/element.hpp"
+#include "pipeline/threads.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

@@ -11,7 +11,6 @@
 #include "pipeline/bounded_queue.hpp"
 #include "pipeline/harness.hpp"
 #include "pipeline/threads.hpp"
-#include "pipeline/turnstile.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

@@ -7,9 +7,7 @@
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
-#include "report/html_curves.hpp"
 #include "report/html_data.hpp"
-#include "report/html_files.hpp"
 #include "report/json.hpp"
 #include "results/record_factory.hpp"
 

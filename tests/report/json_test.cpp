@@ -11,7 +11,7 @@
 #include "core/errors.hpp"
 #include "results/fields.hpp"
 #include "results/journal_line.hpp"
-#include "results/parse_report.hpp"
+#include "results/read.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::report {

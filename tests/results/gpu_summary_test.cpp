@@ -16,7 +16,7 @@
 #include "report/table.hpp"
 #include "report/write.hpp"
 #include "results/journal_line.hpp"
-#include "results/parse_report.hpp"
+#include "results/read.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::results {

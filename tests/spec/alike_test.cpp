@@ -1,4 +1,4 @@
-#include "spec/alike.hpp"
+#include "spec/resolved.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "spec/golden_data.hpp"
-#include "spec/golden_engine.hpp"
+#include "spec/golden.hpp"
 
 namespace chexbench::spec {
 namespace {

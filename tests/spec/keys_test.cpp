@@ -52,13 +52,13 @@ TEST(Keys, HaveDefaultsThatTheyAllow) {
 
 TEST(Keys, GetWhatWasSetAndTouchNoOtherKey) {
   for (const KeyRule& rule : key_rules()) {
-    TrialSpec experiment;
+    TrialSpec trial;
     const Value value = another_value(rule);
-    rule.set(experiment, value);
-    EXPECT_EQ(rule.get(experiment), value) << rule.path;
+    rule.set(trial, value);
+    EXPECT_EQ(rule.get(trial), value) << rule.path;
     for (const KeyRule& other : key_rules()) {
       if (other.path == rule.path) continue;
-      EXPECT_EQ(other.get(experiment), other.get(TrialSpec{})) << rule.path << other.path;
+      EXPECT_EQ(other.get(trial), other.get(TrialSpec{})) << rule.path << other.path;
     }
   }
 }
@@ -88,14 +88,14 @@ TEST(Keys, HaveTheDefaultsOfTheDesign) {
 
 TEST(Keys, KnowWhatCoresPerRankMeans) {
   const KeyRule& rule = *find_key("cores_per_rank");
-  TrialSpec experiment;
-  rule.set(experiment, "all");
-  EXPECT_TRUE(experiment.all_cores);
-  rule.set(experiment, std::int64_t{3});
-  EXPECT_FALSE(experiment.all_cores);
-  EXPECT_EQ(experiment.cores_per_rank, 3);
-  rule.set(experiment, "auto");
-  EXPECT_EQ(experiment.cores_per_rank, std::nullopt);
+  TrialSpec trial;
+  rule.set(trial, "all");
+  EXPECT_TRUE(trial.all_cores);
+  rule.set(trial, std::int64_t{3});
+  EXPECT_FALSE(trial.all_cores);
+  EXPECT_EQ(trial.cores_per_rank, 3);
+  rule.set(trial, "auto");
+  EXPECT_EQ(trial.cores_per_rank, std::nullopt);
 }
 
 TEST(Values, SayWhatIsExpected) {

@@ -113,10 +113,10 @@ TEST(ParseExperiment, IgnoresUnknownKeysOnlyWhereItIsToldTo) {
   const std::string text =
       R"({"data": {"root": "d", "newer": 1}, "group": {"newer": {}}, "ranks": 2, "pipeline": {"ops": [
       {"op": "list_files", "newer": 1}, {"op": "read"}, {"op": "map"}, {"op": "batch"}]}})";
-  const TrialSpec experiment = parse_trial(text, "x", UnknownKeys::ignored);
-  EXPECT_EQ(experiment.ranks, 2);
-  EXPECT_EQ(experiment.data.root, "d");
-  EXPECT_EQ(experiment.pipeline.ops.size(), 4U);
+  const TrialSpec trial = parse_trial(text, "x", UnknownKeys::ignored);
+  EXPECT_EQ(trial.ranks, 2);
+  EXPECT_EQ(trial.data.root, "d");
+  EXPECT_EQ(trial.pipeline.ops.size(), 4U);
   EXPECT_THAT(error_of([&] { parse_trial(text, "x"); }), HasSubstr("data.newer"));
 }
 

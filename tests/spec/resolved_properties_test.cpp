@@ -44,32 +44,32 @@ PipelineSpec any_pipeline() {
 
 // Returns a trial with random values; keys that have no meaning in it keep their defaults.
 TrialSpec any_experiment() {
-  TrialSpec experiment;
-  experiment.pipeline = any_pipeline();
+  TrialSpec trial;
+  trial.pipeline = any_pipeline();
   for (const KeyRule& rule : key_rules()) {
-    if (rule.path != "experiment") rule.set(experiment, any_value(rule.values));
+    if (rule.path != "experiment") rule.set(trial, any_value(rule.values));
   }
   for (const KeyRule& rule : key_rules()) {
-    if (!rule.stated_where.holds(experiment)) rule.set(experiment, rule.get(TrialSpec{}));
+    if (!rule.stated_where.holds(trial)) rule.set(trial, rule.get(TrialSpec{}));
   }
-  return experiment;
+  return trial;
 }
 
-bool makes_sense(const TrialSpec& experiment) {
+bool makes_sense(const TrialSpec& trial) {
   return error_of([&] {
-           check_trial(experiment);
-           check_kinds(experiment.pipeline);  // a list of ops may refuse a random parameter
+           check_trial(trial);
+           check_kinds(trial.pipeline);  // a list of ops may refuse a random parameter
          }) == "nothing was thrown";
 }
 
 TEST(ResolvedProperty, IsReadBackAsItWas) {
   const bool holds = rc::check([] {
-    const TrialSpec experiment = any_experiment();
-    if (!makes_sense(experiment)) {
-      RC_ASSERT(error_of([&] { parse_trial(to_json(experiment), "x"); }) != "nothing was thrown");
+    const TrialSpec trial = any_experiment();
+    if (!makes_sense(trial)) {
+      RC_ASSERT(error_of([&] { parse_trial(to_json(trial), "x"); }) != "nothing was thrown");
       return;
     }
-    RC_ASSERT(parse_trial(to_json(experiment), "x") == experiment);
+    RC_ASSERT(parse_trial(to_json(trial), "x") == trial);
   });
   EXPECT_TRUE(holds);
 }

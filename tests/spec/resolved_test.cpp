@@ -15,29 +15,29 @@ using testing::HasSubstr;
 using testing::Not;
 
 TrialSpec example() {
-  TrialSpec experiment;
-  experiment.data.root = "d";
-  experiment.pipeline = preset("naive");
-  return experiment;
+  TrialSpec trial;
+  trial.data.root = "d";
+  trial.pipeline = preset("naive");
+  return trial;
 }
 
 TEST(Resolved, IsReadBackAsItWas) {
   for (const std::string& name : preset_names()) {
-    TrialSpec experiment = example();
-    experiment.pipeline = preset(name);
-    EXPECT_EQ(parse_trial(to_json(experiment), "x"), experiment);
+    TrialSpec trial = example();
+    trial.pipeline = preset(name);
+    EXPECT_EQ(parse_trial(to_json(trial), "x"), trial);
   }
 }
 
 TEST(Resolved, HasEveryKeyThatHasAMeaning) {
-  TrialSpec experiment = example();
-  experiment.training.optimizer = OptimizerKind::sgd;
-  experiment.engine = "emulated:v100";
-  experiment.comm.model = CommModel::alpha_beta;
+  TrialSpec trial = example();
+  trial.training.optimizer = OptimizerKind::sgd;
+  trial.engine = "emulated:v100";
+  trial.comm.model = CommModel::alpha_beta;
   TrialSpec on_gpu = example();
   on_gpu.engine = "cuda";
   on_gpu.training.fused = false;
-  experiment.comm.update = UpdateScheme::parameter_server;
+  trial.comm.update = UpdateScheme::parameter_server;
   on_gpu.comm.update = UpdateScheme::hierarchical;
   TrialSpec in_bucket = example();
   in_bucket.data.root = "s3://bucket";
@@ -57,14 +57,14 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   of_classes.data.labels.classes = 1000;
   const std::string classes_text = to_json(of_classes);
   EXPECT_EQ(parse_trial(classes_text, "x"), of_classes);
-  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
+  const std::string text = to_json(trial), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
                     web_text = to_json(on_web);
   for (const KeyRule& rule : key_rules()) {
     EXPECT_THAT(text + gpu_text + bucket_text + web_text + classes_text,
                 HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
         << rule.path;
   }
-  EXPECT_EQ(parse_trial(text, "x"), experiment);
+  EXPECT_EQ(parse_trial(text, "x"), trial);
   EXPECT_EQ(parse_trial(gpu_text, "x"), on_gpu);
   EXPECT_EQ(parse_trial(bucket_text, "x"), in_bucket);
   EXPECT_EQ(parse_trial(web_text, "x"), on_web);
@@ -84,11 +84,11 @@ TEST(Resolved, ShowsAnOpPerLine) {
 }
 
 TEST(Resolved, KeepsNumbersExactly) {
-  TrialSpec experiment = example();
-  experiment.training.learning_rate = 0.1 + 0.2;
-  experiment.measure.max_seconds = 1e-300;
-  experiment.model.seed = (std::uint64_t{1} << 63) - 1;
-  EXPECT_EQ(parse_trial(to_json(experiment), "x"), experiment);
+  TrialSpec trial = example();
+  trial.training.learning_rate = 0.1 + 0.2;
+  trial.measure.max_seconds = 1e-300;
+  trial.model.seed = (std::uint64_t{1} << 63) - 1;
+  EXPECT_EQ(parse_trial(to_json(trial), "x"), trial);
 }
 
 TEST(TrialKey, IsTheSameForTheSameTrial) {
@@ -113,10 +113,10 @@ TEST(TrialKey, DependsOnEverythingElse) {
 }
 
 TEST(TrialKey, IsTheSameForATrialThatWasReadBack) {
-  TrialSpec experiment;
-  experiment.data.format = DataFormat::synthetic;
-  experiment.pipeline = preset("keras");
-  EXPECT_EQ(trial_key(experiment, "world 1"), trial_key(parse_trial(to_json(experiment), "x"), "world 1"));
+  TrialSpec trial;
+  trial.data.format = DataFormat::synthetic;
+  trial.pipeline = preset("keras");
+  EXPECT_EQ(trial_key(trial, "world 1"), trial_key(parse_trial(to_json(trial), "x"), "world 1"));
 }
 
 }  // namespace

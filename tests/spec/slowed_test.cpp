@@ -1,4 +1,4 @@
-#include "spec/slowed.hpp"
+#include "spec/resolved.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spec/text_file.hpp"
+#include "spec/document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "storage/file_ranges.hpp"
-#include "storage/growing_bytes.hpp"
 #include "storage/limits.hpp"
 #include "storage/local_store.hpp"
 

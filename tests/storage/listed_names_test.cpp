@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "storage/limits.hpp"
-#include "storage/shown.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -1,4 +1,4 @@
-#include "storage/retry_notes.hpp"
+#include "storage/retry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,6 @@
 
 #include "core/scratch.hpp"
 #include "storage/local_store.hpp"
-#include "storage/shaper.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "storage/http/entities.hpp"
 #include "storage/http/http_index.hpp"
 #include "storage/limits.hpp"
 #include "storage/url.hpp"

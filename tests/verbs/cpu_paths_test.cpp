@@ -9,7 +9,7 @@
 #include "core/cpu_features.hpp"
 #include "engine/onednn/isa.hpp"
 #include "image/isa.hpp"
-#include "measure/cpu_kind.hpp"
+#include "measure/cpu.hpp"
 
 namespace chexbench {
 namespace {

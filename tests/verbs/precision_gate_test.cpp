@@ -7,7 +7,7 @@
 
 #include "core/errors.hpp"
 #include "engine/onednn/onednn_engine.hpp"
-#include "verbs/selftest/precision_comparison.hpp"
+#include "verbs/selftest/comparison.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -1,4 +1,4 @@
-#include "verbs/model/summarize_model.hpp"
+#include "verbs/model/model_summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <thread>
 
-#include "bench/data_facts.hpp"
-#include "bench/pipeline_context.hpp"
+#include "bench/opened_datasets.hpp"
+#include "bench/provenance.hpp"
 #include "bench/second_job/contention.hpp"
-#include "bench/training/labels.hpp"
+#include "bench/training/validation.hpp"
 #include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"

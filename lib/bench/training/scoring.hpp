@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "core/batch.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 
-// Which parts of an image the network sees: all of it, or ten crops of it (ten_crop.hpp).
+// Which parts of an image the network sees: all of it, or ten crops of it.
 enum class Views { whole, ten_crop };
 
 // The size of a class activation map, in places of the network's last feature maps.
@@ -53,5 +54,16 @@ struct ScoredExample {
 // @throws DeviceError if the engine's device fails or a rank was lost
 // @throws InterruptedError if a signal arrives
 std::vector<ScoredExample> score_images(const ScoringContext& context);
+
+// Ten views of an image: its four corners and its middle, each also mirrored, as torchvision's TenCrop has them.
+
+inline constexpr int kCrops = 10;
+
+// Returns the spec with images of the size that crops are cut from: 256 for crops of 224 (CheXNet by zoogzog,
+// ChexnetTrainer.py), and in this ratio for others. Nothing else is cropped.
+spec::TrialSpec ten_crop_input(spec::TrialSpec spec);
+
+// Copies crop `crop` (0 to 9) of the valid images of `whole` to `part`, whose images are smaller and of the same type.
+void copy_crop(Batch& whole, int crop, Batch& part);
 
 }  // namespace chexbench::bench

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/nccl/cuda_check.hpp"
+#include "comm/nccl/nccl_comm.hpp"
 #include "core/reducer.hpp"
 
 namespace chexbench::comm::nccl {

@@ -1,6 +1,6 @@
 #include "comm/nccl/cuda_copies.hpp"
 
-#include "comm/nccl/cuda_check.hpp"
+#include "comm/nccl/nccl_comm.hpp"
 
 namespace chexbench::comm::nccl {
 namespace {

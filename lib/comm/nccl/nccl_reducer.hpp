@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "comm/nccl/bucket_clock.hpp"
-#include "comm/nccl/cuda_check.hpp"
 #include "comm/nccl/nccl_comm.hpp"
 #include "core/reducer.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/schemes/wire.hpp"
+#include "comm/schemes/transport.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::comm {

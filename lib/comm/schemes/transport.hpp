@@ -6,6 +6,8 @@
 #include <functional>
 #include <span>
 
+#include "spec/trial_spec.hpp"
+
 namespace chexbench::comm {
 
 // Returns true once the message is complete, so that its bytes may be used again. Must be polled on one thread until
@@ -21,5 +23,12 @@ class Transport {
   virtual Transfer send(int peer, std::span<const std::byte> bytes) = 0;
   virtual Transfer receive(int peer, std::span<std::byte> bytes) = 0;
 };
+
+// Converts gradients to and from the 16-bit types in which they may be sent between ranks (comm.gradient_dtype).
+
+// `dtype` is one of the 16-bit types, and `wire` has spec::gradient_bytes(dtype) bytes per value. Narrowing rounds as
+// in core/half.hpp: to nearest, ties to even; values that are too large become infinity. Pure.
+void pack(std::span<const float> values, spec::GradientDtype dtype, std::span<std::byte> wire);
+void unpack(std::span<const std::byte> wire, spec::GradientDtype dtype, std::span<float> values);
 
 }  // namespace chexbench::comm

@@ -21,7 +21,7 @@
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
 #include "image/decoded_image.hpp"
-#include "image/tensor_maker.hpp"
+#include "image/preprocess.hpp"
 
 namespace chexbench::dataset {
 namespace {

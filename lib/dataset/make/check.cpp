@@ -22,7 +22,7 @@
 #include "formats/record.hpp"
 #include "formats/shards.hpp"
 #include "image/png/png_file.hpp"
-#include "image/tensor_maker.hpp"
+#include "image/preprocess.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {

@@ -20,13 +20,10 @@
 #include "core/parallel.hpp"
 #include "core/printable.hpp"
 #include "core/random.hpp"
-#include "core/utf8.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/make/cached_writer.hpp"
-#include "dataset/make/dicom_to_png.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/record.hpp"
-#include "formats/record_writer.hpp"
 #include "formats/shards.hpp"
 #include "image/dicom/dicom_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
@@ -296,6 +293,17 @@ formats::Conversion convert_data_set(const ConvertOptions& options) {
   std::error_code ignored;
   if (fs::remove(unfinished, ignored)) sync_folder_of(unfinished);  // or it is back after a loss of power
   return conversion;
+}
+
+std::span<const std::byte> DicomToPng::run(std::span<const std::byte> dicom, const std::string& name) {
+  if (!decoder_) decoder_ = image::make_decoder(spec::DecoderKind::fast);
+  const image::DecodedImage image = decoder_->decode(dicom, name);
+  pixels_.clear();
+  for (int y = 0; y < image.height; ++y) {
+    const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
+    pixels_.insert(pixels_.end(), row, row + image.width);
+  }
+  return writer_.encode(pixels_, image.width, image.height, image::PngStyle::published);
 }
 
 }  // namespace chexbench::dataset

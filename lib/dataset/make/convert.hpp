@@ -4,12 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dataset/dataset.hpp"
 #include "formats/manifest.hpp"
+#include "image/decoder.hpp"
 #include "image/pixel_spec.hpp"
+#include "image/png/png_writer.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::dataset {
@@ -44,5 +48,21 @@ formats::Conversion begin_conversion(const ConvertOptions& options, const Datase
 // @throws OutputError if a file cannot be written, or there are shards of a conversion into another number
 // @throws InterruptedError after a signal
 formats::Conversion convert_data_set(const ConvertOptions& options);
+
+// Takes the pixels out of DICOM files.
+
+// Not thread-safe: use one per thread.
+class DicomToPng {
+ public:
+  // Returns a PNG of the gray values that the decoder makes of the file, so that both give the same tensors, and
+  // nothing else of it. The result is valid until the next call. `name` is the file's name for messages.
+  // @throws DataError as image::Decoder::decode()
+  std::span<const std::byte> run(std::span<const std::byte> dicom, const std::string& name);
+
+ private:
+  std::unique_ptr<image::Decoder> decoder_;
+  std::vector<std::uint8_t> pixels_;
+  image::PngWriter writer_;
+};
 
 }  // namespace chexbench::dataset

@@ -6,7 +6,7 @@
 
 #include "core/printable.hpp"
 #include "core/text.hpp"
-#include "formats/json_file.hpp"
+#include "formats/manifest.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/status_line.hpp"
+#include "core/terminal.hpp"
 
 namespace chexbench::dataset {
 

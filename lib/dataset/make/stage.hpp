@@ -59,4 +59,12 @@ struct StagingCost {
 // their copies took. Thread-safe.
 std::optional<StagingCost> staging_cost(const storage::DataRoot& root, spec::Split split, spec::DataFormat format);
 
+// The record that a staging leaves in its folder: a JSON file that says what was copied and how long it took.
+
+// Returns FOLDER/staged-SPLIT-FORMAT.json, the path of the record.
+std::string staging_record_path(const std::string& folder, spec::Split split, spec::DataFormat format);
+
+// Writes the record to the path staging.record. @throws OutputError if it cannot be written
+void write_staging_record(const Staging& staging, const spec::DataSpec& spec);
+
 }  // namespace chexbench::dataset

@@ -15,7 +15,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "dataset/make/progress.hpp"
-#include "formats/record_writer.hpp"
+#include "formats/record.hpp"
 #include "image/jpeg/jpeg_writer.hpp"
 #include "storage/url.hpp"
 

@@ -20,4 +20,10 @@ struct ChestScene {
 // everywhere. Thread-safe.
 void render_chest(const ChestScene& scene, int size, std::vector<std::uint8_t>& pixels);
 
+// Draws the smooth part of a synthetic chest X-ray: body, lungs, heart, ribs, and what each finding adds to them.
+
+// Returns the brightness, about 0..255, at `side` x `side` points that span the image from edge to edge, row by row.
+// `side` is at least 2. Thread-safe.
+std::vector<float> draw_anatomy(const ChestScene& scene, int side);
+
 }  // namespace chexbench::dataset

@@ -2,8 +2,7 @@
 #include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/gpus.hpp"
-#include "engine/kernel_sweep.hpp"
-#include "engine/plan_sweep.hpp"
+#include "engine/sweeps.hpp"
 
 namespace chexbench::engine {
 namespace {

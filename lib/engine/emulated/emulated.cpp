@@ -22,7 +22,7 @@
 #include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
-#include "spec/slowed.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::engine::emulated {
 namespace {

@@ -1,7 +1,7 @@
 #include "engine/onednn/activation_op.hpp"
 
 #include "engine/dropout.hpp"
-#include "engine/onednn/gradient_sum.hpp"
+#include "engine/onednn/weight_gradient.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/onednn/op.hpp"
-#include "engine/onednn/pass_mode.hpp"
 
 namespace chexbench::engine::onednn {
 

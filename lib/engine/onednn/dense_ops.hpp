@@ -6,7 +6,7 @@
 // channel.
 #pragma once
 
-#include "engine/onednn/norm_state.hpp"
+#include "engine/onednn/norm_op.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -1,12 +1,20 @@
 #include "engine/onednn/device.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <latch>
+#include <thread>
+#include <unordered_map>
+#include <vector>
 
+#include "core/clock.hpp"
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
 #include "engine/onednn/parallel.hpp"
+#include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -75,6 +83,50 @@ std::string device_text(const Device& device) {
   const dnnl_version_t* const version = dnnl_version();
   return fmt::format("{}, {}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
                      version->major, version->minor, version->patch, parallel_threads());
+}
+
+void check_headroom() {
+  // A generated kernel takes 256 KiB to 1 MiB, and the first product of matrices generates about twenty.
+  constexpr std::size_t kBytes = std::size_t{32} << 20;
+  void* const block = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(block, kBytes);  // never touched, so it took a microsecond and no page
+}
+
+void check_threads(int team) {
+  std::latch all(1);
+  std::vector<std::jthread> threads;
+  try {
+    for (int i = 1; i < team; ++i) threads.emplace_back([&all] { all.wait(); });
+  } catch (...) {
+    all.count_down();
+    throw;
+  }
+  all.count_down();
+}
+
+double matmul_gflops(const Device& device) {
+  constexpr int kSide = 2048;
+  constexpr int kTries = 6;
+  using dnnl::memory;
+  const memory::dims sides{kSide, kSide};
+  const memory::desc any(sides, device.data_type(), memory::format_tag::any);
+  const auto desc = describe<dnnl::matmul>(device.engine, {}, any, any, any);
+  memory a(desc.src_desc(), device.engine), b(desc.weights_desc(), device.engine), c(desc.dst_desc(), device.engine);
+  // Uninitialized memory could hold denormal numbers, which are slow; zeros are as fast as ordinary numbers.
+  for (const memory* operand : {&a, &b}) {
+    auto* const bytes = static_cast<std::byte*>(operand->get_data_handle());
+    std::fill_n(bytes, operand->get_desc().get_size(), std::byte{0});
+  }
+  const dnnl::matmul matmul(desc);
+  const std::unordered_map<int, memory> arguments{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
+  double best_s = 1e9;
+  for (int i = 0; i < kTries; ++i) {
+    const double begin_s = now_s();
+    matmul.execute(device.stream, arguments);
+    best_s = std::min(best_s, now_s() - begin_s);
+  }
+  return 2.0 * kSide * kSide * kSide / best_s * 1e-9;
 }
 
 }  // namespace chexbench::engine::onednn

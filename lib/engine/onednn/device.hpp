@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dnnl.hpp>
+#include <new>
 
 #include "engine/onednn/kernels.hpp"
 #include "model/graph.hpp"
@@ -44,5 +45,34 @@ Device fit_to_network(Device device, const model::Graph& graph);
 // Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads". If it is fitted to a network that
 // runs on AMX, AMX is named.
 std::string device_text(const Device& device);
+
+// Whether there is memory left for what oneDNN and OpenMP allocate themselves. oneDNN 2.6 writes through a null pointer
+// where its code generator gets none, and libgomp ends the process where a thread cannot start, so they are not called
+// when memory is that short.
+
+// @throws std::bad_alloc if the system does not grant a block larger than what creating a primitive takes
+void check_headroom();
+
+// Starts and ends as many threads as a team has beside the calling one. @throws std::system_error if one cannot start
+void check_threads(int team);
+
+// Checks the headroom and calls `body`. @throws std::bad_alloc also where oneDNN runs out of memory in it
+template <typename Body>
+auto with_headroom(const Body& body) {
+  check_headroom();
+  try {
+    return body();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
+    check_headroom();  // some of its functions call a lack of memory something else
+    throw;
+  }
+}
+
+// Measures the speed of a large matrix product on the engine's threads, as a yardstick for the speed of training.
+
+// Returns the GFLOP/s of the fastest of six products of 2048 x 2048 matrices of the device's type, computed by oneDNN
+// on the threads of parallel.hpp. Takes about a second.
+double matmul_gflops(const Device& device);
 
 }  // namespace chexbench::engine::onednn

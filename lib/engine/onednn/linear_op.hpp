@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "engine/onednn/op.hpp"
-#include "engine/onednn/pass_mode.hpp"
 
 namespace chexbench::engine::onednn {
 

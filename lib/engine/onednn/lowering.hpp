@@ -7,7 +7,6 @@
 
 #include "engine/onednn/dense_ops.hpp"
 #include "engine/onednn/op.hpp"
-#include "engine/onednn/pass_mode.hpp"
 #include "model/graph.hpp"
 
 namespace chexbench::engine::onednn {

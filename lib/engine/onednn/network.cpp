@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/onednn/headroom.hpp"
+#include "engine/onednn/device.hpp"
 #include "engine/onednn/lowering.hpp"
 
 namespace chexbench::engine::onednn {

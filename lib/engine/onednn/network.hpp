@@ -9,8 +9,7 @@
 #include "core/clock.hpp"
 #include "engine/dropout.hpp"
 #include "engine/onednn/op.hpp"
-#include "engine/onednn/pass_mode.hpp"
-#include "engine/op_time.hpp"
+#include "engine/step_parts.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::onednn {

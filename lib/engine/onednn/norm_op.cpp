@@ -1,6 +1,9 @@
 #include "engine/onednn/norm_op.hpp"
 
-#include "engine/onednn/gradient_sum.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "engine/onednn/weight_gradient.hpp"
 
 namespace chexbench::engine::onednn {
 
@@ -80,6 +83,104 @@ void NormOp::backward() {
       x_.division(), [&](Work work, ChannelSums& sums) { kernels.gradient_sums(norm, work, sums.first, sums.second); },
       [&](int block, const ChannelSums& sums) { state_.set_gradients(block, sums, count()); },
       [&](Work work) { kernels.gradient_apply(norm, input, work); });
+}
+
+namespace {
+
+constexpr double kMomentum = 0.1;  // share of the new batch in the running statistics; PyTorch's default
+
+std::size_t padded(int channels) {
+  return static_cast<std::size_t>((channels + kMaxBlock - 1) / kMaxBlock) * kMaxBlock;
+}
+
+}  // namespace
+
+Moments Moments::of(double sum, double sum_squares, double count) {
+  const double mean = sum / count;
+  return {mean, std::max(sum_squares / count - mean * mean, 0.0)};
+}
+
+NormState::NormState(const model::Layer& layer, int block, const PassMode& mode)
+    : name_(layer.name),
+      channels_(layer.channels),
+      block_(block),
+      mode_(mode),
+      epsilon_(layer.epsilon),
+      running_mean_(padded(channels_)),
+      running_variance_(padded(channels_), 1.0f),
+      mean_(padded(channels_)),
+      inverse_deviation_(padded(channels_)),
+      scale_(padded(channels_)),
+      shift_(padded(channels_)),
+      b_(padded(channels_)),
+      c_(padded(channels_)) {}
+
+void NormState::add_parameters(ParameterStore& store) {
+  weight_ = &store.add_vector({name_ + ".weight", {channels_}});
+  bias_ = &store.add_vector({name_ + ".bias", {channels_}});
+}
+
+std::vector<BufferSlot> NormState::buffers() {
+  return {{{name_ + ".running_mean", {channels_}}, &running_mean_},
+          {{name_ + ".running_var", {channels_}}, &running_variance_}};
+}
+
+void NormState::update_running(int channel, double mean, double variance, double count) {
+  const auto i = static_cast<std::size_t>(channel);
+  const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
+  running_mean_[i] = static_cast<float>((1 - kMomentum) * static_cast<double>(running_mean_[i]) + kMomentum * mean);
+  running_variance_[i] =
+      static_cast<float>((1 - kMomentum) * static_cast<double>(running_variance_[i]) + kMomentum * unbiased);
+}
+
+void NormState::set_affine(int channel, double mean, double variance) {
+  const auto i = static_cast<std::size_t>(channel);
+  const double inverse = 1.0 / std::sqrt(variance + epsilon_);
+  const double scale = static_cast<double>(weight_->weights[i]) * inverse;
+  mean_[i] = static_cast<float>(mean);
+  inverse_deviation_[i] = static_cast<float>(inverse);
+  scale_[i] = static_cast<float>(scale);
+  shift_[i] = static_cast<float>(static_cast<double>(bias_->weights[i]) - mean * scale);
+}
+
+void NormState::set_from_sums(int block, const ChannelSums& sums, double count) {
+  float mean[kMaxBlock], variance[kMaxBlock];
+  for (int lane = 0; lane < block_; ++lane) {
+    const Moments moments = Moments::of(sums.first[lane], sums.second[lane], count);
+    mean[lane] = static_cast<float>(moments.mean);
+    variance[lane] = static_cast<float>(moments.variance);
+  }
+  set_from_statistics(block, mean, variance, count);
+}
+
+void NormState::set_from_statistics(int block, const float* mean, const float* variance, double count) {
+  const int first = block * block_;
+  for (int channel = first; channel < std::min(first + block_, channels_); ++channel) {
+    const auto i = static_cast<std::size_t>(channel);
+    const int lane = channel - first;
+    if (mode_.running_statistics) {
+      set_affine(channel, static_cast<double>(running_mean_[i]), static_cast<double>(running_variance_[i]));
+    } else {
+      update_running(channel, static_cast<double>(mean[lane]), static_cast<double>(variance[lane]), count);
+      set_affine(channel, static_cast<double>(mean[lane]), static_cast<double>(variance[lane]));
+    }
+  }
+}
+
+void NormState::set_gradients(int block, const ChannelSums& sums, double count) {
+  const int first = block * block_;
+  for (int channel = first; channel < std::min(first + block_, channels_); ++channel) {
+    const auto i = static_cast<std::size_t>(channel);
+    const int lane = channel - first;
+    const double inverse = static_cast<double>(inverse_deviation_[i]);
+    weight_->gradient[i] = static_cast<float>(sums.second[lane] * inverse);
+    bias_->gradient[i] = static_cast<float>(sums.first[lane]);
+    if (mode_.running_statistics) continue;  // b and c stay 0: running statistics do not depend on x
+    const double a = static_cast<double>(scale_[i]);
+    const double b = -a * inverse * inverse * sums.second[lane] / count;
+    b_[i] = static_cast<float>(b);
+    c_[i] = static_cast<float>(-a * sums.first[lane] / count - b * static_cast<double>(mean_[i]));
+  }
 }
 
 }  // namespace chexbench::engine::onednn

@@ -1,9 +1,69 @@
 // Batch norm fused with the residual add and the activation after it: y = activation(norm(x) + residual).
 #pragma once
 
-#include "engine/onednn/norm_state.hpp"
+#include <vector>
+
+#include "engine/onednn/op.hpp"
+#include "engine/onednn/parallel.hpp"
 
 namespace chexbench::engine::onednn {
+
+// The per-channel part of a batch norm: statistics, running averages, and the factors that the kernels multiply by.
+// Formulas as in PyTorch, after Ioffe and Szegedy, "Batch normalization", ICML 2015.
+
+// Calls for different blocks may run on different threads at the same time. The arrays that scale(), shift(), mean(),
+// b(), c() and gradient_factor() point to have one f32 value per channel, are padded with zeros to a multiple of
+// kMaxBlock channels, and stay valid as long as the state.
+class NormState {
+ public:
+  // `block` is the number of channels per block. `mode` must outlive the state.
+  NormState(const model::Layer& layer, int block, const PassMode& mode);
+
+  // Adds weight and bias to the store. Must be called in the order of backward (Op::plan_backward).
+  void add_parameters(ParameterStore& store);
+  // The running mean and the running variance, which is unbiased. They start at 0 and 1.
+  std::vector<BufferSlot> buffers();
+
+  // Sets scale, shift and mean of the channels of `block` from the sums (first) and the sums of squares (second) of the
+  // batch's `count` values per channel, and updates the running statistics with momentum 0.1. If the mode asks for
+  // running statistics, uses these instead and leaves them unchanged.
+  void set_from_sums(int block, const ChannelSums& sums, double count);
+  // Does the same with known statistics: the mean and the biased variance of each channel of the block.
+  void set_from_statistics(int block, const float* mean, const float* variance, double count);
+
+  // Computes the gradients of weight and bias of the channels of `block`, and b and c of NormInputGradient, from the
+  // sums of g (first) and of g * (x - mean) (second). If the mode asks for running statistics, b and c stay 0.
+  void set_gradients(int block, const ChannelSums& sums, double count);
+  // a of NormInputGradient. It equals scale, so unlike b and c it is known before the sums.
+  const float* gradient_factor() const { return scale_.data(); }
+
+  const float* scale() const { return scale_.data(); }
+  const float* shift() const { return shift_.data(); }
+  const float* mean() const { return mean_.data(); }
+  const float* b() const { return b_.data(); }
+  const float* c() const { return c_.data(); }
+
+ private:
+  void update_running(int channel, double mean, double variance, double count);
+  void set_affine(int channel, double mean, double variance);
+
+  const std::string name_;
+  const int channels_;
+  const int block_;
+  const PassMode& mode_;
+  const double epsilon_;
+  ParameterSlot* weight_ = nullptr;
+  ParameterSlot* bias_ = nullptr;
+  std::vector<float> running_mean_, running_variance_;
+  std::vector<float> mean_, inverse_deviation_, scale_, shift_, b_, c_;  // scale_ is also a
+};
+
+// Mean and biased variance, from the sum and the sum of squares of `count` values.
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+  static Moments of(double sum, double sum_squares, double count);
+};
 
 // Saves memory in backward: the gradient of x overwrites x. If there is a residual, the masked gradient of y, which is
 // the residual's gradient, overwrites the first gradient of y.

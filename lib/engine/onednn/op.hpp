@@ -2,6 +2,7 @@
 // memory which the planner has laid out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class Op {
   virtual ~Op() = default;
   // What it computes, for times by kind: "convolution 3x3".
   virtual std::string kind() const = 0;
-  // Whether it computes gradients by Winograd's algorithm (winograd.hpp).
+  // Whether it computes gradients by Winograd's algorithm (convolution_op.hpp).
   virtual bool uses_winograd() const { return false; }
   // Tells the planner which tensors forward() reads and writes.
   virtual void plan_forward(Planner& planner) = 0;
@@ -54,6 +55,16 @@ class Op {
   // Bytes of the shared scratchpad that the op needs while it runs, after it was planned; all ops use the same one in
   // turn.
   virtual std::size_t scratchpad_bytes() const { return 0; }
+};
+
+// The settings that distinguish a training pass, a pass with frozen batch norms, and an evaluation.
+
+// Ops keep a reference to the network's PassMode and read it in every pass.
+struct PassMode {
+  bool running_statistics = false;  // batch norms normalize by them and do not update them
+  bool drops = true;                // dropout layers drop values
+  std::uint64_t batch_seed = 0;     // dropout_batch_seed() of this batch
+  bool any_threads = false;         // the same bits on any number of threads, even if that takes longer
 };
 
 }  // namespace chexbench::engine::onednn

@@ -8,7 +8,7 @@
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
-#include "engine/onednn/headroom.hpp"
+#include "engine/onednn/device.hpp"
 #include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/onednn/device.hpp"
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 
 namespace chexbench::engine::onednn {
 

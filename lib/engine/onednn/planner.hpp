@@ -10,7 +10,7 @@
 
 #include "core/allocator.hpp"
 #include "engine/onednn/device.hpp"
-#include "engine/onednn/division.hpp"
+#include "engine/onednn/parallel.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -1,6 +1,6 @@
 #include "engine/onednn/pool_ops.hpp"
 
-#include "engine/onednn/gradient_sum.hpp"
+#include "engine/onednn/weight_gradient.hpp"
 
 namespace chexbench::engine::onednn {
 

@@ -11,7 +11,7 @@
 #include "engine/checks.hpp"
 #include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
-#include "engine/onednn/headroom.hpp"
+#include "engine/onednn/device.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/upload.hpp"

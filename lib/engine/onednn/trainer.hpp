@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/loss_rule.hpp"
-#include "engine/onednn/accumulation.hpp"
 #include "engine/onednn/buckets.hpp"
 #include "engine/onednn/network.hpp"
 #include "engine/onednn/optimizer.hpp"
@@ -10,7 +9,7 @@
 
 namespace chexbench::engine::onednn {
 
-// Implements the contracts of engine.hpp and epoch_training.hpp. All of a step's work is done when step() returns, so
+// Implements the contracts of engine.hpp and training_engine.hpp. All of a step's work is done when step() returns, so
 // finish() has nothing to wait for. All functions must be called from the thread that constructed the engine, since the
 // OpenMP team belongs to that thread.
 class OnednnEngine final : public TrainingEngine {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/onednn/convolution_op.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/primitive_descs.hpp"
-#include "engine/onednn/winograd.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {

@@ -3,9 +3,11 @@
 
 #include <curl/curl.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "storage/environment.hpp"
 #include "storage/retry.hpp"
 
 namespace chexbench::storage {
@@ -26,5 +28,12 @@ void set_connection(CURL* handle, const std::string& url, const RetryPolicy& lim
 
 // The milliseconds of a time limit, which for libcurl may not be 0: that is no limit.
 long milliseconds(double seconds);
+
+// Finds the certificate authorities to trust.
+
+// Returns the file that AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names, in this order, or else the file in which
+// one of the known distributions keeps its authorities; "" if there is none, so that libcurl takes the one it was built
+// for. `root` stands for "/" in tests. Thread-safe.
+std::string trusted_certificates(const Environment& environment, const std::filesystem::path& root = "/");
 
 }  // namespace chexbench::storage

@@ -50,7 +50,7 @@ struct HttpRequest {
   PlacedBody* into = nullptr;  // where the answer can stay, if that is known before
 };
 
-// The outcome of one request. Texts of the server are as it wrote them: shown.hpp makes them safe to print.
+// The outcome of one request. Texts of the server are as it wrote them: listed_names.hpp makes them safe to print.
 struct HttpReply {
   int status = 0;                       // 0: no answer
   std::string failure;                  // why the answer is not complete, without secrets; empty: it is complete

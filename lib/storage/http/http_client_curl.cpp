@@ -19,8 +19,7 @@
 #include "storage/http/http_headers.hpp"
 #include "storage/http/http_line.hpp"
 #include "storage/http/redirects.hpp"
-#include "storage/http/trusted_certificates.hpp"
-#include "storage/shown.hpp"
+#include "storage/listed_names.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
-#include "storage/growing_bytes.hpp"
+#include "storage/file_bytes.hpp"
 #include "storage/http/http_headers.hpp"
 #include "storage/limits.hpp"
-#include "storage/shown.hpp"
+#include "storage/listed_names.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -16,7 +16,6 @@
 #include "storage/known_versions.hpp"
 #include "storage/range_pieces.hpp"
 #include "storage/retry.hpp"
-#include "storage/retry_notes.hpp"
 
 namespace chexbench::storage {
 

@@ -2,6 +2,7 @@
 // http.server, and those that link by whole paths, as IIS does.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,11 @@ namespace chexbench::storage {
 // Skips all other links. Reports no sizes, because each server writes them in its own way.
 // @throws DataError if there are more than kMostEntries; the message does not name the page
 std::vector<StoreEntry> parse_index_page(std::string_view html, std::string_view url);
+
+// Decodes the entities by which HTML and XML write the characters of their markup.
+
+// Returns the text with each entity of < > " ' and &, by name or by number, replaced by its character. Other entities
+// stay as they are. Takes time in proportion to the text.
+std::string without_entities(std::string_view text);
 
 }  // namespace chexbench::storage

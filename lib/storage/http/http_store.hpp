@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/thread_pool.hpp"
+#include "core/parallel.hpp"
 #include "spec/trial_spec.hpp"
 #include "storage/http/http_fetcher.hpp"
 #include "storage/range_stream.hpp"

@@ -19,7 +19,6 @@
 
 #include "core/clock.hpp"
 #include "storage/limits.hpp"
-#include "storage/nfs/nfs_answers.hpp"
 #include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 #include "storage/nfs/nfs_reader.hpp"

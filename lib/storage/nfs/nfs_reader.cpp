@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "storage/nfs/nfs_answers.hpp"
 #include "storage/nfs/nfs_compound.hpp"
 
 namespace chexbench::storage {

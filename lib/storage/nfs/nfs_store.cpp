@@ -14,14 +14,13 @@
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/numbers.hpp"
-#include "core/thread_pool.hpp"
-#include "storage/growing_bytes.hpp"
+#include "core/parallel.hpp"
+#include "storage/file_bytes.hpp"
 #include "storage/known_versions.hpp"
 #include "storage/limits.hpp"
 #include "storage/listed_names.hpp"
 #include "storage/range_stream.hpp"
-#include "storage/retry_notes.hpp"
-#include "storage/shown.hpp"
+#include "storage/retry.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -1,9 +1,13 @@
 #include "verbs/diagnose/diagnose.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
+#include "analysis/utilization.hpp"
 #include "measure/statistics.hpp"
+#include "results/figures.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -106,6 +110,156 @@ Diagnosis diagnose(const StepLog& log) {
   diagnosis.findings = diagnosis_findings(diagnosis);
   for (const std::string& note : log.notes) diagnosis.findings.push_back({.kind = "how_read", .text = note});
   return diagnosis;
+}
+
+namespace {
+
+constexpr double kWorthSaying = 0.02;     // share of the time from which epoch starts and outliers are mentioned
+constexpr double kSlowRankWait = 0.05;    // a slow rank's wait share exceeds that of the others by this much
+constexpr double kSlowRankFactor = 1.05;  // or its mean step is this many times that of the others
+constexpr std::size_t kFewestSteps = 15;  // of a rank, without first ones of epochs: fewer can be one burst
+constexpr const char* kName = "This training";
+
+double in_percent(double share) { return 100 * share; }
+
+results::Finding verdict(const Diagnosis& diagnosis) {
+  const double now = diagnosis.images_per_s;
+  if (!diagnosis.images_per_s_without_wait) {
+    return {.kind = "starved",
+            .text = fmt::format("{} starves its accelerator: a rank's steps hold nothing but the wait for batches; {} "
+                                "{}/s is what the input delivers.",
+                                kName, analysis::rate(now), diagnosis.unit)};
+  }
+  const double most = *diagnosis.images_per_s_without_wait;
+  const analysis::Waiting waiting{.name = kName,
+                                  .wait_share = diagnosis.wait_share,
+                                  .images_per_s = now,
+                                  .images_per_s_without_wait = most,
+                                  .unit = diagnosis.unit};
+  if (diagnosis.wait_share >= analysis::kStarvedShare)
+    return {.kind = "starved", .text = analysis::starved_sentence(waiting)};
+  if (diagnosis.least_waits) {
+    return {.kind = "unknown",
+            .text = fmt::format("{} waits for batches that are later than others for {:.1f} % of the time, {} {}/s; "
+                                "whether every batch is late, its log does not say.",
+                                kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit)};
+  }
+  if (diagnosis.wait_share <= results::kFedShare) return {.kind = "fed", .text = analysis::fed_sentence(waiting)};
+  return {.kind = "waits",
+          .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s, of at most {} without the "
+                              "wait.",
+                              kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit,
+                              analysis::rate(most))};
+}
+
+// If the accelerator waits for its input, the input delivers exactly the images that are trained on now.
+void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  const std::string& kind = findings.front().kind;
+  if (kind == "fed" || kind == "unknown" || !diagnosis.images_per_s_without_wait) return;
+  const double most = *diagnosis.images_per_s_without_wait;
+  const auto ranks = static_cast<double>(diagnosis.ranks.size());
+  const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", analysis::rate(most / ranks));
+  findings.push_back({.kind = "needed_rate",
+                      .text = fmt::format("An input of {} {}/s{} would feed it: {:.2f} times what it delivers now.",
+                                          analysis::rate(most), diagnosis.unit, each, most / diagnosis.images_per_s)});
+}
+
+void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  if (diagnosis.epoch_start_share < kWorthSaying) return;
+  const double each_s = diagnosis.epoch_start_extra_s / static_cast<double>(diagnosis.epoch_starts);
+  const bool waits = diagnosis.epoch_start_wait_s > diagnosis.epoch_start_extra_s / 2;
+  const char* advice =
+      waits ? "an input that starts anew each epoch fills its buffers again; keep its workers (PyTorch: "
+              "persistent_workers=True), or repeat the data set inside it (tf.data: repeat(), and steps_per_epoch)"
+            : "and little of it is wait: look at what runs between epochs";
+  findings.push_back({.kind = "epoch_starts",
+                      .text = fmt::format("The first step of an epoch takes {:.2g} s more than the others, {:.0f} % of "
+                                          "all time: {}.",
+                                          each_s, in_percent(diagnosis.epoch_start_share), advice)});
+}
+
+void find_outliers(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  double time_s = 0;
+  double wait_s = 0;
+  std::size_t number = 0;
+  for (const Outlier& outlier : diagnosis.outliers) {
+    if (outlier.first_of_epoch) continue;
+    ++number;
+    time_s += outlier.step.step_s;
+    wait_s += outlier.step.wait_s;
+  }
+  double all_s = 0;
+  for (const RankDiagnosis& rank : diagnosis.ranks) all_s += rank.time_s;
+  if (time_s < kWorthSaying * all_s) return;
+  findings.push_back(
+      {.kind = "outliers",
+       .text =
+           fmt::format("{} of {} steps take more than {:.0f} times the median step, and {:.0f} % of the time; {:.0f} "
+                       "% of that is wait{}.",
+                       number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, in_percent(time_s / all_s),
+                       in_percent(wait_s / time_s),
+                       wait_s > time_s / 2 ? ": batches come in bursts, or storage stalls"
+                                           : ": look at what runs between steps (checkpoints, validation, logging)")});
+}
+
+// Returns the median over all ranks except one.
+template <class Get>
+double of_the_others(const Diagnosis& diagnosis, const RankDiagnosis& one, Get get) {
+  std::vector<double> values;
+  for (const RankDiagnosis& rank : diagnosis.ranks) {
+    if (&rank != &one) values.push_back(get(rank));
+  }
+  return measure::median(values);
+}
+
+void find_slow_rank(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  if (diagnosis.ranks.size() < 2) return;
+  const auto wait_share = [](const RankDiagnosis& rank) { return rank.wait_share(); };
+  const auto step_s = [](const RankDiagnosis& rank) { return rank.mean_step_s(); };
+  const RankDiagnosis& waiting = *std::ranges::max_element(diagnosis.ranks, {}, wait_share);
+  const double other_share = of_the_others(diagnosis, waiting, wait_share);
+  if (waiting.wait_share() - other_share >= kSlowRankWait) {
+    findings.push_back(
+        {.kind = "slow_rank",
+         .text =
+             fmt::format("Rank {} waits for its input for {:.0f} % of the time, the others for {:.0f} % (median): its "
+                         "input is slower, and the others wait for it where gradients are summed.",
+                         waiting.rank, in_percent(waiting.wait_share()), in_percent(other_share))});
+    return;
+  }
+  const RankDiagnosis& slow = *std::ranges::max_element(diagnosis.ranks, {}, step_s);
+  const double other_s = of_the_others(diagnosis, slow, step_s);
+  if (slow.mean_step_s() < kSlowRankFactor * other_s) return;
+  findings.push_back(
+      {.kind = "slow_rank",
+       .text = fmt::format("Rank {} takes {:.3g} s a step, the others {:.3g} s (median), and does not wait "
+                           "for its input longer than they do: look at its accelerator.",
+                           slow.rank, slow.mean_step_s(), other_s)});
+}
+
+// Comes first, as it makes all other findings uncertain.
+void find_small_sample(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  const std::size_t fewest = std::ranges::min(diagnosis.ranks, {}, &RankDiagnosis::steps).steps;
+  if (fewest >= kFewestSteps) return;
+  findings.insert(
+      findings.begin(),
+      {.kind = "sample_too_small",
+       .text = fmt::format("The sample is too small to be sure of what follows: a rank has {} step{} besides "
+                           "the first ones of epochs, and loaders deliver in bursts; log at least {}.",
+                           fewest, fewest == 1 ? "" : "s", kFewestSteps)});
+  for (results::Finding& finding : findings) finding.grade = results::Grade::sample_too_small;
+}
+
+}  // namespace
+
+std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
+  std::vector<results::Finding> findings{verdict(diagnosis)};
+  find_needed_rate(diagnosis, findings);
+  find_slow_rank(diagnosis, findings);
+  find_epoch_starts(diagnosis, findings);
+  find_outliers(diagnosis, findings);
+  find_small_sample(diagnosis, findings);
+  return findings;
 }
 
 }  // namespace chexbench::verbs

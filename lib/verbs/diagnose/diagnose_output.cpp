@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "core/errors.hpp"
-#include "report/figure_text.hpp"
 #include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 

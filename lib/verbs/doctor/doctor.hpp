@@ -4,6 +4,7 @@
 #include <string>
 
 #include "comm/communicator.hpp"
+#include "measure/surroundings.hpp"
 #include "measure/system_files.hpp"
 #include "verbs/doctor/doctor_result.hpp"
 
@@ -24,5 +25,10 @@ Doctor examine(const DoctorRequest& request, comm::World& world);
 
 // Returns whether this machine has a GPU and something does not fit together. Without a GPU, misfits do no harm.
 bool needs_mending(const Doctor& doctor);
+
+// The part of doctor's text about what surrounds a measurement: CPU settings, limits, memory, threads and data.
+
+// Returns one line per topic, and leaves out topics about which nothing is known.
+std::string surroundings_text(const measure::Surroundings& surroundings);
 
 }  // namespace chexbench::verbs

@@ -8,7 +8,7 @@
 #include "dataset/index.hpp"
 #include "report/csv_row.hpp"
 #include "report/curves_csv.hpp"
-#include "verbs/evaluate/evaluation_fields.hpp"
+#include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {
 namespace {

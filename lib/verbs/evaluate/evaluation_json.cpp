@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/published_aurocs.hpp"
+#include "analysis/learning.hpp"
 #include "report/html.hpp"
 #include "results/curves_json.hpp"
-#include "verbs/evaluate/evaluation_fields.hpp"
+#include "verbs/evaluate/evaluation_result.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/published_aurocs.hpp"
+#include "analysis/learning.hpp"
 #include "report/fitted_table.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernel_sweep.hpp"
+#include "engine/sweeps.hpp"
 
 namespace chexbench::verbs {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/tensor_info.hpp"
+#include "model/weights.hpp"
 #include "report/fitted_table.hpp"
 
 namespace chexbench::verbs {
@@ -46,5 +46,13 @@ struct ModelSummary {
 std::string model_table(const ModelSummary& network, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string model_json(const ModelSummary& network);
+
+// Computes the summary of a network from its graph.
+
+// Returns the summary of the network `name` for images of image_size x image_size; everything except chexbench_version
+// is filled. A pure function.
+// @throws SpecError if the name is unknown (the message suggests the nearest one), or the image size is too small for
+// it
+ModelSummary summarize_model(const std::string& name, int image_size);
 
 }  // namespace chexbench::verbs

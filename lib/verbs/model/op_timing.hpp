@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/op_time.hpp"
+#include "engine/step_parts.hpp"
 #include "report/fitted_table.hpp"
 #include "spec/trial_spec.hpp"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/plan_sweep.hpp"
+#include "engine/sweeps.hpp"
 
 namespace chexbench::verbs {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/derive.hpp"
-#include "analysis/disturbance.hpp"
 #include "analysis/grade.hpp"
 #include "analysis/verdict.hpp"
 #include "bench/plan.hpp"

@@ -15,10 +15,9 @@
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
-#include "core/utf8.hpp"
+#include "spec/document.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
-#include "spec/text_file.hpp"
 
 namespace chexbench::verbs {
 namespace {

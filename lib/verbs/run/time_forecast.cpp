@@ -22,7 +22,7 @@
 #include "spec/presets.hpp"
 #include "spec/profile.hpp"
 #include "verbs/probe/probe_spec.hpp"
-#include "verbs/run/memory_text.hpp"
+#include "verbs/run/dry_run.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -12,11 +12,11 @@
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
-#include "engine/epoch_training.hpp"
+#include "engine/training_engine.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 #include "model/weights.hpp"
-#include "verbs/selftest/precision_comparison.hpp"
+#include "verbs/selftest/comparison.hpp"
 
 namespace chexbench::verbs {
 namespace {

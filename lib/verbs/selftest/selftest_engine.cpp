@@ -12,7 +12,7 @@
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "model/weights.hpp"
-#include "spec/golden_engine.hpp"
+#include "spec/golden.hpp"
 #include "verbs/selftest/comparison.hpp"
 
 namespace chexbench::verbs {

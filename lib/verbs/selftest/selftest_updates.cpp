@@ -12,8 +12,8 @@
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/torch_update.hpp"
+#include "engine/training_engine.hpp"
 #include "model/weights.hpp"
 #include "verbs/selftest/comparison.hpp"
 

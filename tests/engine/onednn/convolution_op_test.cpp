@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "engine/onednn/parallel.hpp"
-#include "engine/onednn/winograd.hpp"
 #include "op_rig.hpp"
 
 namespace chexbench::engine::onednn {

@@ -9,8 +9,8 @@
 #include "core/affinity.hpp"
 #include "core/cpu_features.hpp"
 #include "engine/checkpoint_tensors.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/torch_update.hpp"
+#include "engine/training_engine.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::onednn {

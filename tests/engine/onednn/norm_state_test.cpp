@@ -1,4 +1,4 @@
-#include "engine/onednn/norm_state.hpp"
+#include "engine/onednn/norm_op.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,6 @@
 
 #include "core/errors.hpp"
 #include "engine/onednn/op.hpp"
-#include "engine/onednn/pass_mode.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::onednn {

@@ -6,7 +6,7 @@
 
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
-#include "engine/onednn/matmul_speed.hpp"
+#include "engine/onednn/device.hpp"
 #include "engine/onednn/trainer.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"

@@ -3,7 +3,7 @@
 
 #include "bench/training/checkpoint.hpp"
 #include "comm/single.hpp"
-#include "engine/epoch_training.hpp"
+#include "engine/training_engine.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
 #include "fuzz/safetensors_repair.hpp"

@@ -1,12 +1,11 @@
 // Golden files, which the selftest reads.
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
-#include "spec/golden_data.hpp"
-#include "spec/golden_engine.hpp"
+#include "spec/golden.hpp"
 
 namespace chexbench::fuzz {
 
-FUZZ_TARGET(golden_engine, "spec/golden_engine.cpp spec/golden_file.cpp spec/text_file.cpp") {
+FUZZ_TARGET(golden_engine, "spec/golden.cpp spec/golden.cpp spec/document.cpp") {
   const MemoryFile file(bytes);
   const auto golden = accepted({ExitCode::data}, [&] { return spec::load_engine_golden(file.path()); });
   if (!golden) return;
@@ -21,7 +20,7 @@ FUZZ_TARGET(golden_engine, "spec/golden_engine.cpp spec/golden_file.cpp spec/tex
   }
 }
 
-FUZZ_TARGET(golden_preprocess, "spec/golden_data.cpp spec/golden_file.cpp") {
+FUZZ_TARGET(golden_preprocess, "spec/golden.cpp spec/golden.cpp") {
   const MemoryFile file(bytes);
   const auto images = accepted({ExitCode::data}, [&] { return spec::load_preprocess_golden(file.path()); });
   if (!images) return;
@@ -32,7 +31,7 @@ FUZZ_TARGET(golden_preprocess, "spec/golden_data.cpp spec/golden_file.cpp") {
   }
 }
 
-FUZZ_TARGET(golden_interleave, "spec/golden_data.cpp spec/golden_file.cpp") {
+FUZZ_TARGET(golden_interleave, "spec/golden.cpp spec/golden.cpp") {
   const MemoryFile file(bytes);
   const auto cases = accepted({ExitCode::data}, [&] { return spec::load_interleave_golden(file.path()); });
   if (!cases) return;

@@ -4,7 +4,7 @@
 
 #include "dataset/index.hpp"
 #include "dataset/label_columns.hpp"
-#include "dataset/table_text.hpp"
+#include "dataset/table_rows.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
 
@@ -87,7 +87,7 @@ FUZZ_TARGET(nih_layout, "dataset/index.cpp dataset/image_files.cpp") {
 }
 
 // The first byte says what -1 and blanks mean.
-FUZZ_TARGET(chexpert_layout, "dataset/chexpert_layout.cpp dataset/observations.cpp dataset/table_rows.cpp") {
+FUZZ_TARGET(chexpert_layout, "dataset/chexpert_layout.cpp dataset/label_columns.cpp dataset/table_rows.cpp") {
   Input input(bytes);
   const auto meaning = static_cast<spec::UnclearLabel>(input.byte() % 4);
   const spec::LabelsSpec labels{.columns = input.line(), .uncertain = meaning, .blank = meaning};
@@ -98,7 +98,7 @@ FUZZ_TARGET(chexpert_layout, "dataset/chexpert_layout.cpp dataset/observations.c
 }
 
 // The first line is the table of labels, with '|' between its lines; the rest is that of splits.
-FUZZ_TARGET(mimic_layout, "dataset/mimic_layout.cpp dataset/observations.cpp dataset/table_rows.cpp") {
+FUZZ_TARGET(mimic_layout, "dataset/mimic_layout.cpp dataset/label_columns.cpp dataset/table_rows.cpp") {
   Input input(bytes);
   const std::string labels = input.line();
   std::string lines = labels;
@@ -110,7 +110,7 @@ FUZZ_TARGET(mimic_layout, "dataset/mimic_layout.cpp dataset/observations.cpp dat
 }
 
 // A compressed table, of which nothing but its text is taken.
-FUZZ_TARGET(packed_table, "dataset/table_text.cpp") {
+FUZZ_TARGET(packed_table, "dataset/table_rows.cpp") {
   const MemoryStore store({{"root/labels.csv.gz", bytes}});
   accepted({ExitCode::data}, [&] { return dataset::TableText(store, "root/labels.csv.gz").text().size(); });
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.hpp"
-#include "storage/http/entities.hpp"
 #include "storage/http/http_index.hpp"
 #include "storage/s3/s3_xml.hpp"
 #include "storage/url.hpp"
@@ -19,7 +18,7 @@ FUZZ_TARGET(s3_xml, "storage/s3/s3_xml.cpp") {
   require(code.size() <= 64 && is_word, "an error's code is no word");
 }
 
-FUZZ_TARGET(index_page, "storage/http/http_index.cpp storage/http/entities.cpp") {
+FUZZ_TARGET(index_page, "storage/http/http_index.cpp storage/http/http_index.cpp") {
   const std::string_view html = Input(bytes).text();
   const std::vector<storage::StoreEntry> entries = storage::parse_index_page(html, "http://host/set");  // never throws
   for (const storage::StoreEntry& entry : entries) {

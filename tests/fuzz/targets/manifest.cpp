@@ -6,7 +6,7 @@
 
 namespace chexbench::fuzz {
 
-FUZZ_TARGET(manifest, "formats/manifest.cpp formats/json_file.cpp") {
+FUZZ_TARGET(manifest, "formats/manifest.cpp formats/manifest.cpp") {
   const storage::DataRoot root("root", std::make_shared<MemoryStore>(
                                            std::map<std::string, Bytes>{{"root/tfrecord/train-manifest.json", bytes}}));
   const auto read = accepted({ExitCode::data}, [&] { return formats::read_manifest(root, spec::Split::train); });

@@ -35,7 +35,7 @@ class Connection {
 }  // namespace
 
 // The first byte says how much is read, and whether the rest is one answer, which gets a right mark, or several.
-FUZZ_TARGET(nfs_socket, "storage/nfs/nfs_answers.cpp storage/nfs/nfs_reader.cpp") {
+FUZZ_TARGET(nfs_socket, "storage/nfs/nfs_compound.cpp storage/nfs/nfs_reader.cpp") {
   Input input(bytes);
   const unsigned choice = input.byte();
   const Connection connection;

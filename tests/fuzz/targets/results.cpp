@@ -2,7 +2,7 @@
 #include "fuzz/fuzz.hpp"
 #include "report/json.hpp"
 #include "results/journal_line.hpp"
-#include "results/parse_report.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::fuzz {
 
@@ -20,7 +20,7 @@ FUZZ_TARGET(journal, "results/journal_line.cpp results/repeat_json.cpp") {
   }
 }
 
-FUZZ_TARGET(report, "results/parse_report.cpp results/repeat_json.cpp results/labels.cpp results/gpu_summary.cpp") {
+FUZZ_TARGET(report, "results/read.cpp results/repeat_json.cpp results/labels.cpp results/gpu_summary.cpp") {
   const std::string_view text = Input(bytes).text();
   accepted({ExitCode::data}, [&] { return results::experiment_from_json(text, "report.json"); });
   const auto report = accepted({ExitCode::data}, [&] { return results::report_from_json(text, "report.json"); });

@@ -68,7 +68,7 @@ FUZZ_TARGET(json_document, "spec/document.cpp") {
 }
 
 FUZZ_TARGET(experiment,
-            "spec/parse.cpp spec/draft.cpp spec/draft_keys.cpp spec/sweep.cpp spec/sweep_draft.cpp spec/values.cpp "
+            "spec/parse.cpp spec/draft.cpp spec/sweep_draft.cpp spec/sweep.cpp spec/sweep_draft.cpp spec/values.cpp "
             "spec/keys.cpp spec/contradictions.cpp spec/key_conditions.cpp spec/resolved.cpp",
             mutate_experiment) {
   Input input(bytes);

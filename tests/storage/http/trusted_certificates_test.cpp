@@ -1,4 +1,4 @@
-#include "storage/http/trusted_certificates.hpp"
+#include "storage/http/curl_parts.hpp"
 
 #include <gtest/gtest.h>
 

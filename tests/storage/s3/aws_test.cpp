@@ -8,7 +8,6 @@
 #include "storage/s3/aws_settings.hpp"
 #include "storage/s3/aws_signature.hpp"
 #include "storage/s3/s3_store.hpp"
-#include "storage/s3/sha256.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/cuda/convolution/conv_shape.hpp"
 #include "spec/trial_spec.hpp"
@@ -45,5 +46,19 @@ bool is_join_of_norms(ConvPattern pattern);
 // cuDNN compiles at run time (half a second a plan). A convolution with a join must have stride 1.
 // tests/engine/cuda/convolution/conv_plans_test.cpp asks cuDNN for every pattern for which this returns true.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
+
+// Lists the convolutions of a network that may compute the residual join before them.
+
+struct JoinShapes {
+  std::vector<ConvShape> all;       // with repetitions
+  std::vector<ConvShape> of_norms;  // those where the residual is a norm's result
+
+  // Returns whether a convolution of this shape may have a use for `pattern`, which is a join.
+  bool has(ConvPattern pattern, const ConvShape& shape) const;
+};
+
+// Returns the shapes behind residual_joins() of a program that was lowered from `graph`, for batches of `images`.
+// @throws DeviceError if the engine cannot compute the network
+JoinShapes join_shapes(const model::Graph& graph, const Program& program, int images);
 
 }  // namespace chexbench::engine::cuda

@@ -7,9 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/cuda/convolution/candidate_choice.hpp"
 #include "engine/cuda/convolution/conv_candidates.hpp"
-#include "engine/cuda/convolution/tuning_limits.hpp"
+#include "engine/cuda/convolution/plan_timer.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -59,7 +58,7 @@ class ConvTuner {
   ConvTuner(const ConvDevice& device, PlanCache& cache, TuningLimits limits = {})
       : device_(device), cache_(cache), limits_(limits) {}
 
-  // Returns the fastest plan among those whose results agree (candidate_choice.hpp).
+  // Returns the fastest plan among those whose results agree (conv_candidates.hpp).
   // For this and all functions below: @throws InterruptedError if a signal asks the process to end, DeviceLostError,
   // naming the plan, if the device no longer works
   // @throws DeviceError, naming the request, if no plan runs

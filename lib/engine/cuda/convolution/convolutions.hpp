@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/convolution/conv_shape.hpp"
-#include "engine/cuda/convolution/join_shapes.hpp"
-#include "engine/cuda/convolution/tuning_limits.hpp"
+#include "engine/cuda/convolution/plan_timer.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "spec/trial_spec.hpp"
 

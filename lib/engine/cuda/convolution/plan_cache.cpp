@@ -15,7 +15,7 @@
 #include "core/numbers.hpp"
 #include "core/output_file.hpp"
 #include "engine/cuda/runtime/file_lock.hpp"
-#include "spec/text_file.hpp"
+#include "spec/document.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -132,6 +132,10 @@ std::string default_plan_cache_file(const Environment& environment) {
     if (folder != nullptr && folder[0] == '/') return fmt::format("{}{}{}", folder, below, kFile);
   }
   return {};
+}
+
+std::string PlanRequest::text() const {
+  return fmt::format("{} of {} in {}", to_string(pattern), shape.text(), spec::to_string(precision));
 }
 
 }  // namespace chexbench::engine::cuda

@@ -1,7 +1,9 @@
-// Does what engine/plan_sweep.hpp declares, on the device; the symbol of the module calls it.
+// Does what engine/sweeps.hpp declares, on the device; the symbol of the module calls it.
 #pragma once
 
-#include "engine/plan_sweep.hpp"
+#include <limits>
+
+#include "engine/sweeps.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -9,5 +11,19 @@ namespace chexbench::engine::cuda {
 // is logged and reported with `ran` false. Returns false if the time ran out before the end.
 // @throws DeviceError if there is no GPU or it fails, SpecError for an unknown network
 bool sweep_plans(const PlanSweepOptions& options, const std::function<void(const PlanTiming&)>& on_timing);
+
+// How much is tried to find the fastest plans of a network's convolutions.
+
+// How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
+// benchmark of cuDNN's plans tries as many.
+inline constexpr int kMostTimed = 10;
+
+// Plans that are chosen among fewer candidates than usual are not kept in the cache.
+struct TuningLimits {
+  int candidates = kMostTimed;  // of a request that are timed; at least 1
+  // After so many seconds of timing, a request takes the first plan that runs, and no fused plan that is not known.
+  double seconds = std::numeric_limits<double>::infinity();
+  bool forces_fused = false;  // takes a fused plan wherever one runs, however slow it is: for tests of what it computes
+};
 
 }  // namespace chexbench::engine::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/convolution/join_shapes.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/cuda/convolution/conv_plans.hpp"
-#include "engine/plan_sweep.hpp"
+#include "engine/sweeps.hpp"
 
 namespace chexbench::engine::cuda {
 

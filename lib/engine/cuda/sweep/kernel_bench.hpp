@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/cuda/runtime/device.hpp"
+#include "engine/cuda/sweep/kernel_list.hpp"
 #include "engine/cuda/sweep/launch_kernel.hpp"
-#include "engine/cuda/sweep/selection.hpp"
 #include "engine/cuda/sweep/test_values.hpp"
 
 namespace chexbench::engine::cuda {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/cuda/sweep/kernel_list.hpp"
-#include "engine/kernel_sweep.hpp"
+#include "engine/sweeps.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -1,6 +1,6 @@
 #include "engine/cuda/training/device_buckets.hpp"
 
-#include "model/buckets.hpp"
+#include "model/parameters.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
-#include "verbs/diagnose/foreign/format.hpp"
+#include "verbs/diagnose/foreign/read_log.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {

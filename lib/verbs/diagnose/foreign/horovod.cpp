@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
-#include "verbs/diagnose/foreign/format.hpp"
+#include "verbs/diagnose/foreign/read_log.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/errors.hpp"
 #include "core/text.hpp"
-#include "verbs/diagnose/foreign/format.hpp"
+#include "verbs/diagnose/foreign/read_log.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {

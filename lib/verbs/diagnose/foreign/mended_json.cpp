@@ -1,7 +1,7 @@
 #include "verbs/diagnose/foreign/mended_json.hpp"
 
+#include "core/printable.hpp"
 #include "core/text.hpp"
-#include "core/utf8.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/cuda/convolution/bench_values.hpp"
+#include "engine/cuda/convolution/plan_bench.hpp"
 
 #include <gtest/gtest.h>
 

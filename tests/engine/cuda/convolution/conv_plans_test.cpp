@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "core/errors.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/convolution/device_file.hpp"
-#include "engine/cuda/convolution/join_shapes.hpp"
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"

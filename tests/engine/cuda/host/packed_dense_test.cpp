@@ -5,8 +5,8 @@
 
 #include "engine/cuda/host/host_convolutions.hpp"
 #include "engine/cuda/training/engine_fixture.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/gradients.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -20,8 +20,8 @@
 #include "core/errors.hpp"
 #include "engine/cuda/strict/strict_cuda.hpp"
 #include "engine/cuda/training/engine_fixture.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/gradients.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

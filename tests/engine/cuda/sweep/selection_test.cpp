@@ -1,4 +1,4 @@
-#include "engine/cuda/sweep/selection.hpp"
+#include "engine/cuda/sweep/kernel_list.hpp"
 
 #include <gtest/gtest.h>
 

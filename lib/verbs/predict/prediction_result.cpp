@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/utilization.hpp"
+#include "report/csv_row.hpp"
+#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
+#include "results/labels.hpp"
+#include "verbs/predict/prediction_result.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json row_to_json(const PredictionRow& row) {
+  return {{"ranks", row.ranks},
+          {"local_batch", row.local_batch},
+          {"images_per_s", row.images_per_s},
+          {"efficiency", row.efficiency},
+          {"linear", row.linear()},
+          {"accelerator_share", row.accelerator_share()},
+          {"starves", row.starves()},
+          {"wait_share", row.wait_share()},
+          {"limit", row.limit},
+          {"decode_images_per_s", or_null(row.decode_images_per_s)},
+          {"decode_measured", row.decode_measured},
+          {"storage_images_per_s", or_null(row.storage_images_per_s)},
+          {"compute_images_per_s", row.compute_images_per_s},
+          {"network_images_per_s", row.network_images_per_s},
+          {"exposed_communication_share", row.exposed_communication_share},
+          {"known_images_per_s", or_null(row.known_images_per_s)},
+          {"fitted", row.fitted},
+          {"step_time_computed", row.step_time_computed},
+          {"extrapolated", row.extrapolated}};
+}
+
+Json requirement_to_json(const Requirement& needed) {
+  return {{"ranks", needed.ranks},
+          {"efficiency", needed.efficiency},
+          {"images_per_s", needed.images_per_s},
+          {"cores_per_rank", or_null(needed.cores_per_rank)},
+          {"storage_bytes_per_s", or_null(needed.storage_bytes_per_s)},
+          {"link_bytes_per_s", or_null(needed.link_bytes_per_s)},
+          {"notes", needed.notes}};
+}
+
+Json arm_to_json(const PredictionArm& arm) {
+  Json object = {{"name", arm.name},
+                 {"pipeline", arm.pipeline},
+                 {"format", arm.format},
+                 {"model", arm.model},
+                 {"image_size", arm.image_size},
+                 {"precision", arm.precision},
+                 {"batch_size", arm.batch_size},
+                 {"profile", arm.profile},
+                 {"accelerator", arm.accelerator},
+                 {"source", arm.source},
+                 {"speed_computed", arm.speed_computed},
+                 {"scaling", arm.scaling},
+                 {"alpha_s", arm.alpha_s},
+                 {"beta_bytes_per_s", arm.beta_bytes_per_s},
+                 {"launch_s", arm.launch_s},
+                 {"fit_rms_error", or_null(arm.fit_rms_error)},
+                 {"input_images_per_s_per_rank", or_null(arm.input_images_per_s_per_rank)},
+                 {"cores_per_rank", or_null(arm.cores_per_rank)},
+                 {"grade", results::to_string(arm.grade)},
+                 {"notes", arm.notes},
+                 {"rows", Json::array()},
+                 {"requirement", arm.requirement ? requirement_to_json(*arm.requirement) : Json(nullptr)}};
+  for (const PredictionRow& row : arm.rows) object["rows"].push_back(row_to_json(row));
+  return object;
+}
+
+}  // namespace
+
+std::string prediction_json(const Prediction& prediction) {
+  Json object = {{"chexbench_version", prediction.chexbench_version}, {"predicted", true}, {"arms", Json::array()}};
+  for (const PredictionArm& arm : prediction.arms) object["arms"].push_back(arm_to_json(arm));
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+using results::Field;
+
+// What a row is made from.
+struct RanksRow {
+  const PredictionArm& arm;
+  const PredictionRow& row;
+};
+
+template <class Visitor>
+void visit_arm(Visitor& visit, const PredictionArm& arm) {
+  visit(Field{"arm"}, arm.name);
+  visit(Field{"pipeline"}, arm.pipeline);
+  visit(Field{"format"}, arm.format);
+  visit(Field{"model"}, arm.model);
+  visit(Field{"image_size"}, arm.image_size);
+  visit(Field{"precision"}, arm.precision);
+  visit(Field{"profile"}, arm.profile);
+  visit(Field{"accelerator"}, arm.accelerator);
+  visit(Field{"scaling"}, arm.scaling);
+  visit(Field{"batch_size"}, arm.batch_size);
+}
+
+template <class Visitor>
+void visit_basis(Visitor& visit, const PredictionArm& arm) {
+  visit(Field{"cores_per_rank"}, arm.cores_per_rank);
+  visit(Field{"input_images_per_s_per_rank"}, arm.input_images_per_s_per_rank);
+  visit(Field{"alpha_s"}, arm.alpha_s);
+  visit(Field{"beta_bytes_per_s"}, arm.beta_bytes_per_s);
+  visit(Field{"launch_s"}, arm.launch_s);
+  visit(Field{"fit_rms_error"}, arm.fit_rms_error);
+  visit(Field{"grade"}, results::to_string(arm.grade));
+  visit(Field{"source"}, arm.source);
+}
+
+template <class Visitor>
+void visit_columns(Visitor& visit, const RanksRow& place) {
+  const PredictionRow& row = place.row;
+  visit_arm(visit, place.arm);
+  visit(Field{"ranks"}, row.ranks);
+  visit(Field{"images_per_s"}, row.images_per_s);
+  visit(Field{"efficiency"}, row.efficiency);
+  visit(Field{"limit"}, row.limit);
+  visit(Field{"wait_share"}, row.wait_share());
+  visit(Field{"starves"}, row.starves());
+  visit(Field{"linear"}, row.linear());
+  visit(Field{"predicted"}, true);  // beside rows of trials.csv, nobody can take it for a measurement
+  visit(Field{"step_time_computed"}, row.step_time_computed);
+  visit(Field{"extrapolated"}, row.extrapolated);
+  visit(Field{"accelerator_share"}, row.accelerator_share());
+  visit(Field{"local_batch"}, row.local_batch);
+  visit(Field{"decode_images_per_s"}, row.decode_images_per_s);
+  visit(Field{"decode_measured"}, row.decode_measured);
+  visit(Field{"storage_images_per_s"}, row.storage_images_per_s);
+  visit(Field{"compute_images_per_s"}, row.compute_images_per_s);
+  visit(Field{"network_images_per_s"}, row.network_images_per_s);
+  visit(Field{"exposed_communication_share"}, row.exposed_communication_share);
+  visit(Field{"known_images_per_s"}, row.known_images_per_s);
+  visit(Field{"fitted"}, row.fitted);
+  visit_basis(visit, place.arm);
+}
+
+}  // namespace
+
+std::string prediction_csv(const Prediction& prediction) {
+  std::string text = report::header_line(report::columns_of(RanksRow{.arm = {}, .row = {}}));
+  for (const PredictionArm& arm : prediction.arms) {
+    for (const PredictionRow& row : arm.rows) text += report::value_line(RanksRow{.arm = arm, .row = row});
+  }
+  return text;
+}
+
+namespace {
+
+std::string rate_or_blank(const std::optional<double>& images_per_s) {
+  return images_per_s ? analysis::rate(*images_per_s) : "";
+}
+
+std::string off_by(const PredictionRow& row) {
+  if (!row.known_images_per_s) return "";
+  return fmt::format("{:+.1f} %{}", 100 * (row.images_per_s / *row.known_images_per_s - 1),
+                     row.fitted ? " fitted" : "");
+}
+
+std::string scaling_word(const PredictionRow& row) {
+  if (row.starves()) return "starved";
+  return row.linear() && row.ranks > 1 ? "linear" : "";
+}
+
+std::string rows_table(const PredictionArm& arm, const report::LineWidth& width) {
+  report::TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "of accelerator", "limit",
+                                     "decode", "storage", "compute", "network", "exposed", "known", "off by", ""},
+                          .rows = {},
+                          .expendable = {11, 8, 10, 9, 7, 1, 5, 12}};
+  for (const PredictionRow& row : arm.rows) {
+    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate_or_blank(row.images_per_s),
+                          report::percent(row.efficiency), scaling_word(row), report::percent(row.accelerator_share()),
+                          row.limit, rate_or_blank(row.decode_images_per_s), rate_or_blank(row.storage_images_per_s),
+                          rate_or_blank(row.compute_images_per_s), rate_or_blank(row.network_images_per_s),
+                          report::percent(row.exposed_communication_share), rate_or_blank(row.known_images_per_s),
+                          off_by(row), row.extrapolated ? "*" : ""});
+  }
+  return report::fitted_text(table, width, "--format csv");
+}
+
+std::string requirement_text(const Requirement& needed) {
+  std::string text = fmt::format("For {:.1f} % of {} times one rank that never waits, {} images/s:\n",
+                                 100 * needed.efficiency, needed.ranks, rate_or_blank(needed.images_per_s));
+  if (needed.cores_per_rank)
+    text +=
+        fmt::format("  {} core{} a rank to decode\n", *needed.cores_per_rank, *needed.cores_per_rank == 1 ? "" : "s");
+  if (needed.storage_bytes_per_s) text += fmt::format("  {:.3g} GB/s of storage\n", *needed.storage_bytes_per_s / 1e9);
+  if (needed.link_bytes_per_s) text += fmt::format("  {:.3g} GB/s a network link\n", *needed.link_bytes_per_s / 1e9);
+  for (const std::string& note : needed.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+std::string arm_text(const PredictionArm& arm, const report::LineWidth& width) {
+  std::string text = fmt::format(
+      "{}\npredicted, not measured; {} scaling; network alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a "
+      "bucket\n\n{}\n",
+      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, rows_table(arm, width));
+  for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
+  text +=
+      fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);
+  if (arm.requirement) text += fmt::format("\n{}", requirement_text(*arm.requirement));
+  return text;
+}
+
+}  // namespace
+
+std::string prediction_table(const Prediction& prediction, const report::LineWidth& width) {
+  std::string text;
+  for (const PredictionArm& arm : prediction.arms) {
+    if (!text.empty()) text += '\n';
+    text += arm_text(arm, width);
+  }
+  return text;
+}
+
+}  // namespace chexbench::verbs
