@@ -1,5 +1,5 @@
-// Grades claims: whether what was measured is enough to say that one trial is faster than another. README.md gives the
-// reasons for the rule.
+// Grades claims: whether what was measured is enough to say that one trial is faster than another, and how much of a
+// trial others disturbed. README.md gives the reasons for the rule.
 #pragma once
 
 #include <string>

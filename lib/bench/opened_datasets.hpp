@@ -1,4 +1,4 @@
-// The data sets of a run, each of which is opened only once.
+// The data sets of a run, each of which is opened only once, the files of its trials, and what their pipelines need.
 #pragma once
 
 #include <deque>

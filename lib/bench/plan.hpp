@@ -1,6 +1,8 @@
-// Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured.
+// Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured,
+// and groups those that share an engine.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +28,17 @@ namespace chexbench::bench {
 // @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
                             std::optional<int> ranks = {});
+
+// Trials that differ only in their input. One engine serves them all, and because they take turns, noise of the machine
+// that comes and goes hits them alike.
+struct ArmGroup {
+  int ranks = 1;
+  std::vector<std::size_t> arms;  // indices into the report's trials, ascending
+};
+
+// Groups the trials that have the same engine, model, training, communication, delivered batches, ranks and cores. The
+// groups are in the order of their first trials. A pure function.
+std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials);
 
 // Writes into a trial's result what it runs on: its engine, its cores, its scale model and its GPU.
 

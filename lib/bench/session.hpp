@@ -1,4 +1,4 @@
-// The ranks that this process was started with. A verb joins them only if it needs them.
+// The ranks that this process was started with, which a verb joins only if it needs them, and their end.
 #pragma once
 
 #include <memory>

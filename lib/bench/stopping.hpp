@@ -1,4 +1,4 @@
-// Decides when a trial has been repeated often enough. Pure functions.
+// Decides when a trial has been repeated often enough, and whether a signal ends the run.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a folder holds.
+// What a folder holds, and where the home folder is.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Loads modules: shared libraries of chexbench that wrap libraries which few runs need (CUDA, NCCL, oneDNN). The
-// program starts without them, even on a machine that lacks those libraries.
+// program starts without them, even on a machine that lacks those libraries. A library that ends the process is named.
 #pragma once
 
 #include <string>

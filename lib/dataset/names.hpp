@@ -1,4 +1,4 @@
-// Keeps the names and paths of a data set's images, of which there may be millions.
+// Keeps and orders the names and paths of a data set's images, of which there may be millions.
 #pragma once
 
 #include <cstddef>

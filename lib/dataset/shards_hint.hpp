@@ -1,4 +1,4 @@
-// Tells people what to do who name a folder of shards where a data set is expected.
+// Messages about shards: how to name a folder of them as a data set, and what a conversion costs.
 #pragma once
 
 #include <cstdint>

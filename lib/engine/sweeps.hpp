@@ -1,4 +1,4 @@
-// Measures the kernels of engine cuda one by one on the present GPU, and holds what they compute against the host.
+// Measures engine cuda piece by piece on the present GPU: its kernels, compared with the host, and cuDNN's plans.
 #pragma once
 
 #include <cstdint>

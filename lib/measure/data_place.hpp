@@ -1,4 +1,4 @@
-// Which file system a data set is on, and how much of it is already in the page cache.
+// Which file system a data set is on, how that stripes files, and how much of the set is already in the page cache.
 #pragma once
 
 #include <cstdint>

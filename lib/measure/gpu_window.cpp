@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "measure/statistics.hpp"
+
 namespace chexbench::measure {
 namespace {
 
@@ -20,11 +22,8 @@ std::vector<Value> told(std::span<const Record> records, std::optional<Value> Re
   return values;
 }
 
-std::optional<double> mean(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+std::optional<double> mean_if_any(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(mean(values));
 }
 
 // Returns the value that is first in the order `before`; std::nullopt if there are no values.
@@ -85,7 +84,7 @@ std::optional<double> mean_power_w(std::span<const GpuSample> samples) {
     const double energy_j = *samples.back().energy_j - *samples.front().energy_j;
     if (energy_j > 0) return energy_j / (samples.back().time_s - samples.front().time_s);
   }
-  return mean(told(samples, &GpuSample::power_w));
+  return mean_if_any(told(samples, &GpuSample::power_w));
 }
 
 std::optional<std::uint64_t> sum(const std::vector<std::uint64_t>& counts) {
@@ -113,13 +112,13 @@ GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double e
                                                    last == samples.end() ? last : last + 1);
   const Reasons reasons = told(within, &GpuSample::throttle_reasons);
   return {.samples = within.size(),
-          .mean_utilization = mean(told(within, &GpuSample::utilization)),
-          .mean_memory_utilization = mean(told(within, &GpuSample::memory_utilization)),
+          .mean_utilization = mean_if_any(told(within, &GpuSample::utilization)),
+          .mean_memory_utilization = mean_if_any(told(within, &GpuSample::memory_utilization)),
           .peak_memory_used_bytes = extreme(told(within, &GpuSample::memory_used_bytes), std::greater<>()),
           .mean_power_w = mean_power_w(within),
-          .mean_sm_activity = mean(told(within, &GpuSample::sm_activity)),
-          .mean_tensor_activity = mean(told(within, &GpuSample::tensor_activity)),
-          .mean_dram_activity = mean(told(within, &GpuSample::dram_activity)),
+          .mean_sm_activity = mean_if_any(told(within, &GpuSample::sm_activity)),
+          .mean_tensor_activity = mean_if_any(told(within, &GpuSample::tensor_activity)),
+          .mean_dram_activity = mean_if_any(told(within, &GpuSample::dram_activity)),
           .lowest_sm_clock_hz = extreme(told(within, &GpuSample::sm_clock_hz), std::less<>()),
           .lowest_memory_clock_hz = extreme(told(within, &GpuSample::memory_clock_hz), std::less<>()),
           .highest_temperature_c = extreme(told(within, &GpuSample::temperature_c), std::greater<>()),
@@ -132,17 +131,17 @@ GpuWindow combine(std::span<const GpuWindow> windows) {
   std::size_t samples = 0;
   for (const GpuWindow& window : windows) samples += window.samples;
   return {.samples = samples,
-          .mean_utilization = mean(told(windows, &GpuWindow::mean_utilization)),
-          .mean_memory_utilization = mean(told(windows, &GpuWindow::mean_memory_utilization)),
+          .mean_utilization = mean_if_any(told(windows, &GpuWindow::mean_utilization)),
+          .mean_memory_utilization = mean_if_any(told(windows, &GpuWindow::mean_memory_utilization)),
           .peak_memory_used_bytes = extreme(told(windows, &GpuWindow::peak_memory_used_bytes), std::greater<>()),
-          .mean_power_w = mean(told(windows, &GpuWindow::mean_power_w)),
-          .mean_sm_activity = mean(told(windows, &GpuWindow::mean_sm_activity)),
-          .mean_tensor_activity = mean(told(windows, &GpuWindow::mean_tensor_activity)),
-          .mean_dram_activity = mean(told(windows, &GpuWindow::mean_dram_activity)),
+          .mean_power_w = mean_if_any(told(windows, &GpuWindow::mean_power_w)),
+          .mean_sm_activity = mean_if_any(told(windows, &GpuWindow::mean_sm_activity)),
+          .mean_tensor_activity = mean_if_any(told(windows, &GpuWindow::mean_tensor_activity)),
+          .mean_dram_activity = mean_if_any(told(windows, &GpuWindow::mean_dram_activity)),
           .lowest_sm_clock_hz = extreme(told(windows, &GpuWindow::lowest_sm_clock_hz), std::less<>()),
           .lowest_memory_clock_hz = extreme(told(windows, &GpuWindow::lowest_memory_clock_hz), std::less<>()),
           .highest_temperature_c = extreme(told(windows, &GpuWindow::highest_temperature_c), std::greater<>()),
-          .throttled_share = mean(told(windows, &GpuWindow::throttled_share)),
+          .throttled_share = mean_if_any(told(windows, &GpuWindow::throttled_share)),
           .throttle = throttle_shares(windows),
           .new_uncorrected_ecc_errors = sum(told(windows, &GpuWindow::new_uncorrected_ecc_errors))};
 }

@@ -1,4 +1,4 @@
-// What this process costs the machine: memory, CPU time, and bytes read from storage.
+// What this process costs the machine (memory, CPU time, bytes read from storage), and what others use of its cores.
 #pragma once
 
 #include <cstdint>

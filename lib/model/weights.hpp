@@ -25,7 +25,7 @@ struct TensorInfo {
 };
 
 // Fills `values`, which has info.count() elements in PyTorch's order, with the initial values of the tensor `info`.
-// weights.hpp makes such functions; a safetensors file is another source.
+// The functions below make such sources; a safetensors file is another one.
 using WeightSource = std::function<void(const TensorInfo& info, std::span<float> values)>;
 
 // The distribution of random weights. fan_in is the number of connections into an output, fan_out out of an input.

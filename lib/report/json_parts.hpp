@@ -1,5 +1,5 @@
-// Writes ablations as JSON: report.json and report.html hold the same array. Like the visitors of json_visitors.hpp,
-// these are templates over the JSON type, so that this header does not include the library.
+// Writes ablations and second jobs as JSON: report.json and report.html hold the same arrays. Like the visitors of
+// json_visitors.hpp, these are templates over the JSON type, so that this header does not include the library.
 #pragma once
 
 #include "analysis/ablation.hpp"
@@ -36,9 +36,6 @@ Json ablations_to_json(const std::vector<analysis::Ablation>& ablations) {
   }
   return all;
 }
-
-// Writes what trials and second jobs cost each other as JSON: report.json and report.html hold the same array. A
-// template over the JSON type, as json_parts.hpp, whose ratios it shares.
 
 // Returns an array with one object per trial that ran beside a second job and has its twin alone. Rates of the second
 // job are in images/s, or in bytes/s if `second_counts_bytes`, and null if its kind has none.

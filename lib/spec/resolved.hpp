@@ -1,5 +1,5 @@
 // Writes a resolved trial as JSON. Every run prints this text, reports contain it, and the journal's keys are hashes of
-// it.
+// it. Also makes a slower copy of a trial, and groups trials that are alike.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Decides which names of a server's listing are used.
+// Decides which names of a server's listing are used, and how messages show them.
 #pragma once
 
 #include <cstddef>

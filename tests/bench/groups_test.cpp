@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/rank_agreement.hpp"
+#include "bench/plan.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -114,8 +114,6 @@ void Update::refresh_copies(Stream stream) {
 
 namespace {
 
-constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
-
 }  // namespace
 
 kernels::AccumulateCall Accumulation::call(ParameterKind kind, std::size_t begin, std::size_t count) const {
