@@ -112,10 +112,6 @@ void Update::refresh_copies(Stream stream) {
   if (matrices.copy != nullptr) kernels::launch_copy_weights(matrices, stream);
 }
 
-namespace {
-
-}  // namespace
-
 kernels::AccumulateCall Accumulation::call(ParameterKind kind, std::size_t begin, std::size_t count) const {
   const ParameterRegions& regions = addresses_.config().plan.regions.parameters[static_cast<std::size_t>(kind)];
   const kernels::ElementType type = kind == ParameterKind::matrix ? addresses_.type() : kernels::ElementType::f32;
