@@ -5,7 +5,7 @@
 
 #include "core/reducer.hpp"
 #include "engine/cuda/runtime/stream.hpp"
-#include "engine/cuda/training/update.hpp"
+#include "engine/cuda/training/accumulation.hpp"
 
 namespace chexbench::engine::cuda {
 

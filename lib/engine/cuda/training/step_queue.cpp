@@ -1,7 +1,6 @@
 #include "engine/cuda/training/step_queue.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "engine/cuda/kernels/step_launch.hpp"
 #include "engine/cuda/training/batch_input.hpp"
@@ -155,44 +154,6 @@ StepMarks StepQueue::marks(std::int64_t pass) const {
           .backward_end_s = since(events.backward_end),
           .reduced_s = since(events.reduced),
           .end_s = since(end(pass))};
-}
-
-namespace {
-
-constexpr std::size_t kRemembered = 31;
-constexpr double kFirst = 10, kSteps = 50;
-
-}  // namespace
-
-void StallLimit::add(double step_s) {
-  if (steps_s_.size() < kRemembered) {
-    steps_s_.push_back(step_s);
-  } else {
-    steps_s_[next_++ % kRemembered] = step_s;
-  }
-}
-
-double StallLimit::seconds() const {
-  if (steps_s_.empty()) return kFirst * least_s_;
-  std::vector<double> sorted = steps_s_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::ranges::nth_element(sorted, middle);
-  return std::max(least_s_, kSteps * *middle);
-}
-
-measure::StepTimings timings_of(const StepMarks& marks) {
-  measure::StepTimings timings;
-  timings.wall_s = marks.end_s;
-  timings.wait_s = std::clamp(marks.upload_begin_s, 0.0, std::max(marks.begin_s, 0.0));
-  const double uploaded_s = std::clamp(marks.upload_end_s, timings.wait_s, std::max(marks.begin_s, timings.wait_s));
-  timings.upload_s = uploaded_s - timings.wait_s;
-  timings.forward_s = marks.forward_end_s - marks.begin_s;
-  timings.backward_s = marks.backward_end_s - marks.forward_end_s;
-  timings.compute_s = timings.forward_s + timings.backward_s;
-  timings.exposed_communication_s = marks.reduced_s - marks.backward_end_s;
-  timings.update_s = marks.end_s - marks.reduced_s;
-  timings.set_rest();
-  return timings;
 }
 
 }  // namespace chexbench::engine::cuda

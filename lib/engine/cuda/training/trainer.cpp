@@ -20,6 +20,7 @@
 #include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/runtime/fetch.hpp"
 #include "engine/cuda/training/bad_layer.hpp"
+#include "engine/cuda/training/precision_check.hpp"
 #include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
@@ -350,27 +351,6 @@ std::span<const float> CudaEngine::logits() const {
   copy_to_host(logits_.data(), addresses_.at(logits), logits.bytes, queue_.stream());
   synchronize(queue_.stream());
   return logits_;
-}
-
-namespace {
-
-// NVIDIA's CUDA programming guide, "Compute capabilities": tensor cores support fp16 since Volta, tf32 and bf16 since
-// Ampere.
-constexpr int kVolta = 70, kAmpere = 80;
-
-int needed(spec::Precision precision) {
-  if (precision == spec::Precision::f32) return 0;
-  return precision == spec::Precision::fp16 ? kVolta : kAmpere;
-}
-
-}  // namespace
-
-void check_precision(spec::Precision precision, int compute_capability, const std::string& device) {
-  if (compute_capability >= needed(precision)) return;
-  throw DeviceError(fmt::format(
-      "engine 'cuda': {} has no {}: it has compute capability {}.{}, {} begins with {}.{}; use {}", device,
-      spec::to_string(precision), compute_capability / 10, compute_capability % 10, spec::to_string(precision),
-      needed(precision) / 10, needed(precision) % 10, compute_capability >= kVolta ? "f32 or fp16" : "f32"));
 }
 
 }  // namespace chexbench::engine::cuda

@@ -3,19 +3,18 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "engine/cuda/training/evaluation.hpp"
+#include "engine/cuda/training/stall_limit.hpp"
 #include "engine/cuda/training/step_queue.hpp"
 #include "engine/cuda/training/weights.hpp"
 #include "engine/training_engine.hpp"
-#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 
 // Trains a network on one GPU. The device always has one pass to do while the host fetches the next batch. A longer
 // queue would hide a slow pipeline. Contracts of the overriding functions: engine/engine.hpp and
-// engine/training_engine.hpp. Not thread-safe.
+// engine/epoch_training.hpp. Not thread-safe.
 class CudaEngine final : public TrainingEngine {
  public:
   // Selects the device and makes the engine ready for the first step. Takes seconds, or minutes if convolutions must
@@ -94,12 +93,5 @@ class CudaEngine final : public TrainingEngine {
   Reducer* reducer_ = nullptr;             // of the pass that was begun last
   mutable std::vector<float> logits_;
 };
-
-// Checks which precisions a device supports.
-
-// Checks that a device supports `precision`. `compute_capability` is 90 for 9.0; `device` is its name, for the
-// message.
-// @throws DeviceError if its tensor cores lack the precision; the message says which ones it has
-void check_precision(spec::Precision precision, int compute_capability, const std::string& device);
 
 }  // namespace chexbench::engine::cuda

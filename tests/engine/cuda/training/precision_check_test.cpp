@@ -1,4 +1,4 @@
-#include "engine/cuda/training/trainer.hpp"
+#include "engine/cuda/training/precision_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/cuda/training/step_queue.hpp"
+#include "engine/cuda/training/stall_limit.hpp"
 
 #include <gtest/gtest.h>
 
