@@ -43,7 +43,7 @@ std::string arms_called(Verdict verdict, const verbs::RunComparison& comparison)
 
 // Turns the verdicts into an exit code. A gate that compares nothing must not pass.
 // @throws ComparisonError if an arm is worse, or undecided and `fail_undecided` is set
-// @throws DataError if no arm could be compared
+// @throws DataError if no trial could be compared
 void check(const verbs::RunComparison& comparison, bool fail_undecided) {
   const std::string worse = arms_called(Verdict::worse, comparison);
   if (!worse.empty()) throw ComparisonError("compare: worse than the base: " + worse);
@@ -53,7 +53,7 @@ void check(const verbs::RunComparison& comparison, bool fail_undecided) {
                                        [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
   if (!any) {
     throw DataError(
-        "compare: no arm of the two can be compared; the table gives the reasons (--across-machines compares runs "
+        "compare: no trial of the two can be compared; the table gives the reasons (--across-machines compares runs "
         "of unlike machines)");
   }
 }
@@ -71,7 +71,8 @@ void run(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "compare", "Compare two runs, or two folders of runs, arm by arm. The exit code is 5 if an arm became worse.");
+      "compare",
+      "Compare two runs, or two folders of runs, trial by trial. The exit code is 5 if a trial became worse.");
   verb->add_option("BASE", arguments->base,
                    "Read the earlier run from here: its folder, its report.json, or a folder of runs.")
       ->required()
@@ -83,7 +84,7 @@ void add_compare_command(CLI::App& app) {
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the place of the data differ.");
   verb->add_flag("--fail-undecided", arguments->fail_undecided,
-                 "Exit with 5 also if it cannot be said whether an arm became worse.");
+                 "Exit with 5 also if it cannot be said whether a trial became worse.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::size_t kMostArmsInALine = 4;
 
-// Returns "a and of b", or "4 arms" where that would be long.
+// Returns "a and of b", or "4 trials" where that would be long.
 std::string several(const std::vector<std::string>& names) {
-  return names.size() > 2 ? fmt::format("{} arms", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
+  return names.size() > 2 ? fmt::format("{} trials", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
 }
 
 std::string marked_name(const Measured& arm, const std::string& name) {
@@ -71,7 +71,8 @@ class Teller {
     tell_learned(pair.trial, name);
     must_.push_back(pair_sentence(pair, {.name = name, .context = context}, base));
     const bool is_told = pair.grade == results::Grade::told_apart;
-    const bool both_busy = pair.base.figures.limit == "machine" && pair.trial.figures.limit == "machine";
+    const bool both_busy = pair.base.figures.limit == results::LimitedBy::machine &&
+                           pair.trial.figures.limit == results::LimitedBy::machine;
     if (pair.base.trains() && !both_busy) tell_limit(pair.base, base, is_told);
     tell_limit(pair.trial, name, is_told);
     tell_doubts(pair.trial, name, pair.grade);
@@ -134,12 +135,13 @@ class Teller {
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
     const std::string marked = marked_name(arm, name);
     if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy &&
-        arm.figures.limit != "machine") {
+        arm.figures.limit != results::LimitedBy::machine) {
       disturbed_.push_back(marked);
       most_disturbed_ = std::max(most_disturbed_, most_disturbed_share(arm.trial));
     }
     if (arm.trial.unstable) unstable_.push_back(marked);
-    if (arm.figures.buffer_fed && said != results::Grade::sample_too_small && arm.figures.limit != "sample")
+    if (arm.figures.buffer_fed && said != results::Grade::sample_too_small &&
+        arm.figures.limit != results::LimitedBy::sample)
       buffer_fed_.push_back(marked);
   }
 
@@ -148,8 +150,8 @@ class Teller {
     std::vector<std::string> sentences;
     if (report_.interrupted) sentences.emplace_back("The run ended early: this is what was measured until then.");
     if (!disturbed_.empty()) {
-      sentences.push_back(
-          fmt::format("Others took up to {:.0f} % of the cores of {}.", 100 * most_disturbed_, several(disturbed_)));
+      sentences.push_back(fmt::format("Other processes used up to {:.0f} % of the cores of {}.", 100 * most_disturbed_,
+                                      several(disturbed_)));
     }
     if (!unstable_.empty()) {
       sentences.push_back(fmt::format("The repeats of {} differ too much for a reliable median.", several(unstable_)));
@@ -172,7 +174,7 @@ class Teller {
     }
   }
 
-  // What others took from either end of the scaling would pass for bad or good scaling.
+  // What other processes took from either end of the scaling would pass for bad or good scaling.
   void tell_scaling(const Measured& arm, const std::string& name) {
     const bool is_doubtful = std::ranges::any_of(measured_, [&arm](const Measured& other) {
       return same_arm(other.trial, arm.trial) && results::is_disturbed(other.trial);

@@ -31,8 +31,8 @@ struct Answer {
   std::string command;     // that does it; may be empty
 };
 
-// Derives the answer from the trials of a report and from how it was run. Deterministic. What others took from the
-// machine, or too small a sample, makes no sentence of it false: it then says that it cannot tell.
+// Derives the answer from the trials of a report and from how it was run. Deterministic. What other processes took from
+// the machine, or too small a sample, makes no sentence of it false: it then says that it cannot tell.
 //
 // It compares arms of the most ranks: the fastest that differs from the first of them in its pipeline alone, or if none
 // does in its format, its storage, or other settings. A run of one arm is told for itself: how far it scales, if its

@@ -182,7 +182,8 @@ std::string pair_sentence(const Pair& pair, const Subject& subject, const std::s
       return fmt::format("The machine was too busy to compare {} with {}: {}.", name, base, measured);
     case results::Grade::sample_too_small:
       if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, as they lived off buffers: {}.", name, base, measured);
+      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}.", name,
+                         base, measured);
     case results::Grade::told_apart:
       break;
   }
@@ -215,10 +216,12 @@ std::string scaling_sentence(const Measured& arm, const std::string& name) {
 }
 
 bool is_fed(const Measured& arm) {
-  return arm.figures.limit == "compute" && arm.figures.wait_share.value_or(1) <= results::kFedShare;
+  return arm.figures.limit == results::LimitedBy::compute && arm.figures.wait_share.value_or(1) <= results::kFedShare;
 }
 
-bool waits(const Measured& arm) { return arm.figures.limit == "cpu" || arm.figures.limit == "input"; }
+bool waits(const Measured& arm) {
+  return arm.figures.limit == results::LimitedBy::cpu || arm.figures.limit == results::LimitedBy::input;
+}
 
 double limit_cost(const Measured& arm) {
   const std::optional<results::Finding> verdict = verdict_of(arm);

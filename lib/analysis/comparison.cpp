@@ -22,7 +22,8 @@
 namespace chexbench::analysis {
 namespace {
 
-// Returns " (naive png: others took up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was disturbed.
+// Returns " (naive png: other processes used up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was
+// disturbed.
 std::string disturbances(const Measured& a, const Measured& b) {
   std::vector<std::string> reasons;
   for (const Measured* measured : {&a, &b}) {
@@ -69,8 +70,8 @@ std::string compared(const Pair& pair) {
                          measured);
     case results::Grade::sample_too_small:
       if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, as they lived off what had been buffered: {}", a.name(),
-                         b.name(), measured);
+      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}",
+                         a.name(), b.name(), measured);
     case results::Grade::told_apart:
       break;
   }
@@ -105,7 +106,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
     case results::Grade::sample_too_small:
       finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
       if (ratio.ci95) {
-        finding.reason = "Their steps lived off what had been buffered before.";
+        finding.reason = "Their steps drained buffers filled earlier.";
         finding.advice = "Measure more steps.";
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {

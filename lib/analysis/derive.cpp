@@ -156,7 +156,7 @@ results::Figures figures_of(const results::TrialResult& trial, const results::Tr
   if (!trial.oversubscribed) {
     figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
   }
-  figures.limit = find_limit(trial, figures).word;
+  figures.limit = find_limit(trial, figures).by;
   return figures;
 }
 

@@ -47,8 +47,9 @@ std::string disturbance_text(const results::TrialResult& trial) {
   const auto disturbed =
       std::ranges::count_if(trial.repeats, [](const auto& repeat) { return results::is_disturbed(repeat); });
   const bool lost = std::ranges::any_of(trial.repeats, [](const auto& repeat) { return results::lost_cores(repeat); });
-  return fmt::format("others took up to {:.0f} % of its cores in {} of {} repeats{}", 100 * most_disturbed_share(trial),
-                     disturbed, trial.repeats.size(), lost ? ", and its CPU mask became smaller" : "");
+  return fmt::format("other processes used up to {:.0f} % of its cores in {} of {} repeats{}",
+                     100 * most_disturbed_share(trial), disturbed, trial.repeats.size(),
+                     lost ? ", and its CPU mask became smaller" : "");
 }
 
 std::string limit_text(const results::TrialResult& trial) {

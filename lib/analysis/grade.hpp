@@ -16,19 +16,19 @@ inline constexpr double kSignLevel = 0.0625;
 
 // Grades the claim that a and b, which were measured in turn, differ in images/s, and by `ratio` (of a to b):
 //   sample_too_small   fewer than five rounds
-//   machine_too_busy   others took so much of the cores that it may be they who made the difference, or hid one: the
+//   machine_too_busy   interference may have caused or masked the difference: the
 //                      rates as measured and those by results::free_rate() do not both tell the trials apart
 //   told_apart         both do, or, if no round was disturbed, the rates as measured do
 //   cannot_tell        they do not
 results::Grade grade_of(const results::SharedRounds& rounds, const measure::Ratio& ratio);
 
 // Returns the same for two trials whose results::paired_rates() is `ratio`, and sample_too_small also if one of them
-// lived off what it had buffered.
+// drained buffers filled earlier.
 results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b, const measure::Ratio& ratio);
 
 // Words for what others and a CPU limit took from a trial while it was measured (results/disturbance.hpp).
 
-// Returns "others took up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial, and whether its
+// Returns "other processes used up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial, and whether its
 // CPU mask became smaller.
 std::string disturbance_text(const results::TrialResult& trial);
 
@@ -36,7 +36,7 @@ std::string disturbance_text(const results::TrialResult& trial);
 // which a few percent of bursts stay below; else "".
 std::string limit_text(const results::TrialResult& trial);
 
-// Returns the largest share of its cores that others took from a trial in one of its repeats.
+// Returns the largest share of its cores that other processes took from a trial in one of its repeats.
 double most_disturbed_share(const results::TrialResult& trial);
 
 }  // namespace chexbench::analysis

@@ -73,7 +73,9 @@ class Reader {
   }
 
   // Returns the share of the time that a faster input would save.
-  double input_share() const { return figures_.limit == "input" ? figures_.wait_share.value_or(0) : 0; }
+  double input_share() const {
+    return figures_.limit == results::LimitedBy::input ? figures_.wait_share.value_or(0) : 0;
+  }
 
   void shuffle_decoded(const OpSpec& shuffle) {
     const auto images = static_cast<double>(trial_.data.images);
@@ -112,7 +114,7 @@ class Reader {
   }
 
   void few_parallel_calls(const OpSpec& map) {
-    if (figures_.limit != "input" || figures_.wait_op != "map") return;
+    if (figures_.limit != results::LimitedBy::input || figures_.wait_op != "map") return;
     const std::int64_t calls = map.integer_or("parallel_calls", trial_.cores_per_rank);
     if (calls >= trial_.cores_per_rank) return;
     add("few_parallel_calls",

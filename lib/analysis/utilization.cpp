@@ -42,7 +42,9 @@ InputParts input_parts(const results::Figures& figures) {
 }
 
 // Others may have made such waits, or too few steps may have hidden them.
-bool is_doubtful(const results::Figures& figures) { return figures.limit == "machine" || figures.limit == "sample"; }
+bool is_doubtful(const results::Figures& figures) {
+  return figures.limit == results::LimitedBy::machine || figures.limit == results::LimitedBy::sample;
+}
 
 std::string cores_clause(const results::Figures& figures) {
   if (!figures.cores_busy_share) return "";
@@ -81,7 +83,7 @@ FindingParts parts_of(const results::TrialResult& trial, const results::Figures&
   FindingParts parts{.headline = fmt::format("fails with an AU of {}, of {} needed", utilization_text(au), target),
                      .worth_share = 1 - au};
   if (is_doubtful(figures)) {
-    parts.reason = "Others took cores or the sample is too small, so that why cannot be told.";
+    parts.reason = "Other processes used cores, or the sample is too small to say why.";
     return parts;
   }
   const std::string bound = input_bound(figures);

@@ -16,6 +16,8 @@
 namespace chexbench::analysis {
 namespace {
 
+using results::LimitedBy;
+
 // The ratio of a rank's own time to the median of the others', for each rank and repeat. Empty if there is one rank.
 using RankFactors = std::map<int, std::vector<double>>;
 
@@ -41,12 +43,12 @@ bool is_slow(const std::vector<double>& factors) {
          static_cast<double>(slow) >= kSlowRepeatsShare * static_cast<double>(factors.size());
 }
 
-// Returns the rank that is slow by the largest factor (the median over repeats), without a word.
+// Returns the rank that is slow by the largest factor (the median over repeats), without what limits.
 Limit slow_rank(const RankFactors& all) {
   Limit slowest;
   for (const auto& [rank, factors] : all) {
     const double factor = measure::median(factors);
-    if (is_slow(factors) && factor > slowest.rank_factor) slowest = {.word = "", .rank = rank, .rank_factor = factor};
+    if (is_slow(factors) && factor > slowest.rank_factor) slowest = {.rank = rank, .rank_factor = factor};
   }
   return slowest;
 }
@@ -103,26 +105,28 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
   const RankFactors factors = rank_factors(trial);
   Limit limit = slow_rank(factors);
   limit.wait_share = judged_wait_share(trial, figures);
-  const auto decide = [&](const char* word, const char* what, double share, double least, int held_up) {
+  const auto decide = [&](LimitedBy by, const char* what, double share, double least, int held_up) {
     const bool of_others = may_be_of_others(trial, share, least, held_up);
-    limit.word = of_others ? "machine" : word;
+    limit.by = of_others ? LimitedBy::machine : by;
     if (of_others) limit.suspected = what, limit.suspected_share = share;
   };
   const bool starves = trains(trial) && limit.wait_share >= kStarvedShare;
   if (limit.rank >= 0 && !(starves && limit.wait_share > slow_share(limit))) {
-    decide("slow_rank", "waits for its slowest rank", slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
+    decide(LimitedBy::slow_rank, "waits for its slowest rank", slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
   } else if (!trains(trial)) {
-    limit.word = "";
+    limit.by = LimitedBy::nothing;
   } else if (is_sample_too_small(trial, figures)) {
-    limit.word = "sample";
+    limit.by = LimitedBy::sample;
   } else if (starves) {
-    decide(cores_are_missing(figures) ? "cpu" : "input", "waits for batches", limit.wait_share, kStarvedShare, 1);
+    decide(cores_are_missing(figures) ? LimitedBy::cpu : LimitedBy::input, "waits for batches", limit.wait_share,
+           kStarvedShare, 1);
   } else if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare && !are_uneven(factors)) {
-    decide("communication", "communicates", *figures.exposed_communication_share, kCommunicationShare, trial.ranks);
+    decide(LimitedBy::communication, "communicates", *figures.exposed_communication_share, kCommunicationShare,
+           trial.ranks);
   } else if (figures.upload_share.value_or(0) >= kUploadShare) {
-    limit.word = "upload";
+    limit.by = LimitedBy::upload;
   } else {
-    limit.word = "compute";
+    limit.by = LimitedBy::compute;
   }
   return limit;
 }

@@ -20,24 +20,24 @@ inline constexpr double kLinearEfficiency = 0.95;    // from which scaling is li
 inline constexpr double kSlowRepeatsShare = 0.75;
 inline constexpr int kFewestSlowRepeats = 3;
 
-// What limits a trial. The first of these words that applies is used:
+// What limits a trial. The first of these that applies is used:
 //   slow_rank      a rank takes longer than the others, which wait for it in the all-reduce, and this costs more of the
 //                  step than missing batches do
 //   cpu            no batch was ready, and the cores that make batches were busy, or used by others
 //   input          no batch was ready for another reason; Figures::wait_op names the op
-//   machine        others took so much of the cores that one of the words above may be their doing
-//   sample         one of the words above may be the doing of a small data set or of few steps: waits lie at the starts
-//                  of epochs, or there are none because the steps lived off what had been buffered
+//   machine        other processes used so much of the cores that one of the above may be their doing
+//   sample         one of the above may be the doing of a small data set or of few steps: waits lie at the starts of
+//                  epochs, or there are none because the steps drained buffers filled earlier
 //   communication  the all-reduce took time that backward did not hide
 //   upload         the copy of batches to the device took time
 //   compute        none of these: the accelerator computes
-// The word is empty for a trial that was not measured, and for engine none if the ranks are equally fast.
+// Nothing limits a trial that was not measured, or one of engine none whose ranks are equally fast.
 struct Limit {
-  std::string word;
-  double wait_share = 0;   // what the word is judged by: of steady steps, where epochs' starts would mislead
-  int rank = -1;           // the slow rank, whatever the word; -1 if there is none
+  results::LimitedBy by = results::LimitedBy::nothing;
+  double wait_share = 0;   // what it is judged by: of steady steps, where epochs' starts would mislead
+  int rank = -1;           // the slow rank, whatever limits; -1 if there is none
   double rank_factor = 0;  // its own time / the median of the others'
-  // Of the word machine: what may be the others' doing, such as "waits for batches", and its share of the time.
+  // Of machine: what may be other processes' doing, such as "waits for batches", and its share of the time.
   const char* suspected = "";
   double suspected_share = 0;
 };

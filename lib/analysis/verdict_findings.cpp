@@ -16,6 +16,8 @@
 namespace chexbench::analysis {
 namespace {
 
+using results::LimitedBy;
+
 constexpr const char* kTryEdits = "Try what makes its input faster: advise measures one edit after the other.";
 constexpr const char* kMeasureAgain = "Measure again when the machine is free.";
 constexpr double kWantedBuffers = 10;  // images of a rank that tell what a large set gives, in buffers of its shuffle
@@ -84,13 +86,13 @@ std::string too_few(const results::TrialResult& trial, const results::Figures& f
   const std::optional<EpochWaits> waits = epoch_waits(trial);
   if (!waits || figures.buffer_fed) {
     return fmt::format(
-        "Too few steps to say whether the input of {} keeps up, because they lived off what had been "
-        "buffered before: raise measure.steps.",
+        "Too few steps to say whether the input of {} keeps up, because they drained buffers "
+        "filled earlier: raise measure.steps.",
         name);
   }
   return fmt::format(
       "Too few images to say whether the input of {} keeps up: it shuffles {:.0f} of a rank's {:.0f} "
-      "images, so that it either fills its buffer or lives off it, and it waits for {} of the time. {:.0f} "
+      "images, so that it either fills its buffer or drains it, and it waits for {} of the time. {:.0f} "
       "images a rank, or a smaller shuffle, would tell.",
       name, waits->shuffled_images, waits->images, whole_percent(*figures.wait_share),
       kWantedBuffers * waits->shuffled_images);
@@ -117,22 +119,33 @@ class Verdict {
       : trial_(trial), figures_(figures), limit_(find_limit(trial, figures)), name_(results::marked(trial)) {}
 
   std::vector<results::Finding> findings() {
-    if (limit_.word == "slow_rank") {
-      add_slow_rank();
-      if (trains(trial_) && limit_.wait_share >= kStarvedShare) add_starvation();
-    } else if (limit_.word == "cpu" || limit_.word == "input") {
-      add_starvation();
-      if (limit_.rank >= 0) add_slow_rank();
-    } else if (limit_.word == "machine") {
-      add_busy_machine();
-    } else if (limit_.word == "sample") {
-      add_small_sample();
-    } else if (limit_.word == "communication") {
-      add_communication();
-    } else if (limit_.word == "upload") {
-      add_upload();
-    } else if (limit_.word == "compute" && *figures_.wait_share <= results::kFedShare) {
-      add_fed();
+    switch (limit_.by) {
+      case LimitedBy::slow_rank:
+        add_slow_rank();
+        if (trains(trial_) && limit_.wait_share >= kStarvedShare) add_starvation();
+        break;
+      case LimitedBy::cpu:
+      case LimitedBy::input:
+        add_starvation();
+        if (limit_.rank >= 0) add_slow_rank();
+        break;
+      case LimitedBy::machine:
+        add_busy_machine();
+        break;
+      case LimitedBy::sample:
+        add_small_sample();
+        break;
+      case LimitedBy::communication:
+        add_communication();
+        break;
+      case LimitedBy::upload:
+        add_upload();
+        break;
+      case LimitedBy::compute:
+        if (*figures_.wait_share <= results::kFedShare) add_fed();
+        break;
+      case LimitedBy::nothing:
+        break;
     }
     add_epoch_starts();
     return std::move(findings_);
@@ -169,7 +182,7 @@ class Verdict {
 
   void add_busy_machine() {
     add("busy_machine", busy_machine(trial_, limit_, figures_, name_),
-        {.headline = fmt::format("cannot be judged: others took up to {} of cores",
+        {.headline = fmt::format("cannot be judged: other processes used up to {} of cores",
                                  whole_percent(most_disturbed_share(trial_))),
          .reason = fmt::format("It {} for {} of the time, which may be their doing.", limit_.suspected,
                                whole_percent(limit_.suspected_share)),
@@ -185,12 +198,12 @@ class Verdict {
     if (!waits || figures_.buffer_fed) {
       const std::size_t steps = results::measured_steps(trial_);
       parts.headline = fmt::format("measured too few steps ({}) to judge its input", steps);
-      parts.reason = "They lived off what had been buffered before.";
+      parts.reason = "They drained buffers filled earlier.";
       parts.advice = "Measure more steps.";
       parts.command = run_again(trial_, more_steps(trial_));
     } else {
       parts.headline = fmt::format("has too few images ({:.0f} a rank) to judge its input", waits->images);
-      parts.reason = fmt::format("It shuffles {:.0f} of them, so that it either fills its buffer or lives off it.",
+      parts.reason = fmt::format("It shuffles {:.0f} of them, so that it either fills its buffer or drains it.",
                                  waits->shuffled_images);
       parts.advice =
           fmt::format("Measure {:.0f} images a rank, or shuffle fewer.", kWantedBuffers * waits->shuffled_images);

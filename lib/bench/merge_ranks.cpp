@@ -15,7 +15,7 @@
 namespace chexbench::bench {
 namespace {
 
-// If the images that a pipeline held fell by more than this share of the images trained, it lived off its buffers.
+// If the images that a pipeline held fell by more than this share of the images trained, it drained its buffers.
 constexpr double kBufferFedShare = 0.05;
 
 template <class Record>

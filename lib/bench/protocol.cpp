@@ -229,7 +229,7 @@ bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Com
   const bool wanted = members.rank() == 0 && std::ranges::any_of(arms, [this](const RunningArm& arm) {
                         return wants_extra_round(arm.trial, time_spent(report_, arm.trial, arm.share));
                       });
-  return !comm::broadcast_text(members, wanted ? "wanted" : "").empty();
+  return comm::broadcast_flag(members, wanted);
 }
 
 void Runner::note_missing_repeats(std::vector<RunningArm>& arms) const {

@@ -71,7 +71,7 @@ bool RepeatRunner::take_known(RunningArm& arm, const TrialContext& context) {
     }
   }
   if (known) arm.trial.repeats.push_back(*known);
-  return !comm::broadcast_text(context.communicator, known ? "known" : "").empty();
+  return comm::broadcast_flag(context.communicator, known.has_value());
 }
 
 std::unique_ptr<SecondJob> RepeatRunner::start_second_job(const RunningArm& arm, comm::Communicator& members) const {
@@ -106,7 +106,7 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   if (!options_.warns_of_others || warned_of_others_ || !results::is_disturbed(result)) return;
   warned_of_others_ = true;
   log::warning(
-      "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor or the reclaim of memory. "
+      "{:.0f} % of this trial's cores or time went to other processes, a hypervisor or the reclaim of memory. "
       "Such repeats do not count if enough others remain; the figures are better on a free machine",
       100 * results::disturbed_share(result));
 }
@@ -197,7 +197,7 @@ void RepeatRunner::run(RunningArm& arm, int repeat, const TrialContext& context)
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
   const std::vector<double> all = rates_of_all_repeats(arm.trial);
   const bool finished = is_root && is_finished(measure, all, time_spent(report_, arm.trial, arm.share));
-  arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
+  arm.finished = comm::broadcast_flag(members, finished);
   arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, all));
   if (arm.finished) progress_.finish(arm.number - 1);
   if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, results::rates(arm.trial));

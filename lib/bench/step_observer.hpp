@@ -59,9 +59,9 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 // Reports each finished step of those from `first_step` on to `on_step`, which must not be empty.
 std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first_step, std::int64_t total_steps);
 
-// Measures what others took of `cores` during the steps, and adds it to the result. The process must have the cores for
-// itself, except for `second_job`, which may use some of them: what that takes is no disturbance, and as others' use of
-// memory cannot be told from its own, stalls of memory are not counted beside it. May be null.
+// Measures what other processes used of `cores` during the steps, and adds it to the result. The process must have the
+// cores for itself, except for `second_job`, which may use some of them: what that takes is no disturbance, and as
+// others' use of memory cannot be told from its own, stalls of memory are not counted beside it. May be null.
 std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job = nullptr);
 
 // Looks at the end of the repeat which of `cores`, to which this thread was bound, its CPU mask no longer has. Comes

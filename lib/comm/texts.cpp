@@ -1,5 +1,6 @@
 #include "comm/texts.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -21,6 +22,12 @@ std::string broadcast_text(comm::Communicator& communicator, std::string text) {
   text.resize(size);
   if (size > 0) communicator.broadcast(std::as_writable_bytes(std::span(text.data(), text.size())), 0);
   return text;
+}
+
+bool broadcast_flag(comm::Communicator& communicator, bool value) {
+  auto byte = static_cast<std::byte>(value);
+  communicator.broadcast(std::span(&byte, 1), 0);
+  return byte != std::byte{0};
 }
 
 std::vector<std::string> all_gather(comm::Communicator& communicator, const std::string& text) {

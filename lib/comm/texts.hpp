@@ -1,4 +1,4 @@
-// Exchanges texts of any length between ranks.
+// Exchanges texts of any length, and yes or no, between ranks.
 #pragma once
 
 #include <string>
@@ -13,5 +13,8 @@ std::vector<std::string> all_gather(comm::Communicator& communicator, const std:
 
 // Returns the text of rank 0, on every rank. Collective.
 std::string broadcast_text(comm::Communicator& communicator, std::string text);
+
+// Returns the value of rank 0, on every rank. Collective.
+bool broadcast_flag(comm::Communicator& communicator, bool value);
 
 }  // namespace chexbench::comm

@@ -112,14 +112,14 @@ std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, st
 
 Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
   require_values(a);
-  if (a.size() != b.size()) throw std::invalid_argument("paired ratio of arms with unlike numbers of rounds");
+  if (a.size() != b.size()) throw std::invalid_argument("paired ratio of trials with unlike numbers of rounds");
   ResampledMedian median_of_a(a), median_of_b(b);
   const auto resampled = [&](std::span<const std::size_t> rounds) { return median_of_a(rounds) / median_of_b(rounds); };
   return {.value = median(a) / median(b), .ci95 = interval_over_rounds(a.size(), seed, resampled)};
 }
 
 double sign_test(std::span<const double> a, std::span<const double> b) {
-  if (a.size() != b.size()) throw std::invalid_argument("sign test of arms with unlike numbers of rounds");
+  if (a.size() != b.size()) throw std::invalid_argument("sign test of trials with unlike numbers of rounds");
   std::size_t larger = 0, rounds = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     larger += a[i] > b[i] ? 1 : 0;

@@ -105,7 +105,7 @@ template <class Visitor>
 void visit_columns(Visitor& visit, const RepeatRow& row) {
   visit_arm(visit, row.report, row.trial);
   results::visit_repeat(visit, row.repeat);
-  visit(results::Field{"disturbed", "", "others took more than 10 % of the ranks' cores or time"},
+  visit(results::Field{"disturbed", "", "other processes used more than 10 % of the ranks' cores or time"},
         results::is_disturbed(row.repeat));
   visit(kCoresPerRank, row.trial.cores_per_rank);
   visit(kEmulated, row.trial.emulated);

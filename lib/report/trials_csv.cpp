@@ -102,8 +102,8 @@ void visit_promised(Visitor& visit, const TrialRow& row) {
         figures.images_per_s_mad);
   visit(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", no_interval()},
         figures.images_per_s_ci95);
-  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank of the same arm)",
-              "the same arm was not measured at 1 rank with as many cores of its own"},
+  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
+              "the same settings were not measured at 1 rank with as many cores of its own"},
         figures.scaling_efficiency);
   visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
         figures.wait_share);
@@ -123,15 +123,15 @@ void visit_verdict(Visitor& visit, const results::Figures& figures) {
   visit(Field{"limit", "",
               "what bounds images/s: slow_rank, machine, sample, cpu, input, communication, upload or compute",
               "nothing but the input can, as with engine none, or the run ended before the trial"},
-        figures.limit);
+        std::string(results::to_string(figures.limit)));
   visit(
       Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
       figures.wait_op);
   visit(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
               "wait_op is, or the op has no parts"},
         figures.wait_part);
-  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank of the same arm",
-              "the same arm was not measured at 1 rank"},
+  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank with the same settings",
+              "the same settings were not measured at 1 rank"},
         figures.speedup);
   visit(
       Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap", no_scaling_interval()},
@@ -183,10 +183,12 @@ void visit_flags(Visitor& visit, const TrialRow& row) {
   visit(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
   visit(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
-  visit(Field{"disturbed_repeats", "repeats",
-              "repeats in which others took over 10 % of the ranks' cores or time, or cores left their CPU mask"},
-        std::ranges::count_if(trial.repeats,
-                              [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
+  visit(
+      Field{
+          "disturbed_repeats", "repeats",
+          "repeats in which other processes used over 10 % of the ranks' cores or time, or cores left their CPU mask"},
+      std::ranges::count_if(trial.repeats,
+                            [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
   visit(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
   visit(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
   visit(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);

@@ -1,4 +1,4 @@
-// What others took from a trial while it was measured, and which repeats count therefore.
+// What other processes took from a trial while it was measured, and which repeats count therefore.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace chexbench::results {
 
-// A repeat is disturbed if others took more than this share of what it could have run.
+// A repeat is disturbed if other processes used more than this share of what it could have run.
 inline constexpr double kDisturbedShare = 0.10;
 
 // Returns the share of the time that the ranks' threads could have run in the repeat that other processes took, at most

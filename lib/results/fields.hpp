@@ -327,7 +327,7 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);
   visit("waits", figures.waits);
-  visit("limit", figures.limit);
+  visit("limit", std::string(to_string(figures.limit)));
   visit("cores_busy_share", figures.cores_busy_share);
   visit("cpu_wait_share", figures.cpu_wait_share);
   visit("upload_share", figures.upload_share);

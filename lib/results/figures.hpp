@@ -17,6 +17,9 @@ namespace chexbench::results {
 // attributed to ops.
 inline constexpr double kFedShare = 0.02;
 
+// What bounds the images/s of a trial; analysis/verdict.hpp says when.
+enum class LimitedBy { nothing, slow_rank, cpu, input, machine, sample, communication, upload, compute };
+
 // The time for which the engine waited because of one op, or of one part of an op.
 struct WaitShare {
   int op_index = 0;  // position in the op list, from 0
@@ -39,7 +42,7 @@ struct Figures {
   std::vector<WaitShare> waits;  // by op and part, longest first; empty if wait_share is below kFedShare
   std::string wait_op;           // of the first of `waits`
   std::string wait_part;
-  std::string limit;  // what bounds the images/s: a word of Limit in analysis/verdict.hpp, or empty
+  LimitedBy limit = LimitedBy::nothing;
   std::optional<double> upload_share;
   std::optional<double> compute_share;
   std::optional<double> exposed_communication_share;

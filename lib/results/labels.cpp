@@ -72,6 +72,30 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
 
 std::string pipeline_name(const spec::TrialSpec& spec) { return spec::uses_pipeline(spec) ? spec.pipeline.name : ""; }
 
+const char* to_string(LimitedBy limit) {
+  switch (limit) {
+    case LimitedBy::slow_rank:
+      return "slow_rank";
+    case LimitedBy::cpu:
+      return "cpu";
+    case LimitedBy::input:
+      return "input";
+    case LimitedBy::machine:
+      return "machine";
+    case LimitedBy::sample:
+      return "sample";
+    case LimitedBy::communication:
+      return "communication";
+    case LimitedBy::upload:
+      return "upload";
+    case LimitedBy::compute:
+      return "compute";
+    case LimitedBy::nothing:
+      break;
+  }
+  return "";
+}
+
 const char* to_string(Grade grade) {
   switch (grade) {
     case Grade::told_apart:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "results/figures.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::results {
@@ -25,6 +26,9 @@ Labels label_trials(const std::vector<TrialResult>& trials);
 
 // Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
 std::string pipeline_name(const spec::TrialSpec& spec);
+
+// Returns the name of the value, such as "slow_rank", or "" for nothing.
+const char* to_string(LimitedBy limit);
 
 // Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
 const char* to_string(Grade grade);

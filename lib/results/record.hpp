@@ -260,7 +260,7 @@ struct TrialResult {
 enum class Grade {
   told_apart,        // what was measured suffices for what the sentence says
   cannot_tell,       // the repeats differ too much to say whether there is a difference
-  machine_too_busy,  // others took so much of the machine that they may have made the difference, or hidden it
+  machine_too_busy,  // interference may have caused or masked the difference
   sample_too_small,  // too few repeats, steps or images to say
 };
 

@@ -158,7 +158,7 @@ TEST(Answer, NamesACpuLimitInsteadOfIdleCores) {
     repeat.disturbance = {.core_s = 2, .own_cpu_s = 1.2, .own_wait_s = 0.4, .span_s = 1, .throttled_s = 0.4};
   const Answer answer = answer_of({trial});
   EXPECT_THAT(answer.lines.at(1), AllOf(HasSubstr("CPU limit"), HasSubstr("25 %")));
-  EXPECT_THAT(answer.lines, Not(Contains(HasSubstr("thers took"))));
+  EXPECT_THAT(answer.lines, Not(Contains(HasSubstr("ther processes used"))));
 }
 
 TEST(Answer, OfEngineNoneSaysThatStepsWereFedFromBuffers) {
@@ -240,7 +240,7 @@ TEST(Answer, CountsManyDoubtfulArms) {
   }
   const Answer answer = answer_of(trials);
   EXPECT_THAT(answer.lines.at(0), EndsWith(", and 1 more."));
-  EXPECT_THAT(answer.lines, Contains("The repeats of 5 arms differ too much for a reliable median."));
+  EXPECT_THAT(answer.lines, Contains("The repeats of 5 trials differ too much for a reliable median."));
 }
 
 TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
@@ -284,7 +284,7 @@ TEST(Answer, TellsWhatOthersTookEvenWhereTheyMadeNoDifference) {
   let_others_disturb(fast);
   const Answer answer = answer_of({slow, fast});
   EXPECT_THAT(answer.lines.at(0), HasSubstr("9.00 x naive"));
-  EXPECT_THAT(answer.lines, Contains("Others took up to 34 % of the cores of optimized (emulated)."));
+  EXPECT_THAT(answer.lines, Contains("Other processes used up to 34 % of the cores of optimized (emulated)."));
 }
 
 TEST(Answer, IsNeverLongerThanFiveLines) {

@@ -48,10 +48,10 @@ TEST(Findings, AboutDisturbedArmsSaySoFirst) {
         .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
   EXPECT_THAT(finding().text,
               StartsWith("The machine was too busy to compare optimized png ranks=1 with naive png ranks=1 (optimized "
-                         "png ranks=1: others took up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));
+                         "png ranks=1: other processes used up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));
   EXPECT_EQ(finding().grade, results::Grade::machine_too_busy);
   for (results::RepeatResult& repeat : naive.repeats) repeat.images_per_s = 300;
-  EXPECT_THAT(finding().text, StartsWith("On a busy machine (optimized png ranks=1: others took"));
+  EXPECT_THAT(finding().text, StartsWith("On a busy machine (optimized png ranks=1: other processes used"));
 }
 
 TEST(Findings, SayHowManyRoundsContradictAnInterval) {

@@ -28,9 +28,10 @@ results::TrialResult trial_of(const std::string& pipeline, int ranks = 2) {
   return trial;
 }
 
-std::string text_of(const results::TrialResult& trial, const std::string& kind, const std::string& limit = "") {
+std::string text_of(const results::TrialResult& trial, const std::string& kind,
+                    results::LimitedBy limit = results::LimitedBy::nothing) {
   results::Figures figures = derive_figures(trial, {trial});
-  if (!limit.empty()) figures.limit = limit;
+  if (limit != results::LimitedBy::nothing) figures.limit = limit;
   for (const results::Finding& finding : input_findings(trial, figures)) {
     if (finding.kind == kind) return finding.text;
   }
@@ -71,7 +72,7 @@ TEST(InputFindings, TellOfCoresThatAMapLeavesIdle) {
   results::TrialResult trial = trial_of("keras", 1);
   trial.cores_per_rank = 4;
   EXPECT_THAT(text_of(trial, "few_parallel_calls"), HasSubstr("works on 1 at a time and has 4 cores"));
-  EXPECT_EQ(text_of(trial, "few_parallel_calls", "cpu"), "");
+  EXPECT_EQ(text_of(trial, "few_parallel_calls", results::LimitedBy::cpu), "");
   trial.cores_per_rank = 1;
   EXPECT_EQ(text_of(trial, "few_parallel_calls"), "");
 }

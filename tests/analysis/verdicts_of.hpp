@@ -6,10 +6,13 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/verdict.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::analysis {
 
-inline std::string limit_of(const results::TrialResult& trial) { return derive_figures(trial, {trial}).limit; }
+inline std::string limit_of(const results::TrialResult& trial) {
+  return results::to_string(derive_figures(trial, {trial}).limit);
+}
 
 inline std::vector<results::Finding> verdicts_of(const results::TrialResult& trial) {
   return verdicts(trial, derive_figures(trial, {trial}));

@@ -73,7 +73,7 @@ class Compare(SystemTest):
     def test_an_arm_of_another_batch_size(self):
         def change(report):
             report["trials"][0]["spec"]["training"]["batch_size"] = 3
-        done = self.fail_with(3, "compare", self.base, self.other("batch", change), says="no arm")
+        done = self.fail_with(3, "compare", self.base, self.other("batch", change), says="no trial")
         self.assertIn("training.batch_size: 2 against 3", done.stdout)
 
     def test_reports_that_are_none(self):

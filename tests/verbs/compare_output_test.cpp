@@ -61,9 +61,10 @@ TEST(CompareTable, SaysWhyArmsAreNotComparable) {
   const Side base = printed_side({results::make_trial({}, kPrintedBase)});
   Side other = base;
   other.runs[0].environment.gpu_driver = "580.65.06";
-  EXPECT_THAT(format_comparison(compare_runs(base, other, {}), "table"),
-              AllOf(HasSubstr("not comparable"),
-                    HasSubstr("The machines differ, so no arm is comparable: gpu_driver: nothing against 580.65.06.")));
+  EXPECT_THAT(
+      format_comparison(compare_runs(base, other, {}), "table"),
+      AllOf(HasSubstr("not comparable"),
+            HasSubstr("The machines differ, so no trial is comparable: gpu_driver: nothing against 580.65.06.")));
 }
 
 TEST(CompareTable, TellsWhatWasAllowedToDiffer) {

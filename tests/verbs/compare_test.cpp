@@ -131,7 +131,7 @@ TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
   EXPECT_THAT(arm.note, HasSubstr("by the threshold alone: fewer than five repeats"));
 }
 
-// A side of one arm, half of whose cores others took.
+// A side of one arm, half of whose cores other processes used.
 Side busy_side(const std::vector<double>& images_per_s) {
   Side busy = side({results::make_trial({}, images_per_s)});
   for (results::RepeatResult& repeat : busy.runs[0].trials[0].repeats)
@@ -144,7 +144,8 @@ TEST(CompareRuns, LeaveOpenWhatABusyMachineMayHaveMade) {
   const ComparedArm arm = only_arm(base, side({results::make_trial({}, {100, 101, 99, 100, 102, 100})}));
   EXPECT_EQ(arm.verdict, Verdict::undecided);
   EXPECT_EQ(arm.grade, results::Grade::machine_too_busy);
-  EXPECT_THAT(arm.note, HasSubstr("the machine was too busy: others took more of it than the change is worth"));
+  EXPECT_THAT(arm.note,
+              HasSubstr("the machine was too busy: other processes used more of it than the change is worth"));
   const ComparedArm large = only_arm(base, side({results::make_trial({}, {300, 301, 299, 300, 302, 300})}));
   EXPECT_EQ(large.verdict, Verdict::better) << "others cannot have made a factor of six";
 }
@@ -163,10 +164,11 @@ TEST(CompareRuns, NameTheKeysOfRunsOfUnlikeSettings) {
   other.spec.training.batch_size = 64;
   const RunComparison comparison = compare_runs(side({results::make_trial({}, kBase)}), side({other}), {});
   ASSERT_TRUE(comparison.nearest);
-  EXPECT_THAT(format_comparison(comparison, "table"),
-              AllOf(HasSubstr("The nearest arms are optimized png ranks=1 in the base and naive png ranks=1 in the new "
-                              "one, which differ in "),
-                    HasSubstr("training.batch_size: 16 against 64")));
+  EXPECT_THAT(
+      format_comparison(comparison, "table"),
+      AllOf(HasSubstr("The nearest trials are optimized png ranks=1 in the base and naive png ranks=1 in the new "
+                      "one, which differ in "),
+            HasSubstr("training.batch_size: 16 against 64")));
 }
 
 TEST(CompareRuns, TakeTheMedianOfARunAsOneValueWhereThereAreSeveral) {

@@ -184,10 +184,10 @@ TEST(ProbeText, GivesARangeWhereTheIntervalLeavesTheNumberOpen) {
 TEST(ProbeText, SaysWhatABusyMachineOrASmallSampleCouldMakeFalse) {
   ProbeResult busy = measured(500, 5);
   busy.ways[0].grade = results::Grade::machine_too_busy;
-  busy.disturbance = "others took up to 34 % of its cores in 2 of 6 repeats";
+  busy.disturbance = "other processes used up to 34 % of its cores in 2 of 6 repeats";
   busy.free_images_per_s = 700;
   EXPECT_THAT(probe_text(busy),
-              AllOf(HasSubstr("others took up to 34 %"), HasSubstr("gives up to 700. [machine too busy]"),
+              AllOf(HasSubstr("other processes used up to 34 %"), HasSubstr("gives up to 700. [machine too busy]"),
                     HasSubstr("(98 % busy); decoding")));
   ProbeResult small = measured(500, 5);
   small.ways[0].ci95.reset();

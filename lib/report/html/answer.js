@@ -21,7 +21,7 @@ function drawScaling(place) {
 }
 
 const throughputNote = "Bars: median over repeats; whiskers: its 95 % interval, from five repeats on; dots: single repeats.";
-const scalingNote = "Weak scaling: every rank has its own batch. Whiskers: 95 % intervals, from five repeats on. Dashed: the smallest world of each arm, times ranks.";
+const scalingNote = "Weak scaling: every rank has its own batch. Whiskers: 95 % intervals, from five repeats on. Dashed: the smallest world of each trial, times ranks.";
 
 // ---- three numbers: {name, value, unit, note}
 

@@ -199,7 +199,7 @@ class Adviser {
   }
 
   // Returns what rank 0 passed, on every rank.
-  bool agree(bool yes) { return !comm::broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
+  bool agree(bool yes) { return comm::broadcast_flag(world_.communicator(), yes); }
 
   // Measures all edits together against the trial as it was, unless one was kept, whose try has done just that. Edits
   // that cannot be shown to be faster together are withdrawn.

@@ -141,8 +141,9 @@ std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const 
                      is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
 
-// Returns whether the verdict holds whatever others took from either side. The true rate of a side lies between what
-// was measured and `free`; the two runs were made apart, so that one may be at one end and the other at the other.
+// Returns whether the verdict holds whatever other processes took from either side. The true rate of a side lies
+// between what was measured and `free`; the two runs were made apart, so that one may be at one end and the other at
+// the other.
 bool holds_without_others(const ComparedArm& arm, double threshold) {
   const auto verdict = [&](const std::vector<double>& other, const std::vector<double>& base) {
     return judge(measure::unpaired_ratio(other, base), threshold);
@@ -151,8 +152,8 @@ bool holds_without_others(const ComparedArm& arm, double threshold) {
          verdict(arm.other.free, arm.base.images_per_s) == arm.verdict;
 }
 
-// Judges the arm by its rates as measured. If others took cores from a side, they may have made the change, or hidden
-// it.
+// Judges the arm by its rates as measured. If other processes used cores from a side, they may have made the change, or
+// hidden it.
 void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
   arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
   arm.verdict = judge(*arm.ratio, threshold);
@@ -170,7 +171,7 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
   const double threshold = comparison.options.threshold;
   const char* unit = comparison.by_runs ? "runs" : "repeats";
   if (arm.grade == results::Grade::machine_too_busy)
-    return "the machine was too busy: others took more of it than the change is worth; measure again";
+    return "the machine was too busy: other processes used more of it than the change is worth; measure again";
   if (!arm.ratio->ci95) return fmt::format("by the threshold alone: {} {} on a side", spec::kTooFew, unit);
   if (arm.verdict != Verdict::undecided) return "";
   const bool loss_possible = arm.ratio->ci95->low < 1 - threshold;

@@ -74,7 +74,7 @@ struct RunComparison {
   std::vector<ComparedArm> arms;        // in the order of the base
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_other;
-  std::optional<NearestArms> nearest;  // if no arm is on both sides
+  std::optional<NearestArms> nearest;  // if no trial is on both sides
 };
 
 // Decides whether a ratio is a change: it must differ from 1 by more than the threshold, and its whole interval must be
@@ -83,8 +83,8 @@ struct RunComparison {
 // not_comparable.
 Verdict judge(const measure::Ratio& ratio, double threshold);
 
-// Compares the two sides arm by arm. Each side needs at least one run, and its runs must be of one experiment. A pure
-// function; takes milliseconds per arm.
+// Compares the two sides trial by trial. Each side needs at least one run, and its runs must be of one experiment. A
+// pure function; takes milliseconds per arm.
 // @throws DataError if a side has no measured trial, has runs of several experiments, or has a rate that is not a
 // positive finite number
 // @throws SpecError if the threshold is out of range

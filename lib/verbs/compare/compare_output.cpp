@@ -64,12 +64,12 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
   if (!comparison.environment.empty()) {
     lines.push_back(
         fmt::format("The machines differ{}: {}.",
-                    comparison.options.across_machines ? " (--across-machines)" : ", so no arm is comparable",
+                    comparison.options.across_machines ? " (--across-machines)" : ", so no trial is comparable",
                     in_words(comparison.environment)));
   }
   if (!comparison.remarks.empty()) lines.push_back(fmt::format("Also differs: {}.", in_words(comparison.remarks)));
   if (const auto& nearest = comparison.nearest) {
-    lines.push_back(fmt::format("The nearest arms are {} in the base and {} in the new one, which differ in {}.",
+    lines.push_back(fmt::format("The nearest trials are {} in the base and {} in the new one, which differ in {}.",
                                 nearest->base, nearest->other, in_words(nearest->differences)));
   }
   for (const std::string& trial : comparison.only_in_base) lines.push_back("Only in the base: " + trial + ".");
@@ -88,7 +88,7 @@ std::string table_of(const RunComparison& comparison, const report::LineWidth& w
   for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
   std::string text =
       report::shown_line(title(comparison)) + "\n" +
-      (table.rows.empty() ? "no arm is on both sides\n" : report::fitted_text(table, width, "--format json"));
+      (table.rows.empty() ? "no trial is on both sides\n" : report::fitted_text(table, width, "--format json"));
   std::string remarks;
   for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
   return remarks.empty() ? text : text + "\n" + remarks;

@@ -302,7 +302,7 @@ Prediction predict_all(const PredictionRequest& request) {
   check(request);
   const std::vector<Arm> arms = find_arms(request);
   if (arms.size() > 1 && !(request.fit.empty() && request.check.empty())) {
-    throw SpecError(fmt::format("--fit and --check: figures of one training, but there are {} arms", arms.size()));
+    throw SpecError(fmt::format("--fit and --check: figures of one training, but there are {} trials", arms.size()));
   }
   Prediction prediction;
   for (const Arm& arm : arms) prediction.arms.push_back(predict_arm(request, arm));

@@ -78,7 +78,7 @@ struct ProbeResult {
   std::string passed_over;                          // images that are not used, in words; empty if there are none
   std::map<std::string, std::size_t> passed_files;  // how many files are passed over, by the word for the reason
   bool is_distant = false;                          // a server has the files
-  std::string disturbance;                          // what others took of the cores, in words, if it was much
+  std::string disturbance;                          // what other processes used of the cores, in words, if it was much
   std::string cpu_limit;                            // what a CPU limit took of them, in words, if it was much
   double free_images_per_s = 0;                     // then: what a machine of one's own would give at most
   std::vector<FedAccelerator> accelerators;         // by images_per_s
