@@ -1,13 +1,14 @@
-#include "calibrate_command.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "bench/protocol.hpp"
+#include "bench/session.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

@@ -1,9 +1,10 @@
-#include "comm_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "bench/session.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "format_option.hpp"

@@ -8,31 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "advise_command.hpp"
-#include "calibrate_command.hpp"
-#include "comm_command.hpp"
-#include "compare_command.hpp"
-#include "completion_command.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/folder.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
-#include "data_command.hpp"
-#include "diagnose_command.hpp"
-#include "doctor_command.hpp"
-#include "evaluate_command.hpp"
-#include "import_command.hpp"
-#include "kernel_sweep_command.hpp"
-#include "list_command.hpp"
-#include "model_command.hpp"
-#include "plan_sweep_command.hpp"
-#include "predict_command.hpp"
-#include "probe_command.hpp"
-#include "report_command.hpp"
-#include "run_command.hpp"
-#include "second_job_command.hpp"
-#include "selftest_command.hpp"
 
 namespace chexbench::app {
 namespace {

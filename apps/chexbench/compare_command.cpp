@@ -1,13 +1,13 @@
-#include "compare_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

@@ -1,8 +1,8 @@
-#include "completion_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "completion.hpp"
 #include "man_page.hpp"
 #include "output.hpp"

@@ -1,5 +1,3 @@
-#include "data_command.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

@@ -1,8 +1,7 @@
-#include "diagnose_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

@@ -1,10 +1,11 @@
-#include "doctor_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "bench/session.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

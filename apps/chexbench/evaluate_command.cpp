@@ -1,13 +1,14 @@
-#include "evaluate_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/session.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

@@ -1,12 +1,12 @@
-#include "import_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "output.hpp"

@@ -1,7 +1,7 @@
-#include "kernel_sweep_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "commands.hpp"
 #include "core/log.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

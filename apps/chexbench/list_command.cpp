@@ -1,8 +1,8 @@
-#include "list_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "verbs/list/list.hpp"

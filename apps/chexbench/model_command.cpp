@@ -1,8 +1,8 @@
-#include "model_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

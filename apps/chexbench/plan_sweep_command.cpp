@@ -1,7 +1,7 @@
-#include "plan_sweep_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "commands.hpp"
 #include "core/log.hpp"
 #include "output.hpp"
 #include "precisions.hpp"

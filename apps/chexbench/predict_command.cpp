@@ -1,12 +1,12 @@
-#include "predict_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 #include "format_option.hpp"

@@ -1,13 +1,16 @@
-#include "probe_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "bench/session.hpp"
 #include "build_facts.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

@@ -1,12 +1,12 @@
-#include "report_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

@@ -1,7 +1,6 @@
-#include "run_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -15,7 +14,9 @@
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
+#include "bench/session.hpp"
 #include "build_facts.hpp"
+#include "commands.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

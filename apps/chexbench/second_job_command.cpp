@@ -1,7 +1,6 @@
-#include "second_job_command.hpp"
-
 #include <fcntl.h>
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "bench/second_job/counters.hpp"
 #include "bench/second_job/work.hpp"
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "spec/parse.hpp"

@@ -1,8 +1,8 @@
-#include "selftest_command.hpp"
-
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "commands.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
 #include "verbs/selftest/precision_gate.hpp"

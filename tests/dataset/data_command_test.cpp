@@ -1,5 +1,3 @@
-#include "data_command.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 
