@@ -139,9 +139,9 @@ TableText::TableText(const storage::Store& store, std::string path) : path_(std:
 }
 
 std::string table_head(const storage::Store& store, const std::string& path) {
-  constexpr std::size_t kHeadBytes = 64 * 1024;
+  constexpr std::size_t kTableHeadBytes = 64 * 1024;
   const auto stream = store.stream(path, {});
-  const storage::SharedBytes head = stream->take(std::min<std::uint64_t>(stream->size(), kHeadBytes));
+  const storage::SharedBytes head = stream->take(std::min<std::uint64_t>(stream->size(), kTableHeadBytes));
   const std::string_view text = storage::as_text(head.bytes);
   return from_utf16(text).value_or(std::string(text));
 }
