@@ -1,10 +1,10 @@
+#include "completion.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
-
-#include "completion.hpp"
 
 namespace chexbench::app {
 namespace {

@@ -1,9 +1,10 @@
+#include "analysis/derive.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <tuple>
 
-#include "analysis/derive.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"

@@ -1,8 +1,11 @@
+#include "dataset/splits.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <fmt/format.h>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,7 +15,6 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/splits.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -1,11 +1,13 @@
-#include <algorithm>
+#include "verbs/advise/advice.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/text_table.hpp"
 #include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "results/labels.hpp"
-#include "verbs/advise/advice.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -1,12 +1,14 @@
-#include <cmath>
+#include "verbs/comm/comm_result.hpp"
+
 #include <fmt/format.h>
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "report/csv_row.hpp"
 #include "report/fitted_table.hpp"
-#include "verbs/comm/comm_result.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {

@@ -1,10 +1,12 @@
-#include <algorithm>
+#include "verbs/doctor/doctor_result.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/text_table.hpp"
-#include "verbs/doctor/doctor_result.hpp"
 #include "verbs/doctor/doctor.hpp"
 
 namespace chexbench::verbs {

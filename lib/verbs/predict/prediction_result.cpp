@@ -1,3 +1,5 @@
+#include "verbs/predict/prediction_result.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -7,7 +9,6 @@
 #include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
-#include "verbs/predict/prediction_result.hpp"
 
 namespace chexbench::verbs {
 namespace {

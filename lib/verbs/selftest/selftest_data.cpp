@@ -1,12 +1,15 @@
+#include "verbs/selftest/selftest_data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fstream>
-#include <unistd.h>
 #include <vector>
 
 #include "core/allocator.hpp"
@@ -21,7 +24,6 @@
 #include "spec/golden.hpp"
 #include "spec/presets.hpp"
 #include "storage/file_bytes.hpp"
-#include "verbs/selftest/selftest_data.hpp"
 
 namespace chexbench::verbs {
 namespace {
