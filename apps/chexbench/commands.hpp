@@ -62,7 +62,7 @@ void add_list_command(CLI::App& app);
 // Prints the layers of a network.
 void add_model_command(CLI::App& app);
 
-// Gives the result of an earlier run again, as a table with the answer before it, an HTML page, Markdown, JSON or CSV.
+// Prints the result of an earlier run as a table with the answer before it, an HTML page, Markdown, JSON or CSV.
 void add_report_command(CLI::App& app);
 
 // Measures and checks engine cuda's own kernels on this machine's GPU.

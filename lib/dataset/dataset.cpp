@@ -31,8 +31,7 @@ constexpr std::uint64_t kLargeImageBytes = std::uint64_t{64} << 20;  // to read 
 
 // @throws DataError if the file's first bytes are those of no image
 void check_begins_as_image(const storage::Store& store, const std::string& path) {
-  constexpr std::size_t kHeadBytes = 132;  // of a DICOM file: 128, and four letters
-  const storage::SharedBytes head = store.stream(path, {})->take(kHeadBytes);
+  const storage::SharedBytes head = store.stream(path, {})->take(image::kDicomBeginningBytes);
   if (image::is_png(head.bytes) || image::is_jpeg(head.bytes) || image::is_dicom(head.bytes)) return;
   throw DataError(fmt::format(
       "{}: byte 0: not a PNG, JPEG or DICOM file, and too large to try other formats: take it out of the data set",

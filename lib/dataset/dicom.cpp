@@ -12,8 +12,6 @@
 namespace chexbench::dataset {
 namespace {
 
-constexpr std::size_t kHeadBytes = 132;  // by which a DICOM file is known
-
 // `deeper` is how many more levels of folders may be opened.
 std::string find_below(const storage::Store& store, const std::string& folder, int deeper) {
   constexpr std::size_t kMostEntries = 8;  // of each kind, in each folder
@@ -38,8 +36,8 @@ std::string find_below(const storage::Store& store, const std::string& folder, i
 bool has_dicom_letters(const storage::Store& store, const std::string& path) {
   try {
     const auto stream = store.stream(path, {});
-    if (stream->size() == storage::kUnknownBytes || stream->size() < kHeadBytes) return false;
-    return image::is_dicom(stream->take(kHeadBytes).bytes);
+    if (stream->size() == storage::kUnknownBytes || stream->size() < image::kDicomBeginningBytes) return false;
+    return image::is_dicom(stream->take(image::kDicomBeginningBytes).bytes);
   } catch (const DataError&) {
     return false;  // a file that cannot be read is none that a message can tell of
   }

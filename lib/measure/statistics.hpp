@@ -51,9 +51,7 @@ Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::
 // @throws std::invalid_argument for different sizes
 double sign_test(std::span<const double> a, std::span<const double> b);
 
-// The arithmetic mean. Reports of other tools want it; chexbench's own figures are medians.
-
-// Returns the mean of at least one value.
+// Returns the mean of at least one value. Reports of other tools want it; chexbench's own figures are medians.
 inline double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -18,6 +18,9 @@ bool reads_dicom();
 // either.
 bool is_dicom(std::span<const std::byte> bytes);
 
+// How many bytes is_dicom() looks at: a preamble of 128, and four letters.
+inline constexpr std::size_t kDicomBeginningBytes = 132;
+
 // Returns whether the name ends in .dcm or .dicom, in either case.
 bool is_dicom_name(std::string_view name);
 
