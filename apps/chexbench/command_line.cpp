@@ -112,7 +112,7 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
 
 // Returns whether the first word names a data set rather than a command: `chexbench DIR` is `chexbench probe DIR`.
 bool names_data_set(const CLI::App& app, const std::string& word) {
-  if (word.starts_with("-") || word.ends_with(".json") || is_verb(app, word)) return false;
+  if (word.empty() || word.starts_with("-") || word.ends_with(".json") || is_verb(app, word)) return false;
   std::error_code error;
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
 }
@@ -133,6 +133,16 @@ void tell_of_folder(const CLI::App& app, const std::string& word) {
   log::info("'{}' is a command; to measure the folder of that name: chexbench ./{}", word, word);
 }
 
+void add_dev_commands(CLI::App& app, bench::Session& session) {
+  CLI::App* const dev = app.add_subcommand("dev", "Test and time the engines, for developers of chexbench.");
+  dev->group(kOtherCommands);
+  dev->require_subcommand(1);
+  add_calibrate_command(*dev, session);
+  add_selftest_commands(*dev);
+  add_kernel_sweep_command(*dev);
+  add_plan_sweep_command(*dev);
+}
+
 }  // namespace
 
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
@@ -151,23 +161,20 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "5 comparison or selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
   add_run_options(app, session, command_line);
   add_probe_command(app, session, command_line);
-  add_data_commands(app);
   add_advise_command(app, session);
-  add_calibrate_command(app, session);
-  add_selftest_commands(app);
-  add_comm_command(app, session);
-  add_compare_command(app);
-  add_completion_command(app);
-  add_diagnose_command(app);
-  add_doctor_command(app, session);
-  add_evaluate_command(app, session);
-  add_import_commands(app);
-  add_list_command(app);
-  add_model_command(app);
   add_report_command(app);
-  add_kernel_sweep_command(app);
-  add_plan_sweep_command(app);
+  add_compare_command(app);
   add_predict_command(app);
+  add_diagnose_command(app);
+  add_evaluate_command(app, session);
+  add_data_commands(app);
+  add_import_commands(app);
+  add_comm_command(app, session);
+  add_doctor_command(app, session);
+  add_model_command(app);
+  add_list_command(app);
+  add_dev_commands(app, session);
+  add_completion_command(app);
   add_second_job_command(app);
 }
 
@@ -179,10 +186,14 @@ void parse(CLI::App& app, const std::vector<std::string>& command_line) {
   if (asks_for_help) {
     words.erase(words.begin());
     words.emplace_back("--help");
-  } else if (!words.empty() && names_data_set(app, words.front())) {
-    words.insert(words.begin(), "probe");
   } else if (words.size() == 1) {
     tell_of_folder(app, words.front());
+  }
+  const std::string first = words.empty() ? "" : words.front();
+  if (is_verb(*app.get_subcommand("dev"), first)) {
+    words.insert(words.begin(), "dev");  // `chexbench calibrate` is `chexbench dev calibrate`
+  } else if (!asks_for_help && names_data_set(app, first)) {
+    words.insert(words.begin(), "probe");
   }
   std::ranges::reverse(words);  // the order that CLI11 takes words in
   try {

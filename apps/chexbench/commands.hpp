@@ -15,6 +15,9 @@ class Session;
 
 namespace chexbench::app {
 
+// The heading in --help above commands that are not about measuring and training.
+inline constexpr const char* kOtherCommands = "Other commands";
+
 // `chexbench --config SPEC`, which runs an experiment and has no verb.
 void add_run_options(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
@@ -30,7 +33,7 @@ void add_advise_command(CLI::App& app, bench::Session& session);
 // Measures the engine of this machine and writes an accelerator profile.
 void add_calibrate_command(CLI::App& app, bench::Session& session);
 
-// `chexbench selftest engine | updates | preprocess | interleave`: compares the results of this machine with golden
+// `chexbench dev selftest engine | updates | preprocess | interleave`: compares the results of this machine with golden
 // values. ComparisonError if one differs.
 void add_selftest_commands(CLI::App& app);
 

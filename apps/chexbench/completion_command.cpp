@@ -22,6 +22,7 @@ void add_completion_command(CLI::App& app) {
       app.add_subcommand("completion",
                          "Print a script that completes commands, options and values in a shell, e.g. source "
                          "<(chexbench completion bash).");
+  verb->group(kOtherCommands);
   const auto shell = std::make_shared<std::string>();
   verb->add_option("SHELL", *shell, "Write it for this shell.")
       ->required()

@@ -253,7 +253,7 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
 }
 
 std::string calibrate_command(const ModelSpec& model, Precision precision) {
-  return fmt::format("chexbench calibrate --model {} --image-size {} --precision {} --output profile.json", model.name,
+  return fmt::format("chexbench dev calibrate --model {} --image-size {} --precision {} --output profile.json", model.name,
                      model.image_size, to_string(precision));
 }
 

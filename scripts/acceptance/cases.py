@@ -144,7 +144,7 @@ def torch(place, part, model, precision="fp16", batch=256, mode="eager", turn=1)
 
 def golden(place, file):
     """In f32: all else has too few bits for values that were computed in f64, and is held against f32 by gate()."""
-    command = [place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--golden",
+    command = [place.home / "chexbench", "dev", "selftest", "engine", "--engine", "cuda", "--golden",
                place.share("golden") / f"{file}.json"]
     return Case("golden", f"golden {file} f32", command, read_text,
                 {"framework": "chexbench", "model": file, "precision": "f32"}, limit_s=90)
@@ -153,7 +153,7 @@ def golden(place, file):
 def gate(place, model, precision):
     """What the engine computes in a half precision, fused and unfused, beside f32, parameter by parameter: without it,
     a fast wrong result would be a good row."""
-    command = [place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--precision", precision,
+    command = [place.home / "chexbench", "dev", "selftest", "engine", "--engine", "cuda", "--precision", precision,
                "--model", model]
     return Case("gate", f"gate {model} {precision}", command, read_text,
                 {"framework": "chexbench", "model": model, "precision": precision}, limit_s=150)
@@ -161,7 +161,7 @@ def gate(place, model, precision):
 
 def updates(place):
     """Optimizers, clipping, moving averages and losses, which no default training and no sweep launches."""
-    command = [place.home / "chexbench", "selftest", "updates", "--engine", "cuda"]
+    command = [place.home / "chexbench", "dev", "selftest", "updates", "--engine", "cuda"]
     return Case("updates", "updates", command, read_text, {"framework": "chexbench", "precision": "f32"}, limit_s=90)
 
 
@@ -202,15 +202,15 @@ def graph_cases(place):
 
 
 def sweep(place, model, precision, limit_s):
-    command = [place.home / "chexbench", "plan-sweep", "--network", model, "--batch", 256, "--precision", precision,
-               "--budget", TIME_LEFT]
+    command = [place.home / "chexbench", "dev", "plan-sweep", "--network", model, "--batch", 256,
+               "--precision", precision, "--budget", TIME_LEFT]
     return Case("plan-sweep", f"plan-sweep {model} {precision} 256", command, read_sweep,
                 {"framework": "chexbench", "model": model, "precision": precision, "batch": 256}, limit_s)
 
 
 def kernel_sweep(place, model, precision="fp16", batch=256, limit_s=90):
     """Each own kernel at each of its shapes, beside a copy of as many bytes and held against the host."""
-    command = [place.home / "chexbench", "kernel-sweep", "--model", model, "--batch-size", batch, "--precision",
+    command = [place.home / "chexbench", "dev", "kernel-sweep", "--model", model, "--batch-size", batch, "--precision",
                precision, "--format", "json", "--budget", TIME_LEFT]
     return Case("kernel-sweep", f"kernel-sweep {model} {precision} {batch}", command, read_kernel_sweep,
                 {"framework": "chexbench", "model": model, "precision": precision, "batch": batch}, limit_s)
@@ -221,7 +221,7 @@ def memcheck(place):
     found = shutil.which("compute-sanitizer") or next(
         (str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/compute-sanitizer"))), None)
     command = ["env", f"CHEXBENCH_UNDER={found} --tool memcheck --kernel-name kns=chexbench --error-exitcode 9",
-               place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--golden",
+               place.home / "chexbench", "dev", "selftest", "engine", "--engine", "cuda", "--golden",
                place.share("golden") / "densenet121-97-batch1.json"]
     return Case("memcheck", "memcheck own kernels", command if found else [], read_memcheck,
                 {"framework": "chexbench"}, limit_s=150)

@@ -138,7 +138,7 @@ TEST(Answer, ProposesAnAcceleratorOfWhichAProfileHasTheTraining) {
   EXPECT_EQ(proposed("resnet50", 224, spec::Precision::tf32), "chexbench predict --report DIR --accelerator a100");
   EXPECT_EQ(proposed("resnet50", 800, spec::Precision::fp16), "chexbench predict --report DIR --accelerator dlio-a100");
   EXPECT_EQ(proposed("resnet50", 320, spec::Precision::fp16),
-            "chexbench calibrate --model resnet50 --image-size 320 --precision fp16 --output profile.json && "
+            "chexbench dev calibrate --model resnet50 --image-size 320 --precision fp16 --output profile.json && "
             "chexbench predict --report DIR --accelerator profile.json");
 }
 

@@ -1,4 +1,4 @@
-"""chexbench calibrate, and engine emulated living off the profile that it writes."""
+"""chexbench dev calibrate, and engine emulated living off the profile that it writes."""
 
 import json
 import os
@@ -26,23 +26,24 @@ class BadInput(SystemTest):
 
     def test_an_engine_that_computes_nothing_is_refused(self):
         for engine in ("none", "emulated:v100"):
-            self.fail_with(2, "calibrate", "--engine", engine, says=engine)
+            self.fail_with(2, "dev", "calibrate", "--engine", engine, says=engine)
 
     def test_words_and_numbers_that_do_not_exist_are_usage_errors(self):
-        self.fail_with(2, "calibrate", "--engine", "cudda", says="cuda")
-        self.fail_with(2, "calibrate", "--precision", "f31", says="--precision")
-        self.fail_with(2, "calibrate", "--batch-sizes", "4,0", says="--batch-sizes")
-        self.fail_with(2, "calibrate", "--image-size", "16", says="--image-size")
+        self.fail_with(2, "dev", "calibrate", "--engine", "cudda", says="cuda")
+        self.fail_with(2, "dev", "calibrate", "--precision", "f31", says="--precision")
+        self.fail_with(2, "dev", "calibrate", "--batch-sizes", "4,0", says="--batch-sizes")
+        self.fail_with(2, "dev", "calibrate", "--image-size", "16", says="--image-size")
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_a_model_that_does_not_exist_and_a_batch_given_twice_are_named(self):
-        self.fail_with(2, "calibrate", "--engine", "onednn", "--model", "resnet5", says="resnet50")
-        self.fail_with(2, "calibrate", "--engine", "onednn", "--batch-sizes", "4,4", says="batch 4 is asked for twice")
+        self.fail_with(2, "dev", "calibrate", "--engine", "onednn", "--model", "resnet5", says="resnet50")
+        self.fail_with(2, "dev", "calibrate", "--engine", "onednn", "--batch-sizes", "4,4",
+                       says="batch 4 is asked for twice")
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_an_output_that_cannot_be_written_is_told_before_anything_is_measured(self):
-        self.fail_with(6, "calibrate", "--output", self.folder / "missing/p.json", says="missing", timeout=30)
-        self.fail_with(6, "calibrate", "--output", self.folder, says="folder", timeout=30)
+        self.fail_with(6, "dev", "calibrate", "--output", self.folder / "missing/p.json", says="missing", timeout=30)
+        self.fail_with(6, "dev", "calibrate", "--output", self.folder, says="folder", timeout=30)
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_an_error_leaves_an_earlier_profile_as_it_was(self):
@@ -58,7 +59,7 @@ class BadInput(SystemTest):
         self.assertEqual([entry["precision"] for entry in json.loads(path.read_text())["entries"]], ["f32"])
 
     def fail_in_the_middle(self, output):
-        self.fail_with(4, "calibrate", *SMALL, "--batch-sizes", "2", "--steps", "1", "--precision", "f32,fp16",
+        self.fail_with(4, "dev", "calibrate", *SMALL, "--batch-sizes", "2", "--steps", "1", "--precision", "f32,fp16",
                        "--output", output, says="cannot train in fp16")
 
     def test_a_damaged_profile_is_named(self):
@@ -83,7 +84,7 @@ class BadInput(SystemTest):
 class Calibrate(SystemTest):
     def calibrate(self, *arguments, **options):
         path = self.folder / "mine.json"
-        self.succeed("calibrate", *SMALL, *arguments, "--output", path, **options)
+        self.succeed("dev", "calibrate", *SMALL, *arguments, "--output", path, **options)
         return json.loads(path.read_text())
 
     def measure(self, engine, batch_size, **options):
@@ -128,7 +129,7 @@ class Calibrate(SystemTest):
         self.assertIn("measured at batch 6, scaled linearly to batch 8", " ".join(trial["notes"]))
 
     def test_without_an_output_file_the_profile_goes_to_standard_output(self):
-        done = self.succeed("calibrate", *SMALL, "--batch-sizes", "2", "--steps", "1")
+        done = self.succeed("dev", "calibrate", *SMALL, "--batch-sizes", "2", "--steps", "1")
         self.assertEqual(json.loads(done.stdout)["entries"][0]["batch_size"], 2)
 
 

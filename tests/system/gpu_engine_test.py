@@ -12,13 +12,14 @@ class GpuEngine(SystemTest):
     def test_networks_reach_the_golden_gradients(self):
         for golden in ("densenet121-97-batch1", "resnet50-128-batch3", "mobilenet_v2", "alexnet", "googlenet"):
             with self.subTest(golden):
-                done = self.succeed("selftest", "engine", "--golden", GOLDEN / f"{golden}.json", "--engine", "cuda")
+                done = self.succeed("dev", "selftest", "engine", "--engine", "cuda", "--golden",
+                                    GOLDEN / f"{golden}.json")
                 self.assertIn("gradient norms", done.stdout)
                 self.assertIn("host twin", done.stdout)
 
     def test_half_precision_is_held_against_f32_and_fused_against_separate_passes(self):
-        done = self.succeed("selftest", "engine", "--engine", "cuda", "--precision", "fp16", "--model", "mobilenet_v2",
-                            "--batch-size", "8", "--image-size", "64", timeout=300)
+        done = self.succeed("dev", "selftest", "engine", "--engine", "cuda", "--precision", "fp16", "--model",
+                            "mobilenet_v2", "--batch-size", "8", "--image-size", "64", timeout=300)
         self.assertIn("gradients, fused / (3 separate + 0.1)", done.stdout)
         self.assertNotIn("nothing was fused", done.stdout)
 

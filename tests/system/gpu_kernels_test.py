@@ -9,7 +9,7 @@ from harness import SystemTest
 
 
 class KernelSweep(SystemTest):
-    SMALL = ("kernel-sweep", "--batch-size", "2", "--image-size", "32")
+    SMALL = ("dev", "kernel-sweep", "--batch-size", "2", "--image-size", "32")
 
     def test_every_kernel_of_a_layer_agrees_with_the_host(self):
         kernels = ("statistics,moments_and_affine,normalize,gradient_sums,gradient_apply,lazy_accumulate,lazy_apply,"
@@ -45,7 +45,7 @@ class KernelSweep(SystemTest):
         self.fail_with(2, *self.SMALL, "--model", "resnet5", says=["'resnet50'"])
         self.fail_with(2, *self.SMALL, "--kernel", "normalise", says=["'normalize'"])
         self.fail_with(2, *self.SMALL, "--model", "resnet50", "--kernel", "lazy_apply", says=["none of these networks"])
-        self.fail_with(2, "kernel-sweep", "--batch-size", "4096", "--image-size", "4096",
+        self.fail_with(2, "dev", "kernel-sweep", "--batch-size", "4096", "--image-size", "4096",
                        says=["--batch-size", "--image-size"])
 
 

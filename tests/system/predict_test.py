@@ -137,7 +137,7 @@ class Predict(SystemTest):
         self.fail_with(2, "predict", "--config", self.spec(model={"name": "mobilenet_v2", "image_size": 96}),
                        "--accelerator", "v100",
                        says=["mobilenet_v2 96x96 f32",
-                             "chexbench calibrate --model mobilenet_v2 --image-size 96 --precision f32"])
+                             "chexbench dev calibrate --model mobilenet_v2 --image-size 96 --precision f32"])
 
     def test_wrong_requests_are_usage_errors(self):
         spec = self.spec(**EMULATED)

@@ -163,7 +163,7 @@ class Ranks(SystemTest):
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_ranks_are_calibrated_together_and_one_writes(self):
         path = self.folder / "mine.json"
-        self.succeed("calibrate", "--engine", "onednn", "--model", "densenet121", "--image-size", "32",
+        self.succeed("dev", "calibrate", "--engine", "onednn", "--model", "densenet121", "--image-size", "32",
                      "--batch-sizes", "2", "--steps", "2", "--repeats", "1", "--output", path, ranks=2)
         entries = json.loads(path.read_text())["entries"]
         self.assertEqual(len(entries), 1)

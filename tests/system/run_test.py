@@ -368,10 +368,19 @@ class Resume(SystemTest):
 
 
 class Help(SystemTest):
-    def test_help_lists_the_verbs_and_the_exit_codes(self):
+    def test_help_lists_what_a_user_wants_and_the_exit_codes(self):
         done = self.succeed("--help")
-        for word in ("data", "selftest", "--config", "130"):
+        for word in ("--config", "130"):
             self.assertIn(word, done.stdout)
+        verbs = re.findall(r"^  ([a-z]+) {5}", done.stdout.split("Subcommands:")[1], re.MULTILINE)
+        self.assertEqual(" ".join(verbs), "probe advise report compare predict diagnose evaluate data import comm "
+                                          "doctor model list dev completion")
+
+    def test_developers_commands_work_with_and_without_dev(self):
+        for verb in ("selftest", "calibrate", "kernel-sweep", "plan-sweep"):
+            self.assertEqual(self.succeed("help", verb).stdout, self.succeed("dev", verb, "--help").stdout)
+            self.assertIn(f"chexbench dev {verb}", self.succeed(verb, "--help").stdout)
+        self.fail_with(2, "dev", "kernel-swep", says="kernel-sweep")
 
     def test_help_needs_neither_ranks_nor_opencv(self):
         # Each costs a tenth of a second at start; neither may be loaded before it is needed.

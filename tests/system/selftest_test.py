@@ -1,4 +1,4 @@
-"""chexbench selftest: this machine against golden values."""
+"""chexbench dev selftest: this machine against golden values."""
 
 import json
 import unittest
@@ -19,17 +19,17 @@ def spoil(value):
 
 class Selftest(SystemTest):
     def test_preprocess_agrees(self):
-        self.succeed("selftest", "preprocess", "--root", REAL_IMAGES,
+        self.succeed("dev", "selftest", "preprocess", "--root", REAL_IMAGES,
                      "--golden", GOLDEN / "preprocess.json")
 
     def test_interleave_agrees(self):
-        self.succeed("selftest", "interleave", "--golden", GOLDEN / "interleave.json")
+        self.succeed("dev", "selftest", "interleave", "--golden", GOLDEN / "interleave.json")
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_both_networks_agree(self):
         for name in ("resnet50", "densenet121"):
             with self.subTest(network=name):
-                self.succeed("selftest", "engine", "--golden", GOLDEN / f"{name}.json")
+                self.succeed("dev", "selftest", "engine", "--golden", GOLDEN / f"{name}.json")
 
     def spoiled(self, name):
         path = self.folder / name
@@ -37,21 +37,23 @@ class Selftest(SystemTest):
         return path
 
     def test_pixels_that_are_off_are_found(self):
-        self.fail_with(5, "selftest", "preprocess", "--root", REAL_IMAGES, "--golden", self.spoiled("preprocess.json"))
+        self.fail_with(5, "dev", "selftest", "preprocess", "--root", REAL_IMAGES, "--golden",
+                       self.spoiled("preprocess.json"))
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_gradients_that_are_off_are_found(self):
-        self.fail_with(5, "selftest", "engine", "--golden", self.spoiled("resnet50.json"))
+        self.fail_with(5, "dev", "selftest", "engine", "--golden", self.spoiled("resnet50.json"))
 
     def test_a_file_that_would_take_all_memory_is_refused(self):
         golden = json.loads((GOLDEN / "interleave.json").read_text())
         golden["cases"][1]["file_lengths"][0] = 2**31 - 1
         path = self.folder / "interleave.json"
         path.write_text(json.dumps(golden))
-        self.fail_with(3, "selftest", "interleave", "--golden", path, says="file_lengths")
+        self.fail_with(3, "dev", "selftest", "interleave", "--golden", path, says="file_lengths")
 
     def test_missing_file(self):
-        done = self.fail_with(3, "selftest", "preprocess", "--golden", self.folder / "none.json", says="none.json")
+        done = self.fail_with(3, "dev", "selftest", "preprocess", "--golden", self.folder / "none.json",
+                              says="none.json")
         self.assertEqual(done.stdout, "")
 
 

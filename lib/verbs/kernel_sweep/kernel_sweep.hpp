@@ -1,4 +1,4 @@
-// Measures and checks the own kernels of engine cuda on a GPU of this machine, for `chexbench kernel-sweep`.
+// Measures and checks the own kernels of engine cuda on a GPU of this machine, for `chexbench dev kernel-sweep`.
 #pragma once
 
 #include <functional>

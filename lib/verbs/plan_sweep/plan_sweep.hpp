@@ -1,4 +1,4 @@
-// Times cuDNN's convolution plans on a GPU of this machine, for `chexbench plan-sweep`.
+// Times cuDNN's convolution plans on a GPU of this machine, for `chexbench dev plan-sweep`.
 #pragma once
 
 #include <functional>

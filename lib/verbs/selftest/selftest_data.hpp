@@ -1,4 +1,4 @@
-// Compares the data path on this machine with golden values, for `chexbench selftest`.
+// Compares the data path on this machine with golden values, for `chexbench dev selftest`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Compares a training engine of this machine with golden values, for `chexbench selftest`.
+// Compares a training engine of this machine with golden values, for `chexbench dev selftest`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Holds what an engine makes of gradients against the formulas of torch.optim in double, for `chexbench selftest`.
+// Holds what an engine makes of gradients against the formulas of torch.optim in double, for `chexbench dev selftest`.
 #pragma once
 
 #include <string>
