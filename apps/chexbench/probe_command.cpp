@@ -39,6 +39,7 @@ struct ProbeArguments {
   double time_s = 60;
   std::string format = "text";
   std::string output;
+  std::vector<std::string> gpus;
 };
 
 // @throws OutputError if the folder already holds results, so that nobody waits a minute to learn it
@@ -104,10 +105,11 @@ verbs::Probe measure(const ProbeArguments& arguments, bench::Session& session, b
   StatusLine line(is_root && stderr_shows_status());
   const std::string& root = arguments.data_set->root;
   line.show(fmt::format("looking at {}", printable(root)));
-  return verbs::probe(arguments.data_set->spec(), session.world(),
-                      {.time_s = arguments.time_s, .on_progress = [&](const verbs::ProbeProgress& progress) {
-                         line.show(progress_line(root, progress));
-                       }});
+  return verbs::probe(
+      arguments.data_set->spec(), session.world(),
+      {.time_s = arguments.time_s,
+       .on_progress = [&](const verbs::ProbeProgress& progress) { line.show(progress_line(root, progress)); },
+       .gpus = arguments.gpus});
 }
 
 // Prints the answer and writes its files. @throws OutputError if either cannot be done
@@ -127,6 +129,7 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
   if (rank == 0) check_output(arguments.output);
+  verbs::fed_accelerators(0, {}, arguments.gpus);  // so that nobody waits a minute for an unknown name
   verbs::Probe probe = measure(arguments, session, rank == 0);
   const bool has_answer = rank == 0 && (!probe.interrupted || !probe.result.ways.empty());
   try {
@@ -154,6 +157,9 @@ void add_probe_command(CLI::App& app, bench::Session& session, const std::vector
       ->type_name("SECONDS")
       ->check(CLI::Range(1.0, kLongestTime_s).description(""))
       ->capture_default_str();
+  verb->add_option("--gpu", arguments->gpus, "Say how well these accelerators are fed, instead of V100, A100 and H100.")
+      ->type_name("PROFILE")
+      ->delimiter(',');
   verb->add_option("--output", arguments->output,
                    "Write the figures and a spec to go on with into this folder (default: results/NAME/TIME).")
       ->type_name("DIR");

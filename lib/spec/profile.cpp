@@ -231,7 +231,7 @@ AcceleratorProfile load_profile(const std::string& name_or_path) {
     if (file.name == name_or_path)
       return parse_profile(std::string(file.text), fmt::format("configs/accelerators/{}.json", file.name));
   }
-  throw SpecError(fmt::format("engine: no accelerator profile '{}'{}; a file is given as emulated:path/to/file.json",
+  throw SpecError(fmt::format("no accelerator profile '{}'{}; a file is given by a path that ends in .json",
                               shown(name_or_path), suggestion(name_or_path, profile_names())));
 }
 

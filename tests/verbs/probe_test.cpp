@@ -164,36 +164,50 @@ ProbeResult measured(double images_per_s, double half_interval) {
   return result;
 }
 
-TEST(ProbeText, AnswersInFiveLines) {
-  const std::string text = probe_text(measured(500, 5));
-  EXPECT_EQ(std::ranges::count(text, '\n'), 5);
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("2 cores deliver 500 images/s (95 % interval 495 to 505, 9 repeats)"),
-                    HasSubstr("the 95 PNGs of 400 kB in set"), HasSubstr("that feeds 1 V100 (f32) or 2 P100 (f32)"),
-                    HasSubstr("V100 (fp16) 36 %"), HasSubstr("decoding holds it back: the cores are full (98 % busy)"),
-                    HasSubstr("decoding is 85 % of the work"), HasSubstr("from memory, so the disk was not measured"),
-                    HasSubstr("op map_and_batch (decode)"), HasSubstr("give each A100 (tf32) about 5 of these cores"),
-                    HasSubstr("chexbench data convert set --split all --to cached"),
-                    HasSubstr("`chexbench advise --config results/set/now/spec.json`"), Not(HasSubstr("["))));
+TEST(ProbeText, AnswersInTheFirstLineAndEndsWithTheNextCommand) {
+  EXPECT_EQ(
+      probe_text(measured(500, 5)),
+      "500 images/s from 2 cores; limited by decoding (85 % of the work)\n"
+      "  range    495 to 505 (95 % interval, 9 repeats)\n"
+      "  data     95 PNGs of 400 kB, resized to 224 x 224; read from memory, so the disk was not measured\n"
+      "  work     decoding 85 %, resizing 8 %, reading 4 %; cores 98 % busy\n"
+      "  keeps    one V100 (fp16) 36 %, H100 (fp16) 18 %, A100 (fp16) 15 % busy training ResNet50; --gpu NAME for "
+      "others\n"
+      "  to feed  V100 6 cores, H100 12, A100 14\n"
+      "  next     chexbench data convert set --split all --to cached   # decodes only once\n"
+      "  details  results/set/now/report.html; `chexbench --config results/set/now/spec.json` measures again\n");
 }
 
 TEST(ProbeText, GivesARangeWhereTheIntervalLeavesTheNumberOpen) {
-  EXPECT_THAT(probe_text(measured(384, 10)), HasSubstr("0 to 1 V100 (f32)"));
+  ProbeResult result = measured(1376, 10);
+  EXPECT_THAT(probe_text(result), HasSubstr("  feeds    0 to 1 V100 (fp16), each alone, training ResNet50\n"));
+  for (FedAccelerator& accelerator : result.accelerators) accelerator.count = accelerator.count_high = 1;
+  EXPECT_THAT(probe_text(result),
+              AllOf(HasSubstr("next     nothing"), Not(HasSubstr("keeps")), Not(HasSubstr("to feed"))));
 }
 
-TEST(ProbeText, SaysWhatABusyMachineOrASmallSampleCouldMakeFalse) {
+TEST(ProbeText, MarksOnceWhatABusyMachineOrASmallSampleMakesUnreliable) {
   ProbeResult busy = measured(500, 5);
   busy.ways[0].grade = results::Grade::machine_too_busy;
   busy.disturbance = "other processes used up to 34 % of its cores in 2 of 6 repeats";
   busy.free_images_per_s = 700;
-  EXPECT_THAT(probe_text(busy),
-              AllOf(HasSubstr("other processes used up to 34 %"), HasSubstr("gives up to 700. [machine too busy]"),
-                    HasSubstr("(98 % busy); decoding")));
+  EXPECT_THAT(probe_text(busy), AllOf(HasSubstr("of the work)   [machine too busy]\n"),
+                                      HasSubstr("9 repeats); other processes used up to 34 % of its cores in 2 of 6 "
+                                                "repeats; up to 700 when idle\n")));
   ProbeResult small = measured(500, 5);
   small.ways[0].ci95.reset();
   small.ways[0].repeats = 1;
   small.ways[0].grade = results::Grade::sample_too_small;
-  EXPECT_THAT(probe_text(small), AllOf(HasSubstr("no interval: 1 repeat"), HasSubstr("[sample too small]")));
+  EXPECT_THAT(probe_text(small),
+              AllOf(HasSubstr("   [sample too small]\n"), HasSubstr("  range    unknown (1 repeat)\n")));
+}
+
+TEST(ProbeText, SaysThatThreadsLackCores) {
+  ProbeResult result = measured(500, 5);
+  result.cores_busy_share = 0.4;
+  EXPECT_THAT(probe_text(result), HasSubstr("cores 40 % busy, and threads lack free ones\n"));
+  result.work = {.read = 0.1, .decode = 0.3, .resize = 0.1, .other = 0.5};
+  EXPECT_THAT(probe_text(result), HasSubstr("limited by the cores\n"));
 }
 
 TEST(ProbeText, RecommendsAWayOnlyIfItIsShownToBeFaster) {
@@ -204,7 +218,7 @@ TEST(ProbeText, RecommendsAWayOnlyIfItIsShownToBeFaster) {
                          .ci95 = {},
                          .repeats = 9,
                          .ratio = measure::Ratio{1.2, measure::Interval{1.1, 1.3}}});
-  EXPECT_THAT(probe_text(result), HasSubstr("read with --set data.format=tfrecord, which is 1.20 x as fast"));
+  EXPECT_THAT(probe_text(result), HasSubstr("  faster   with --set data.format=tfrecord: 1.20 x (95 % interval 1.10"));
   result.ways[1].grade = results::Grade::cannot_tell;
   EXPECT_THAT(probe_text(result), Not(HasSubstr("data.format=tfrecord")));
 }
@@ -214,81 +228,65 @@ TEST(ProbeText, SendsASlowDiskToStaging) {
   result.holdup = Holdup::read;
   result.cores_busy_share = 0.3;
   result.cached_share = 0;
-  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("reading holds it back: the cores are only 30 % busy"),
-                                        HasSubstr("(from disk)"), HasSubstr("chexbench data stage set FOLDER")));
+  EXPECT_THAT(probe_text(result),
+              AllOf(HasSubstr("limited by reading\n"), HasSubstr("cores 30 % busy\n"), HasSubstr("; read from disk\n"),
+                    HasSubstr("next     chexbench data stage set FOLDER   # "), Not(HasSubstr("to feed"))));
 }
 
-TEST(ProbeText, OffersNoCoresWhereTheyAreNotWhatHoldsItBack) {
+TEST(ProbeText, OffersNoCoresWhereTheyAreNotTheLimit) {
   ProbeResult result = measured(500, 5);
   result.holdup = Holdup::op;
   result.cores_busy_share = 0.5;
   EXPECT_THAT(probe_text(result),
-              AllOf(HasSubstr("not the cores, which are 50 % busy"),
-                    HasSubstr("Do:     look for a faster setting of op map_and_batch with `chexbench advise --config "
-                              "results/set/now/spec.json`"),
-                    Not(HasSubstr("of these cores")), Not(HasSubstr("data convert"))));
-  for (FedAccelerator& accelerator : result.accelerators) accelerator.count = accelerator.count_high = 1;
-  EXPECT_THAT(probe_text(result), HasSubstr("Do:     nothing: every accelerator"));
+              AllOf(HasSubstr("limited by op map_and_batch (decode)\n"), HasSubstr("cores 50 % busy\n"),
+                    HasSubstr("next     chexbench advise --config results/set/now/spec.json   # "),
+                    Not(HasSubstr("to feed")), Not(HasSubstr("data convert"))));
 }
 
-TEST(ProbeText, NamesAnAcceleratorThatIsFedInItsFastestPrecisionOnly) {
+TEST(ProbeText, NamesTheAcceleratorsThatWereAskedFor) {
   ProbeResult result = measured(500, 5);
-  result.accelerators = {{.name = "x1",
-                          .precision = spec::Precision::f32,
-                          .images_per_s = 100,
-                          .count = 5,
-                          .count_low = 5,
-                          .count_high = 5},
-                         {.name = "x2",
-                          .precision = spec::Precision::f32,
-                          .images_per_s = 150,
-                          .count = 3,
-                          .count_low = 3,
-                          .count_high = 3},
-                         {.name = "x1",
-                          .precision = spec::Precision::fp16,
-                          .images_per_s = 200,
-                          .count = 2,
-                          .count_low = 2,
-                          .count_high = 2}};
-  EXPECT_THAT(probe_text(result), HasSubstr("that feeds 2 X1 (fp16) or 3 X2 (f32) training"));
+  result.accelerators = fed_accelerators(500, result.ways[0].ci95, {"p100", "h200"});
+  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("feeds    2 P100 (f32), each"), HasSubstr("keeps    one H200 (fp16)"),
+                                        Not(HasSubstr("V100"))));
+  EXPECT_THROW(fed_accelerators(500, {}, {"h20"}), SpecError);
+  EXPECT_THROW(fed_accelerators(500, {}, {"dlio-h100"}), SpecError) << "which names a workload";
 }
 
 TEST(ProbeText, SpeaksOfOneImageInTheSingular) {
   ProbeResult result = measured(500, 5);
   result.images = 1;
-  EXPECT_THAT(probe_text(result), HasSubstr("of the one PNG of 400 kB in set"));
+  EXPECT_THAT(probe_text(result), HasSubstr("data     1 PNG of 400 kB,"));
   result.ways[0].name = "tfrecord";
-  EXPECT_THAT(probe_text(result), HasSubstr("of the one image of the tfrecord shards in set"));
+  EXPECT_THAT(probe_text(result), HasSubstr("data     1 image in tfrecord shards,"));
   result.images = 95;
-  EXPECT_THAT(probe_text(result), HasSubstr("of the 95 images of the tfrecord shards in set"));
+  EXPECT_THAT(probe_text(result), HasSubstr("data     95 images in tfrecord shards,"));
 }
 
 TEST(ProbeText, AdvisesNothingThatShardsWithoutImagesCannotDo) {
   ProbeResult shards = measured(500, 5);
   shards.ways[0].name = "tfrecord";
-  EXPECT_THAT(probe_text(shards), AllOf(HasSubstr("of these cores."), Not(HasSubstr("data convert"))));
+  EXPECT_THAT(probe_text(shards), AllOf(HasSubstr("next     chexbench advise"), Not(HasSubstr("data convert"))));
   shards.layout = spec::DataLayout::imagenet;
   shards.bad_records = 2;
   shards.bad_share = 0.001;
   EXPECT_THAT(probe_text(shards),
               AllOf(Not(HasSubstr("data convert")), Not(HasSubstr("data check")),
-                    HasSubstr("under 1 % of the reads failed and were skipped: --set data.on_bad_record=stop")));
+                    HasSubstr("failed   under 1 % of the reads, skipped; --set data.on_bad_record=stop")));
   shards.holdup = Holdup::read;
-  EXPECT_THAT(probe_text(shards), HasSubstr("`chexbench data stage set FOLDER --split all --format tfrecord`"));
+  EXPECT_THAT(probe_text(shards), HasSubstr("chexbench data stage set FOLDER --split all --format tfrecord   # "));
 }
 
 TEST(ProbeText, CallsDicomsByTheirName) {
   ProbeResult result = measured(500, 5);
   result.ways[0].name = "dicom";
-  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("of the 95 DICOMs of 400 kB in set"),
+  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("data     95 DICOMs of 400 kB"),
                                         HasSubstr("chexbench data convert set --split all --to cached")));
 }
 
 TEST(ProbeText, SaysSoIfTheTimeWasUpBeforeAnythingWasMeasured) {
   ProbeResult result{.root = "set", .time_s = 60, .time_was_up = true, .images_seen = 3};
-  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("unknown: the 60 s were up after 3 images"),
-                                        HasSubstr("sample too small"), HasSubstr("--time")));
+  EXPECT_THAT(probe_text(result), AllOf(HasSubstr("rate unknown: 60 s were over after 3 images   [sample too small]\n"),
+                                        HasSubstr("chexbench set --time 600 ")));
 }
 
 TEST(ProbeText, IsMarkedAsPartialIfItWasStopped) {
@@ -297,7 +295,7 @@ TEST(ProbeText, IsMarkedAsPartialIfItWasStopped) {
   result.time_s = 60;
   result.stopped_after_s = 12;
   result.ways[0].grade = results::Grade::sample_too_small;
-  EXPECT_THAT(probe_text(result), HasSubstr("; it was stopped after 12 s of 60 s. [partial] [sample too small]\n"));
+  EXPECT_THAT(probe_text(result), HasSubstr("   [partial: 12 s of 60 s]   [sample too small]\n"));
   const auto told = nlohmann::json::parse(probe_json(result));
   EXPECT_EQ(told.at("partial"), true);
   EXPECT_EQ(told.at("stopped_after_s"), 12);

@@ -202,7 +202,7 @@ class Prober {
     const results::TrialResult& first = probe_.report.trials.front();
     for (std::size_t i = 0; i < ways_.size(); ++i) add_way(ways_[i], probe_.report.trials[i]);
     describe_first(first);
-    result.accelerators = fed_accelerators(result.ways.front().images_per_s, result.ways.front().ci95);
+    result.accelerators = fed_accelerators(result.ways.front().images_per_s, result.ways.front().ci95, options_.gpus);
   }
 
   void add_way(const WayToRead& way, const results::TrialResult& trial) {

@@ -4,6 +4,8 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "results/record.hpp"
@@ -21,6 +23,7 @@ struct ProbeProgress {
 struct ProbeOptions {
   double time_s = 60;  // for measuring; reading the lists of a large data set comes before that
   std::function<void(const ProbeProgress&)> on_progress;  // may be empty
+  std::vector<std::string> gpus;                          // as of fed_accelerators()
 };
 
 // What was measured, in short and as a run of engine none, whose first trial is the way that is answered for.

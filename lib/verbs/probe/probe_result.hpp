@@ -22,6 +22,7 @@ struct FedAccelerator {
   double share = 0;         // measured rate / images_per_s
   // How many of them the rate feeds fully, and how many the ends of its interval do; the same without an interval.
   int count = 0, count_low = 0, count_high = 0;
+  bool named = false;  // in the answer as text
 };
 
 // One way to read the data set. The ways are measured in turn.
@@ -87,12 +88,15 @@ struct ProbeResult {
   std::string spec_file;
 };
 
-// Returns the accelerators with ResNet50's rate at 224 x 224, by that rate, and how many of each are fed. A computed
-// rate does not count. Pure, except that it reads the built-in profiles.
-std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95);
+// Returns the accelerators with ResNet50's rate at 224 x 224, by that rate, and how many of each are fed: the built-in
+// ones, of which the text names V100, A100 and H100, or those of `gpus`, which are profiles. Computed rates do not
+// count. Pure, except that it reads profiles. @throws SpecError for a profile that is unknown or has no such rate
+std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95,
+                                             const std::vector<std::string>& gpus = {});
 
-// Returns the answer: five lines that begin with their subject. Grades that are not `told apart` follow their line, and
-// so does "partial" if it was stopped.
+// Returns the answer: the rate and its limit in the first line, then at most eleven lines that begin with their
+// subject. A grade that is not `told apart` follows the first line, and so does "partial" if a signal stopped the
+// measuring.
 std::string probe_text(const ProbeResult& result);
 
 // Returns all of it as a JSON object; undefined values are null.
