@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/text.hpp"
 #include "report/markdown.hpp"
 #include "results/labels.hpp"
 #include "verbs/compare/compare.hpp"
@@ -77,18 +80,28 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
   return lines;
 }
 
+// Returns the answer, "2 trials worse, 1 same", with what it compares.
 std::string title(const RunComparison& comparison) {
-  return fmt::format("base {}, new {}: a change counts from {:g} % on", comparison.base, comparison.other,
-                     100 * comparison.options.threshold);
+  std::vector<std::string> counts;
+  for (const Verdict verdict :
+       {Verdict::worse, Verdict::better, Verdict::same, Verdict::undecided, Verdict::not_comparable}) {
+    const auto arms = std::ranges::count(comparison.arms, verdict, &ComparedArm::verdict);
+    if (arms == 0) continue;
+    const std::string number =
+        counts.empty() ? count_text(static_cast<std::uint64_t>(arms), "trial") : fmt::to_string(arms);
+    counts.push_back(number + " " + to_string(verdict));
+  }
+  return fmt::format("{}: {} against {}; a change counts from {:g} % on",
+                     counts.empty() ? "no trial on both sides" : fmt::format("{}", fmt::join(counts, ", ")),
+                     comparison.other, comparison.base, 100 * comparison.options.threshold);
 }
 
 std::string table_of(const RunComparison& comparison, const report::LineWidth& width) {
   report::TextTable table{
       .header = kColumns, .rows = {}, .left_columns = 1, .last_left = true, .expendable = {1, 2, 4}};
   for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
-  std::string text =
-      report::shown_line(title(comparison)) + "\n" +
-      (table.rows.empty() ? "no trial is on both sides\n" : report::fitted_text(table, width, "--format json"));
+  std::string text = report::shown_line(title(comparison));
+  if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
   std::string remarks;
   for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
   return remarks.empty() ? text : text + "\n" + remarks;

@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/text_table.hpp"
-
 namespace chexbench::verbs {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
 
-void add_rows(const std::string& kind, const std::vector<spec::ShippedFile>& files, report::TextTable& table) {
-  for (const spec::ShippedFile& file : files) table.rows.push_back({kind, file.name, file.description});
+std::string section(const char* heading, const std::vector<spec::ShippedFile>& files) {
+  std::string text = fmt::format("{}\n", heading);
+  for (const spec::ShippedFile& file : files) text += fmt::format("  {:<20}  {}\n", file.name, file.description);
+  return text;
 }
 
 Json files_to_json(const std::vector<spec::ShippedFile>& files) {
@@ -31,14 +31,9 @@ ShippedList list_shipped() {
 }
 
 std::string shipped_table(const ShippedList& list) {
-  report::TextTable table{.header = {"kind", "name", "description"}, .rows = {}, .left_columns = 3};
-  add_rows("experiment", list.experiments, table);
-  add_rows("pipeline", list.pipelines, table);
-  add_rows("accelerator", list.accelerators, table);
-  return fmt::format(
-      "{}\nAn experiment runs with `chexbench --config NAME`, --set pipeline=NAME changes its pipeline, and\n"
-      "--set engine=emulated:NAME gives it an accelerator's speed.\n",
-      report::render(table));
+  return section("Experiments, for `chexbench --config NAME`:", list.experiments) + "\n" +
+         section("Pipelines, for --set pipeline=NAME:", list.pipelines) + "\n" +
+         section("Accelerators, for --set engine=emulated:NAME:", list.accelerators);
 }
 
 std::string shipped_json(const ShippedList& list) {

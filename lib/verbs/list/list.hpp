@@ -18,7 +18,7 @@ struct ShippedList {
 // Returns all that is built in; chexbench_version is left empty.
 ShippedList list_shipped();
 
-// Return the list as text: a table for people, or JSON.
+// Return the list as text: lines of at most 100 columns for people, or JSON.
 std::string shipped_table(const ShippedList& list);
 std::string shipped_json(const ShippedList& list);
 
