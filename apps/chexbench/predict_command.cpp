@@ -34,6 +34,7 @@ struct PredictArguments {
   std::string scaling = "weak";
   std::vector<std::string> fit;
   std::vector<std::string> check;
+  bool explain = false;
   std::string format = "table";
 };
 
@@ -72,9 +73,10 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   return rate;
 }
 
-std::string in_format(const std::string& format, const verbs::Prediction& prediction) {
-  if (format == "json") return verbs::prediction_json(prediction);
-  return format == "csv" ? verbs::prediction_csv(prediction) : verbs::prediction_table(prediction, stdout_width());
+std::string in_format(const PredictArguments& arguments, const verbs::Prediction& prediction) {
+  if (arguments.format == "json") return verbs::prediction_json(prediction);
+  if (arguments.format == "csv") return verbs::prediction_csv(prediction);
+  return verbs::prediction_table(prediction, arguments.explain, stdout_width());
 }
 
 void run(const PredictArguments& arguments) {
@@ -98,7 +100,7 @@ void run(const PredictArguments& arguments) {
   }
   verbs::Prediction prediction = verbs::predict_all(request);
   prediction.chexbench_version = CHEXBENCH_VERSION;
-  print(in_format(arguments.format, prediction), arguments.format);
+  print(in_format(arguments, prediction), arguments.format);
 }
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {
@@ -179,6 +181,7 @@ void add_predict_command(CLI::App& app) {
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();
+  verb->add_flag("--explain", arguments->explain, "In the table, show each limit by ranks, and the assumptions.");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -110,7 +110,18 @@ class Predict(SystemTest):
         slow = self.succeed("predict", "--config", spec, "--ranks", "2").stdout
         self.assertIn("linear", fast.splitlines()[4])
         self.assertNotIn("linear", slow.splitlines()[4])
-        self.assertIn("weak scaling", fast)
+        explained = self.succeed("predict", "--config", spec, "--ranks", "2", "--explain").stdout
+        self.assertIn("weak scaling", explained)
+        self.assertEqual(explained.splitlines()[0], slow.splitlines()[0])
+
+    def test_the_answer_is_short(self):
+        short = self.succeed("predict", "--config", self.spec(**EMULATED)).stdout.splitlines()
+        self.assertLessEqual(len(short), 12, short)
+        lines = self.succeed("predict", "--config", self.spec(**EMULATED), "--for-ranks", "64").stdout.splitlines()
+        self.assertRegex(lines[0], r"^[\d.]+ images/s predicted on 64 ranks, \d+ % of what they could train; limited")
+        self.assertRegex(lines[2], r"^  to reach 95 % of 64 ranks: \d+ images/s")
+        self.assertEqual([int(line.split()[0]) for line in lines if line.strip()[:1].isdigit()][1:],
+                         [1, 4, 16, 64, 256, 1024])
 
     def test_strong_scaling_ends_at_one_image_a_rank(self):
         arm, = self.predicted("--config", self.spec(**EMULATED), "--scaling", "strong")

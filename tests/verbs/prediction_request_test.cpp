@@ -71,11 +71,11 @@ TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   request.trials = {trial};
   request.ranks = {1};
   const Prediction prediction = predict_all(request);
-  EXPECT_THAT(prediction_table(prediction), testing::HasSubstr("16 GB (computed speed): computed, not measured"));
+  EXPECT_THAT(prediction_table(prediction, true), testing::HasSubstr("16 GB (computed speed): computed, not measured"));
   EXPECT_THAT(prediction_json(prediction), testing::AllOf(testing::HasSubstr("\"speed_computed\": true"),
                                                           testing::HasSubstr("\"step_time_computed\": true")));
   request.trials[0].spec.model.name = "resnet50";
-  EXPECT_THAT(prediction_table(predict_all(request)), testing::Not(testing::HasSubstr("computed")));
+  EXPECT_THAT(prediction_table(predict_all(request), true), testing::Not(testing::HasSubstr("computed")));
 }
 
 TEST(PredictAll, RefusesAnInputThatDoesNotOverlapTheTraining) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/utilization.hpp"
+#include "core/text.hpp"
 #include "report/csv_row.hpp"
 #include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
@@ -177,7 +178,30 @@ std::string scaling_word(const PredictionRow& row) {
   return row.linear() && row.ranks > 1 ? "linear" : "";
 }
 
-std::string rows_table(const PredictionArm& arm, const report::LineWidth& width) {
+std::vector<std::string> cells_of(const PredictionRow& row) {
+  return {std::to_string(row.ranks),
+          rate_or_blank(row.images_per_s),
+          report::percent(row.efficiency),
+          report::percent(row.accelerator_share()),
+          row.limit,
+          scaling_word(row),
+          rate_or_blank(row.known_images_per_s),
+          off_by(row)};
+}
+
+// Returns the rows with the columns of an answer; every second row where there are many.
+std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
+  constexpr std::size_t kMostRows = 6;
+  report::TextTable table{
+      .header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "", "known", "off by"},
+      .rows = {},
+      .expendable = {6, 3}};
+  const std::size_t stride = arm.rows.size() > kMostRows ? 2 : 1;
+  for (std::size_t i = 0; i < arm.rows.size(); i += stride) table.rows.push_back(cells_of(arm.rows[i]));
+  return report::fitted_text(table, width, "--format csv");
+}
+
+std::string full_table(const PredictionArm& arm, const report::LineWidth& width) {
   report::TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "of accelerator", "limit",
                                      "decode", "storage", "compute", "network", "exposed", "known", "off by", ""},
                           .rows = {},
@@ -193,39 +217,61 @@ std::string rows_table(const PredictionArm& arm, const report::LineWidth& width)
   return report::fitted_text(table, width, "--format csv");
 }
 
+// Returns the row that the answer is about: that of the asked number of ranks, else the last one.
+const PredictionRow& answered_row(const PredictionArm& arm) {
+  for (const PredictionRow& row : arm.rows)
+    if (arm.requirement && row.ranks == arm.requirement->ranks) return row;
+  return arm.rows.back();
+}
+
+std::string answer_of(const PredictionArm& arm) {
+  const PredictionRow& row = answered_row(arm);
+  std::string text =
+      fmt::format("{} images/s predicted on {}, {} of what they could train; limited by {}",
+                  rate_or_blank(row.images_per_s), count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
+                  analysis::whole_percent(row.accelerator_share()), row.limit);
+  if (arm.speed_computed) text += "   [computed speed]";
+  if (arm.grade != results::Grade::told_apart) text += fmt::format("   [{}]", results::to_string(arm.grade));
+  return text + fmt::format("\n  trial    {}\n", arm.name);
+}
+
+// Returns "  to reach 95 % of 64 ranks: 23347 images/s, 6 cores a rank, 9.9 GB/s of storage", and a line for each need
+// that is unknown.
 std::string requirement_text(const Requirement& needed) {
-  std::string text = fmt::format("For {:.1f} % of {} times one rank that never waits, {} images/s:\n",
-                                 100 * needed.efficiency, needed.ranks, rate_or_blank(needed.images_per_s));
+  std::string text =
+      fmt::format("  to reach {} of {}: {} images/s", analysis::whole_percent(needed.efficiency),
+                  count_text(static_cast<std::uint64_t>(needed.ranks), "rank"), rate_or_blank(needed.images_per_s));
   if (needed.cores_per_rank)
-    text +=
-        fmt::format("  {} core{} a rank to decode\n", *needed.cores_per_rank, *needed.cores_per_rank == 1 ? "" : "s");
-  if (needed.storage_bytes_per_s) text += fmt::format("  {:.3g} GB/s of storage\n", *needed.storage_bytes_per_s / 1e9);
-  if (needed.link_bytes_per_s) text += fmt::format("  {:.3g} GB/s a network link\n", *needed.link_bytes_per_s / 1e9);
-  for (const std::string& note : needed.notes) text += fmt::format("  {}\n", note);
+    text += fmt::format(", {} a rank", count_text(static_cast<std::uint64_t>(*needed.cores_per_rank), "core"));
+  if (needed.storage_bytes_per_s) text += fmt::format(", {:.3g} GB/s of storage", *needed.storage_bytes_per_s / 1e9);
+  if (needed.link_bytes_per_s) text += fmt::format(", {:.3g} GB/s a link", *needed.link_bytes_per_s / 1e9);
+  text += '\n';
+  for (const std::string& note : needed.notes) text += fmt::format("           {}\n", note);
   return text;
 }
 
-std::string arm_text(const PredictionArm& arm, const report::LineWidth& width) {
-  std::string text = fmt::format(
-      "{}\npredicted, not measured; {} scaling; network alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a "
-      "bucket\n\n{}\n",
-      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, rows_table(arm, width));
+std::string explanation(const PredictionArm& arm, const report::LineWidth& width) {
+  std::string text =
+      fmt::format("\n{} scaling; network alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a bucket\n\n{}\n", arm.scaling,
+                  arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, full_table(arm, width));
   for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
-  text +=
-      fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);
-  if (arm.requirement) text += fmt::format("\n{}", requirement_text(*arm.requirement));
-  return text;
+  return text +
+         fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);
 }
 
 }  // namespace
 
-std::string prediction_table(const Prediction& prediction, const report::LineWidth& width) {
+std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width) {
   std::string text;
   for (const PredictionArm& arm : prediction.arms) {
-    if (!text.empty()) text += '\n';
-    text += arm_text(arm, width);
+    if (explain && !text.empty()) text += '\n';
+    text += answer_of(arm);
+    if (arm.requirement) text += requirement_text(*arm.requirement);
+    if (explain) text += explanation(arm, width);
   }
-  return text;
+  if (explain) return text;
+  if (prediction.arms.size() == 1) text += "\n" + short_table(prediction.arms.front(), width) + "\n";
+  return text + "  details  --explain shows each limit by ranks, and the assumptions\n";
 }
 
 }  // namespace chexbench::verbs

@@ -85,8 +85,10 @@ struct Prediction {
   std::vector<PredictionArm> arms;
 };
 
-// Returns plain text for people, with one table for each arm, which is no wider than `width` where it can be made so.
-std::string prediction_table(const Prediction& prediction, const report::LineWidth& width = {});
+// Returns plain text for people: a line for each arm with the answer for the most ranks, or for those whose requirement
+// was asked, and a table of a single arm; with `explain`, a table of all limits of each arm, and its notes. Tables are
+// no wider than `width` where they can be made so.
+std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string prediction_json(const Prediction& prediction);
 // Returns tidy CSV (RFC 4180, with LF): one row for each arm and number of ranks, with units in the names of columns;
