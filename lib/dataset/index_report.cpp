@@ -273,10 +273,30 @@ std::string file_bytes(const IndexReport& report) {
                      report.files - report.files_of_known_size);
 }
 
+// Returns "24 images of 16 patients, 14 labels (nih): 18 train, 6 test; 3 missing files".
+std::string headline(const IndexReport& report) {
+  std::string text = count_text(report.rows, "image");
+  if (report.patients) text += " of " + count_text(*report.patients, "patient");
+  text += fmt::format(", {} ({})", count_text(report.label_names.size(), "label"), spec::to_string(report.layout));
+  std::vector<std::string> parts;
+  const auto part = [&](std::size_t count, std::string_view name) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, name));
+  };
+  part(report.train.rows, "train");
+  part(report.val.rows, "val");
+  part(report.test.rows, "test");
+  if (!parts.empty()) text += fmt::format(": {}", fmt::join(parts, ", "));
+  parts.clear();
+  part(report.missing.size(), report.missing.size() == 1 ? "missing file" : "missing files");
+  part(report.orphans.size(), report.orphans.size() == 1 ? "file without a row" : "files without a row");
+  if (report.patients_in_both_splits) part(report.patients_in_both_splits->size(), "patients in both splits");
+  return text + (parts.empty() ? "" : fmt::format("; {}", fmt::join(parts, ", ")));
+}
+
 }  // namespace
 
 std::string next_step(const IndexReport& report, const std::vector<std::string>& overrides) {
-  std::string command = "chexbench --config configs/experiments/peers-input.json --set ";
+  std::string command = "chexbench --config peers-input --set ";
   command += shell_word("data.root=" + report.root);
   for (const std::string& override : overrides) command += " --set " + shell_word(override);
   if (report.has_images()) return command;
@@ -290,7 +310,7 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
 }
 
 std::string index_report_text(const IndexReport& report, std::size_t shown) {
-  std::string text;
+  std::string text = headline(report) + "\n";
   const auto line = [&](std::string_view key, const auto& value) {
     const std::string words = fmt::format("{}: {}", key, value);
     text += printable(words, words.max_size()) + '\n';

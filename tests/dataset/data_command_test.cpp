@@ -117,8 +117,7 @@ TEST_F(DataCommandTest, SynthNamesClassesAndShards) {
 TEST_F(DataCommandTest, IndexEndsWithTheCommandThatMeasuresTheSet) {
   make_set();
   EXPECT_THAT(run("index " + set() + " --set data.layout=nih"),
-              EndsWith("\nnext: chexbench --config configs/experiments/peers-input.json --set data.root=" + set() +
-                       " --set data.layout=nih\n"));
+              EndsWith("\nnext: chexbench --config peers-input --set data.root=" + set() + " --set data.layout=nih\n"));
 }
 
 TEST_F(DataCommandTest, IndexPrintsJson) {

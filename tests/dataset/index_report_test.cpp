@@ -15,6 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // A root with five rows. b.png has no file, z.png has no row, and patient 1 is in both lists.
 class IndexReportTest : public testing::Test {
@@ -85,6 +86,22 @@ TEST_F(IndexReportTest, SaysFormatsAndSizesOfTheFiles) {
               HasSubstr("\nfiles.png: 5\nfiles.jpeg: 0\nfile_bytes: 9\nmean_file_bytes: 2\n"));
 }
 
+TEST_F(IndexReportTest, BeginsWithWhatThereIsAndWhatIsWrong) {
+  IndexReport report{.layout = spec::DataLayout::folders};
+  report.rows = 3;
+  report.label_names = {"a", "b"};
+  report.train.rows = 2;
+  report.test.rows = 1;
+  EXPECT_THAT(index_report_text(report), StartsWith("3 images, 2 labels (folders): 2 train, 1 test\n"));
+  report.patients = 1;
+  report.missing = {"x.png"};
+  report.orphans = {"y.png", "z.png"};
+  EXPECT_THAT(
+      index_report_text(report),
+      StartsWith("3 images of 1 patient, 2 labels (folders): 2 train, 1 test; 1 missing file, 2 files without a "
+                 "row\n"));
+}
+
 TEST_F(IndexReportTest, CountsShardsOfEveryFormatAndSplitAndSaysWhatIsWrongWithThem) {
   EXPECT_THAT(index_report_text(report_), HasSubstr("\nshards: 0\ncached_files: 0\n"));
   for (const char* shard : {"tfrecord/all-00000-of-00002", "tfrecord/all-00001-of-00002", "webdataset/train-000000.tar",
@@ -99,7 +116,7 @@ TEST_F(IndexReportTest, CountsShardsOfEveryFormatAndSplitAndSaysWhatIsWrongWithT
 TEST_F(IndexReportTest, NamesTheCommandThatMeasuresTheRoot) {
   report_.root = "/data/it's mine";
   EXPECT_EQ(next_step(report_, {"data.layout=csv"}),
-            "chexbench --config configs/experiments/peers-input.json --set 'data.root=/data/it'\\''s mine' --set "
+            "chexbench --config peers-input --set 'data.root=/data/it'\\''s mine' --set "
             "data.layout=csv");
 }
 
