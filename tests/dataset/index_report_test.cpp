@@ -90,6 +90,7 @@ TEST_F(IndexReportTest, BeginsWithWhatThereIsAndWhatIsWrong) {
   IndexReport report{.layout = spec::DataLayout::folders};
   report.rows = 3;
   report.label_names = {"a", "b"};
+  report.label_rows = {1, 1};
   report.train.rows = 2;
   report.test.rows = 1;
   EXPECT_THAT(index_report_text(report), StartsWith("3 images, 2 labels (folders): 2 train, 1 test\n"));
