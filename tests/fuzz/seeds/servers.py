@@ -56,11 +56,7 @@ def nfs_answer_seeds():
 def http_head_seeds():
     part = b"HTTP/1.1 206 Partial Content\r\nContent-Length: 4\r\nContent-Range: bytes 0-3/10\r\nETag: \"e\"\r\n%s\r\n"
     yield "part", part % b""
-    yield "closes", part % b"Connection: close\r\n"
-    yield "chunked", part % b"Transfer-Encoding: chunked\r\n"
     yield "packed", part % b"Content-Encoding: gzip\r\n"
-    yield "busy", b"HTTP/1.1 503 Slow Down\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n"
-    yield "chunks", b"4\r\nbusy\r\n2;x=1\r\nok\r\n0\r\n\r\n"
     yield "moved", b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://host/b\r\n\r\n"
 
 
