@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "storage/limits.hpp"
+#include "storage/nfs/nfs_blocks.hpp"
 #include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 #include "storage/socket_wait.hpp"
@@ -28,8 +29,7 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;        // per request: what servers grant
-constexpr std::size_t kMostAnswerBytes = std::size_t{2} << 20;  // twice what is requested at once
+constexpr std::size_t kMostAnswerBytes = 2 * NfsBlocks::kBytes;
 
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
@@ -44,36 +44,6 @@ NfsAttributes known(const std::optional<NfsAttributes>& attributes) {
   if (!attributes) throw NfsFailure{.reason = "the server does not tell type, size and time of last change"};
   return *attributes;
 }
-
-// The part of a read that one request covers.
-struct Block {
-  std::uint64_t first = 0;
-  std::size_t bytes = 0;
-  std::size_t done = 0;               // bytes that were received
-  std::vector<std::byte> early = {};  // what was received before those of the blocks before it
-};
-
-// A read whose blocks are requested at once.
-struct Reading {
-  const std::string& path;
-  RangePieces& pieces;
-  std::deque<Block> blocks = {};
-  std::size_t next = 0;  // the block whose bytes come next: all before it are complete
-  std::optional<NfsAttributes> attributes = {};
-
-  // Puts the bytes that were received for a block behind those of the blocks before it.
-  void take(Block& block, std::span<const std::byte> bytes) {
-    block.done += bytes.size();
-    if (&block != &blocks[next]) {
-      block.early.insert(block.early.end(), bytes.begin(), bytes.end());
-      return;
-    }
-    pieces.append(bytes);
-    while (blocks[next].done == blocks[next].bytes && ++next < blocks.size()) {
-      pieces.append(std::exchange(blocks[next].early, {}));
-    }
-  }
-};
 
 [[noreturn]] void lose(const std::string& reason) { throw NfsFailure{.reason = reason, .is_temporary = true}; }
 
@@ -108,7 +78,13 @@ class LibnfsConnection final : public NfsConnection {
   void wait();
   void wait_until_answered();
   void find_folder();
-  void ask_for(Reading& reading, Block& block);
+  // A read whose blocks are requested at once.
+  struct Reading {
+    const std::string& path;
+    NfsBlocks blocks;
+    std::optional<NfsAttributes> attributes = {};
+  };
+  void ask_for(Reading& reading, std::size_t block);
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
@@ -232,28 +208,23 @@ void LibnfsConnection::find_folder() {
 }
 
 // Requests what is missing of the block, and again if the server sends fewer bytes than requested.
-void LibnfsConnection::ask_for(Reading& reading, Block& block) {
+void LibnfsConnection::ask_for(Reading& reading, std::size_t block) {
   NfsCompound compound(folder_handle_);
   compound.look_up(reading.path);
-  if (&block == &reading.blocks.front() && block.done == 0) compound.get_attributes();
-  compound.read(block.first + block.done, block.bytes - block.done);
-  ask(compound, [this, &reading, &block](const COMPOUND4res& answer) {
+  if (block == 0 && !reading.attributes) compound.get_attributes();
+  compound.read(reading.blocks.first_missing(block), reading.blocks.missing(block));
+  ask(compound, [this, &reading, block](const COMPOUND4res& answer) {
     if (!reading.attributes) reading.attributes = attributes_in(answer);
     const std::span<const std::byte> sent = bytes_in(answer);
-    if (sent.size() > block.bytes - block.done) lose("the server sends more bytes than requested");
-    reading.take(block, sent);
-    if (!sent.empty() && block.done < block.bytes) ask_for(reading, block);
+    if (sent.size() > reading.blocks.missing(block)) lose("the server sends more bytes than requested");
+    reading.blocks.take(block, sent);
+    if (!sent.empty() && reading.blocks.missing(block) > 0) ask_for(reading, block);
   });
 }
 
 NfsAttributes LibnfsConnection::read(const std::string& path, std::uint64_t first, RangePieces& pieces) {
-  Reading reading{.path = path, .pieces = pieces};
-  std::size_t at = 0;
-  do {  // one for an empty range as well, for its attributes
-    const std::size_t bytes = std::min(kReadBytes, pieces.size() - at);
-    ask_for(reading, reading.blocks.emplace_back(Block{.first = first + at, .bytes = bytes}));
-    at += bytes;
-  } while (at < pieces.size());
+  Reading reading{.path = path, .blocks = NfsBlocks(first, pieces)};
+  for (std::size_t block = 0; block < reading.blocks.count(); ++block) ask_for(reading, block);
   wait();
   return known(reading.attributes);
 }
