@@ -3,8 +3,6 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <system_error>
 

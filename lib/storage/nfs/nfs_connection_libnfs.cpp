@@ -7,8 +7,6 @@
 
 #include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
