@@ -271,7 +271,8 @@ TEST_F(HttpClientTest, KnowsBothFormsOfRetryAfter) {
 TEST_F(HttpClientTest, LeavesAConnectionWhoseErrorHasNoEnd) {
   std::atomic<int> asked = 0;
   Server server([&](const std::string&) {
-    return ++asked > 1 ? answer_of("hello") : "HTTP/1.1 503 Slow Down\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n";
+    return ++asked > 1 ? answer_of("hello")
+                       : "HTTP/1.1 503 Slow Down\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n";
   });
   EXPECT_THAT(failure(server.url(), 5), HasSubstr("the server says 503"));
   EXPECT_EQ(read(server.url(), 5), "hello");
