@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 namespace chexbench::app {
 namespace {
@@ -72,26 +74,29 @@ _chexbench() {
 complete -F _chexbench chexbench
 )bash";
 
-// Returns the assignment that tells the function what to offer.
-std::string offer(const ArgumentInfo& argument) {
-  switch (argument.kind) {
-    case ValueKind::none:
-    case ValueKind::any:
-      return "";
-    case ValueKind::words:
-      return fmt::format("values='{}'", fmt::join(argument.words, " "));
-    case ValueKind::spec:
-      return "values=$_chexbench_specs files=file";
-    case ValueKind::profile:
-      return "values=$_chexbench_profiles files=file";
-    case ValueKind::setting:
-      return "values=settings";
-    case ValueKind::folder:
-      return "files=directory";
-    case ValueKind::file:
-      return "files=file";
-  }
-  return "";
+// How each shell is told which values there are: bash by an assignment, fish by words of `complete`, zsh by an action
+// of _arguments.
+struct Offer {
+  ValueKind kind;
+  const char* bash;
+  const char* fish;
+  const char* zsh;
+};
+constexpr std::array<Offer, 8> kOffers = {
+    {{ValueKind::none, "", "", " "},
+     {ValueKind::any, "", " -x", " "},
+     {ValueKind::words, "values='{}'", " -x -a '{}'", "({})"},
+     {ValueKind::spec, "values=$_chexbench_specs files=file",
+      " -x -a '(__chexbench_specs; __fish_complete_suffix .json)'", "_chexbench_specs"},
+     {ValueKind::profile, "values=$_chexbench_profiles files=file",
+      " -x -a '(__chexbench_profiles; __fish_complete_suffix .json)'", "_chexbench_profiles"},
+     {ValueKind::setting, "values=settings", " -x -a '(__chexbench_settings)'", "_chexbench_settings"},
+     {ValueKind::folder, "files=directory", " -x -a '(__fish_complete_directories)'", "_directories"},
+     {ValueKind::file, "files=file", " -r -F", "_files"}}};
+
+std::string offer(const ArgumentInfo& argument, const char* Offer::*shell) {
+  const auto* const found = std::ranges::find(kOffers, argument.kind, &Offer::kind);
+  return fmt::format(fmt::runtime(found->*shell), fmt::join(argument.words, " "));
 }
 
 std::string names_of(const CommandInfo& command) {
@@ -120,7 +125,7 @@ std::string option_function(const std::vector<const CommandInfo*>& all) {
       std::string patterns;
       for (const std::string& name : option.names)
         patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : " | ", command->path, name);
-      text += fmt::format("    {}) {} ;;\n", patterns, offer(option));
+      text += fmt::format("    {}) {} ;;\n", patterns, offer(option, &Offer::bash));
     }
   }
   return text + "    *) return 1 ;;\n  esac\n}\n";
@@ -133,7 +138,7 @@ std::string argument_function(const std::vector<const CommandInfo*>& all) {
     for (std::size_t i = 0; i < command->arguments.size(); ++i) {
       const ArgumentInfo& argument = command->arguments[i];
       const std::string place = argument.repeated ? "*" : fmt::to_string(i + 1);
-      text += fmt::format("    '{} {}') {} ;;\n", command->path, place, offer(argument));
+      text += fmt::format("    '{} {}') {} ;;\n", command->path, place, offer(argument, &Offer::bash));
     }
   }
   return text + "    *) return 1 ;;\n  esac\n}\n";
@@ -154,15 +159,21 @@ std::string bash_completion(const CommandInfo& root) {
 
 namespace {
 
-// Returns the text within single quotes.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
+// Returns the text within single quotes, with a backslash before each of `special`.
+std::string escaped(const std::string& text, std::string_view special) {
+  std::string result;
   for (const char c : text) {
-    if (c == '\'' || c == '\\') result += '\\';
+    if (c == '\'') {
+      result += R"('\'')";
+      continue;
+    }
+    if (special.find(c) != std::string_view::npos) result += '\\';
     result += c == '\n' ? ' ' : c;
   }
-  return result + "'";
+  return result;
 }
+
+std::string quoted(const std::string& text) { return "'" + escaped(text, "\\") + "'"; }
 
 std::string names_of(const std::vector<CommandInfo>& commands) {
   std::string names;
@@ -181,29 +192,6 @@ std::string condition(const CommandInfo& command) {
   return test.substr(0, test.size() - std::string("; and ").size());
 }
 
-// Returns the words of `complete` that say which values there are.
-std::string values(const ArgumentInfo& argument) {
-  switch (argument.kind) {
-    case ValueKind::none:
-      return "";
-    case ValueKind::any:
-      return " -x";
-    case ValueKind::words:
-      return fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(argument.words, " "))));
-    case ValueKind::spec:
-      return " -x -a '(__chexbench_specs; __fish_complete_suffix .json)'";
-    case ValueKind::profile:
-      return " -x -a '(__chexbench_profiles; __fish_complete_suffix .json)'";
-    case ValueKind::setting:
-      return " -x -a '(__chexbench_settings)'";
-    case ValueKind::folder:
-      return " -x -a '(__fish_complete_directories)'";
-    case ValueKind::file:
-      return " -r -F";
-  }
-  return "";
-}
-
 std::string lines_of(const CommandInfo& command) {
   const std::string begin = "complete -c chexbench -n " + quoted(condition(command));
   std::string text;
@@ -218,12 +206,11 @@ std::string lines_of(const CommandInfo& command) {
     text += begin;
     for (const std::string& name : option.names)
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-    text += fmt::format("{} -d {}\n", values(option), quoted(option.description));
+    text += fmt::format("{} -d {}\n", offer(option, &Offer::fish), quoted(option.description));
   }
   for (const ArgumentInfo& argument : command.arguments) {
-    std::string offered = values(argument);
-    if (offered.starts_with(" -x")) offered.erase(0, 3);
-    if (offered.starts_with(" -r")) offered.erase(0, 3);
+    std::string offered = offer(argument, &Offer::fish);
+    if (offered.starts_with(" -x") || offered.starts_with(" -r")) offered.erase(0, 3);
     if (!offered.empty()) text += begin + offered + "\n";
   }
   return text;
@@ -250,47 +237,12 @@ namespace {
 constexpr const char* kCommandsAndFolders =
     "_alternative 'commands:command:{_describe command commands}' 'folders:folder:_directories'";
 
-// Returns the text within single quotes, with a backslash before each of `special`.
-std::string escaped(const std::string& text, std::string_view special) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\'') {
-      result += R"('\'')";
-      continue;
-    }
-    if (special.find(c) != std::string_view::npos) result += '\\';
-    result += c == '\n' ? ' ' : c;
-  }
-  return result;
-}
-
 std::string function_name(const CommandInfo& command) {
   std::string name = "_chexbench";
   if (!command.path.empty()) name += "_" + command.path;
   for (char& c : name)
     if (c == ' ' || c == '-') c = '_';
   return name;
-}
-
-std::string action(const ArgumentInfo& argument) {
-  switch (argument.kind) {
-    case ValueKind::none:
-    case ValueKind::any:
-      return " ";
-    case ValueKind::words:
-      return fmt::format("({})", fmt::join(argument.words, " "));
-    case ValueKind::spec:
-      return "_chexbench_specs";
-    case ValueKind::profile:
-      return "_chexbench_profiles";
-    case ValueKind::setting:
-      return "_chexbench_settings";
-    case ValueKind::folder:
-      return "_directories";
-    case ValueKind::file:
-      return "_files";
-  }
-  return " ";
 }
 
 // Returns the words of _arguments for an option, one for each of its names.
@@ -301,7 +253,7 @@ std::string option_words(const ArgumentInfo& option) {
     words += fmt::format(" \\\n    '{}{}[{}]", may_repeat ? "*" : "", name, escaped(option.description, "[]:\\"));
     if (option.kind != ValueKind::none) {
       words += fmt::format(":{}:{}", option.kind == ValueKind::words ? "value" : escaped(option.value, ":\\"),
-                           action(option));
+                           offer(option, &Offer::zsh));
     }
     words += "'";
   }
@@ -334,7 +286,7 @@ std::string command_function(const CommandInfo& command) {
   for (const ArgumentInfo& option : command.options) text += option_words(option);
   for (const ArgumentInfo& argument : command.arguments) {
     text += fmt::format(" \\\n    '{}:{}:{}'", argument.repeated ? "*" : "", escaped(argument.names.front(), ":\\"),
-                        action(argument));
+                        offer(argument, &Offer::zsh));
   }
   if (!has_verbs) return text + "\n}\n";
   text += " \\\n    '1: :->command' '*:: :->rest'\n  case $state in\n    command)\n      local -a commands=(";
@@ -351,10 +303,9 @@ std::string command_function(const CommandInfo& command) {
 // Returns the functions for what options take.
 std::string value_functions() {
   const SettingWords settings = setting_words();
-  std::string text = fmt::format("_chexbench_specs() {{\n  compadd -- {}\n  _files -g '*.json'\n}}\n",
-                                 fmt::join(experiment_names(), " "));
-  text += fmt::format("_chexbench_profiles() {{\n  compadd -- {}\n  _files -g '*.json'\n}}\n",
-                      fmt::join(accelerator_names(), " "));
+  std::string text;
+  for (const auto& [name, words] : {std::pair("specs", experiment_names()), std::pair("profiles", accelerator_names())})
+    text += fmt::format("_chexbench_{}() {{\n  compadd -- {}\n  _files -g '*.json'\n}}\n", name, fmt::join(words, " "));
   text += "_chexbench_settings() {\n  if [[ $PREFIX == *'='* ]]; then\n";
   text += fmt::format("    compadd -- {}\n  else\n    compadd -S '' -- {}\n  fi\n}}\n", fmt::join(settings.values, " "),
                       fmt::join(settings.keys, " "));

@@ -13,7 +13,6 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
-#include "core/terminal.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -156,16 +155,6 @@ void wait_until_read(int file, double most_s) {
   const double end_s = now_s() + most_s;
   int unread = 0;
   while (::ioctl(file, FIONREAD, &unread) == 0 && unread > 0 && now_s() < end_s) sleep_until_s(now_s() + kLookS);
-}
-
-bool launcher_reads_output(const Environment& environment, const std::string& proc,
-                           const std::string& process) noexcept {
-  try {
-    return hydra_socket(environment) && launchers_stream(STDOUT_FILENO, proc, process) &&
-           launchers_stream(STDERR_FILENO, proc, process);
-  } catch (...) {  // out of memory, of which a process that aborts may die
-    return false;
-  }
 }
 
 bool abort_by_launcher(const Environment& environment, int exit_code) {

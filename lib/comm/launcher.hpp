@@ -56,12 +56,6 @@ void announce_end(const Environment& environment);
 // nothing if `file` is no pipe. Allocates no memory.
 void wait_until_read(int file, double most_s);
 
-// Returns whether MPICH's own launcher reads itself what this process prints, so that abort_by_launcher() can wait for
-// it. Otherwise, as behind `chexbench 2>&1 | tee log`, somebody has to forward it first, which takes an unknown time.
-// `proc` and `process` are those of launchers_stream() (core/terminal.hpp).
-bool launcher_reads_output(const Environment& environment, const std::string& proc = "/proc",
-                           const std::string& process = "self") noexcept;
-
 // Asks MPICH's own launcher to end all ranks, and mpirun with that exit code, and waits 0.2 s for that. Before, it lets
 // the launcher read what this process printed, which would be dropped. Returns whether it was asked: not if another
 // launcher started the process. Allocates no memory. Only one thread may talk to the launcher, which in a process that

@@ -352,7 +352,7 @@ void MpiWorld::finalize(bool is_root) {
 
 void MpiWorld::abort(int exit_code) {
   std::fflush(nullptr);
-  if (!launcher_reads_output(std::getenv)) sleep_until_s(now_s() + kForwardingS);
+  sleep_until_s(now_s() + kForwardingS);
   thread_.submit({.lane = nullptr,
                   .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {

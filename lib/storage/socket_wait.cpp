@@ -2,27 +2,29 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "storage/retry.hpp"
 
 namespace chexbench::storage {
+namespace {
+
+constexpr int kLookMs = 50;  // how often a wait checks whether it should end
+
+}  // namespace
 
 SocketWait::SocketWait(int socket, SocketLimits limits)
     : socket_(socket), limits_(std::move(limits)), begin_s_(now_s()), since_s_(begin_s_) {}
 
-std::string SocketWait::wait(short events, std::size_t bytes) {
+std::string SocketWait::wait(short events) {
   if (limits_.ends()) return "nobody waits for it any more";
-  wake_at(bytes);
   pollfd socket{socket_, events, 0};
-  if (::poll(&socket, 1, kSocketLookMs) < 0 && errno != EINTR) return std::strerror(errno);
+  if (::poll(&socket, 1, kLookMs) < 0 && errno != EINTR) return std::strerror(errno);
+  ready_ = socket.revents;
   return overdue(now_s());
 }
 
@@ -36,15 +38,6 @@ std::string SocketWait::overdue(double time_s) {
   since_s_ = time_s;
   since_bytes_ = 0;
   return {};
-}
-
-// Lets the kernel wake this thread when so many bytes are there, instead of for each packet.
-void SocketWait::wake_at(std::size_t bytes) {
-  constexpr std::size_t kMost = std::numeric_limits<int>::max();
-  const int least = static_cast<int>(std::clamp<std::size_t>(bytes, 1, kMost));
-  if (wakes_at_ == least) return;
-  wakes_at_ = least;
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);  // it is woken more often if this fails
 }
 
 }  // namespace chexbench::storage

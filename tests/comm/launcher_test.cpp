@@ -7,14 +7,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
 
 #include "comm/library_name.hpp"
 #include "core/errors.hpp"
-#include "core/scratch.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -176,30 +174,6 @@ TEST(WaitUntilRead, WaitsForNothingButPipes) {
   wait_until_read(file, 60);
   close(file);
   wait_until_read(-1, 60);
-}
-
-TEST(LauncherReadsOutput, OnlyOfMpichAndOnlyWithNobodyBetween) {
-  const ScratchFolder proc;
-  const auto link = [&](const std::string& name, const std::string& target) {
-    std::filesystem::create_directories(std::filesystem::path(proc / name).parent_path());
-    std::filesystem::remove(proc / name);
-    std::filesystem::create_symlink(target, proc / name);
-  };
-  write_text(proc / "10/stat", "10 (mpiexec.hydra) S 9");
-  write_text(proc / "11/stat", "11 (hydra_pmi_proxy) S 10");
-  write_text(proc / "12/stat", "12 (chexbench) S 11");
-  write_text(proc / "10/cmdline", "mpirun");
-  link("10/exe", "/usr/bin/mpiexec.hydra");
-  link("11/exe", "/usr/bin/hydra_pmi_proxy");
-  for (const char* held : {"11/fd/7", "12/fd/1"}) link(held, "pipe:[76]");
-  for (const char* held : {"11/fd/8", "12/fd/2"}) link(held, "pipe:[77]");
-  const auto reads = [&](const Variables& variables) {
-    return launcher_reads_output(environment_of(variables), proc.path(), "12");
-  };
-  EXPECT_TRUE(reads({{"PMI_FD", "7"}}));
-  EXPECT_FALSE(reads({{"PMIX_RANK", "0"}})) << "is not asked itself";
-  link("12/fd/2", "pipe:[78]");
-  EXPECT_FALSE(reads({{"PMI_FD", "7"}})) << "tee";
 }
 
 TEST(LibraryName, IsNameAndVersionAlone) {

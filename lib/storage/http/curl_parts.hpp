@@ -8,7 +8,6 @@
 #include <string>
 
 #include "storage/environment.hpp"
-#include "storage/retry.hpp"
 
 namespace chexbench::storage {
 
@@ -21,13 +20,6 @@ using CurlUrl = std::unique_ptr<CURLU, FreeCurl>;
 
 // Returns a part of a URL; "" if it has no such part. `flags` are those of curl_url_get().
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
-
-// Sets where `handle` connects to and by what: http and https, HTTP/1.1, in limits.timeout_s, without signals. The path
-// stays as it is, because a signature covers it. `ca_file` holds the certificates to trust; empty: the system's.
-void set_connection(CURL* handle, const std::string& url, const RetryPolicy& limits, const std::string& ca_file);
-
-// The milliseconds of a time limit, which for libcurl may not be 0: that is no limit.
-long milliseconds(double seconds);
 
 // Finds the certificate authorities to trust.
 

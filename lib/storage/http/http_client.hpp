@@ -11,28 +11,13 @@
 #include <vector>
 
 #include "spec/trial_spec.hpp"
-#include "storage/range_pieces.hpp"
 #include "storage/retry.hpp"
 
 namespace chexbench::storage {
 
-struct HttpReply;
-
 constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
 // Read of the body of an error, so that its connection can be used again.
 constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
-
-// What a request for an object of known size, or for a range of bytes, brings. A client that can do so receives it
-// where it stays, instead of giving it to its sink.
-class PlacedBody {
- public:
-  virtual ~PlacedBody() = default;
-  // Is told when the headers of an answer are complete. A text that is not empty refuses it.
-  virtual std::string begin(const HttpReply& reply) = 0;
-  virtual RangePieces& pieces() = 0;
-  // Whether somebody still waits for it.
-  virtual bool is_wanted() const = 0;
-};
 
 // A GET or HEAD request.
 struct HttpRequest {
@@ -44,10 +29,10 @@ struct HttpRequest {
   bool head_only = false;
   // Which redirects are followed (redirects.hpp); none: an answer that redirects is an answer like any other.
   std::optional<spec::Redirects> redirects = {};
-  bool may_use_netrc = false;  // take a password for the host from ~/.netrc
-  RetryPolicy limits = {};     // its timeouts; the tries are the caller's
-  WaitNote note_wait = {};     // may be empty
-  PlacedBody* into = nullptr;  // where the answer can stay, if that is known before
+  bool may_use_netrc = false;         // take a password for the host from ~/.netrc
+  RetryPolicy limits = {};            // its timeouts; the tries are the caller's
+  WaitNote note_wait = {};            // may be empty
+  std::function<bool()> wanted = {};  // whether somebody still waits for it, which is asked often; may be empty
 };
 
 // The outcome of one request. Texts of the server are as it wrote them: listed_names.hpp makes them safe to print.

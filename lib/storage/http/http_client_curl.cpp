@@ -17,7 +17,6 @@
 #include "storage/http/curl_parts.hpp"
 #include "storage/http/http_client.hpp"
 #include "storage/http/http_headers.hpp"
-#include "storage/http/http_line.hpp"
 #include "storage/http/redirects.hpp"
 #include "storage/listed_names.hpp"
 
@@ -91,7 +90,8 @@ std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* exchange) 
 int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const Exchange& of = *static_cast<const Exchange*>(exchange);
   if (of.request.note_wait) of.request.note_wait(now_s() - of.begin_s);
-  return of.client.is_cancelled() || interrupt_requested() ? 1 : 0;
+  const bool is_wanted = !of.request.wanted || of.request.wanted();
+  return !is_wanted || of.client.is_cancelled() || interrupt_requested() ? 1 : 0;
 }
 
 // Returns the first variable that sets a proxy, or nullptr.
@@ -125,6 +125,9 @@ std::string told_reason(std::string_view reason, CURLcode code) {
   return has_user || reason.empty() ? curl_easy_strerror(code) : shown(reason);
 }
 
+// The milliseconds of a time limit, which for libcurl may not be 0: that is no limit.
+long milliseconds(double seconds) { return std::max(1L, std::lround(seconds * 1e3)); }
+
 HttpReply failed(std::string reason) {
   HttpReply reply;
   reply.failure = std::move(reason);
@@ -136,12 +139,6 @@ bool is_temporary(CURLcode code) {
                                   CURLE_PARTIAL_FILE,         CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
                                   CURLE_GOT_NOTHING,          CURLE_SEND_ERROR,         CURLE_RECV_ERROR};
   return std::ranges::find(kTemporary, code) != kTemporary.end();
-}
-
-HttpReply failed(std::string_view reason, CURLcode code) {
-  HttpReply reply = failed(told_reason(reason, code));
-  reply.is_temporary = is_temporary(code);
-  return reply;
 }
 
 class CurlClient final : public HttpClient {
@@ -156,19 +153,12 @@ class CurlClient final : public HttpClient {
   CurlHandle take_handle();
   void put_back(CurlHandle handle);
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
-  // Receives an answer where it stays. Returns std::nullopt if another way has to be taken.
-  std::optional<HttpReply> perform_on_line(const HttpRequest& request);
-  std::unique_ptr<HttpLine> take_line(const HttpRequest& request, const std::function<bool()>& ends,
-                                      ConnectFailure& failure);
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
-  const bool has_proxy_ = proxy_variable() != nullptr;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<CurlHandle> idle_;
-  std::vector<std::unique_ptr<HttpLine>> idle_lines_;
-  std::atomic<bool> uses_lines_ = true;
 };
 
 CurlHandle CurlClient::take_handle() {
@@ -197,7 +187,13 @@ void CurlClient::set_options(CURL* handle, const std::string& url, const curl_sl
   const HttpRequest& request = exchange.request;
   const RetryPolicy& limits = request.limits;
   const bool may_use_netrc = request.may_use_netrc && (url == request.url || have_same_origin(url, request.url));
-  set_connection(handle, url, limits, ca_file_);
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // a signature covers it
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(limits.timeout_s));
+  if (!ca_file_.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file_.c_str());
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(handle, CURLOPT_NETRC, may_use_netrc ? static_cast<long>(CURL_NETRC_OPTIONAL) : 0L);
   curl_easy_setopt(handle, CURLOPT_NOBODY, request.head_only ? 1L : 0L);
@@ -216,40 +212,7 @@ void CurlClient::set_options(CURL* handle, const std::string& url, const curl_sl
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
 }
 
-std::unique_ptr<HttpLine> CurlClient::take_line(const HttpRequest& request, const std::function<bool()>& ends,
-                                                ConnectFailure& failure) {
-  {
-    const std::scoped_lock lock(mutex_);
-    while (!idle_lines_.empty()) {
-      std::unique_ptr<HttpLine> line = std::move(idle_lines_.back());
-      idle_lines_.pop_back();
-      if (line->is_open()) return line;
-    }
-  }
-  return connect_line(request, ca_file_, ends, failure);
-}
-
-// A server that does not answer in the simplest way is not asked in this way again. One that cannot be reached is not
-// tried by another way, because a try may take the time to connect once.
-std::optional<HttpReply> CurlClient::perform_on_line(const HttpRequest& request) {
-  if (request.into == nullptr || request.redirects || request.may_use_netrc || !uses_lines_) return {};
-  if (has_proxy_ || cancelled_) return {};
-  const std::function<bool()> ends = [&] { return cancelled_ || interrupt_requested() || !request.into->is_wanted(); };
-  ConnectFailure failure;
-  std::unique_ptr<HttpLine> line = take_line(request, ends, failure);
-  if (!line && ends()) return failed("nobody waits for it any more");
-  if (!line && failure.curl_code != CURLE_OK) return failed(failure.reason, static_cast<CURLcode>(failure.curl_code));
-  std::optional<HttpReply> reply;
-  if (line) reply = line->get(request, ends);
-  if (!reply && line && line->answers_otherwise()) uses_lines_ = false;
-  if (!reply || !reply->failure.empty()) return reply;
-  const std::scoped_lock lock(mutex_);
-  idle_lines_.push_back(std::move(line));
-  return reply;
-}
-
 HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
-  if (std::optional<HttpReply> reply = perform_on_line(request)) return *std::move(reply);
   std::string url = request.url;
   for (int redirects = 0;; ++redirects) {
     std::string location;

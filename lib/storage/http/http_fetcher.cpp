@@ -49,29 +49,11 @@ DataError cannot_read(const HttpTarget& target, const std::string& reason) {
 }
 
 // Accepts exactly the bytes from `first` on that fill `pieces`.
-class RangeSink final : public PlacedBody {
+class RangeSink {
  public:
-  RangeSink(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)
-      : first_(first), pieces_(pieces), wanted_(wanted) {}
-
-  std::string begin(const HttpReply& reply) override {
-    if (reply.status != kPartialContent) {
-      return "the server sends whole files where a range of bytes is asked for: shards need a server that knows ranges";
-    }
-    const auto range = parse_content_range(reply.content_range);
-    const std::uint64_t last = first_ + pieces_.size() - 1;
-    if (!range || (*range)[0] != first_ || (*range)[1] != last) {
-      return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, shown(reply.content_range));
-    }
-    if (reply.length.value_or(0) > pieces_.size()) return kTooMany;
-    size_ = (*range)[2];
-    return {};
-  }
-  RangePieces& pieces() override { return pieces_; }
-  bool is_wanted() const override { return wanted_(); }
+  RangeSink(std::uint64_t first, RangePieces& pieces) : first_(first), pieces_(pieces) {}
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
-    if (!wanted_()) return "nobody waits for it any more";
     if (piece.empty()) return {};  // as libcurl may hand over, with no address
     if (pieces_.filled() == 0) {
       if (std::string refusal = begin(reply); !refusal.empty()) return refusal;
@@ -84,9 +66,23 @@ class RangeSink final : public PlacedBody {
 
  private:
   static constexpr const char* kTooMany = "the server sends more bytes than it was asked for";
+
+  std::string begin(const HttpReply& reply) {
+    if (reply.status != kPartialContent) {
+      return "the server sends whole files where a range of bytes is asked for: shards need a server that knows ranges";
+    }
+    const auto range = parse_content_range(reply.content_range);
+    const std::uint64_t last = first_ + pieces_.size() - 1;
+    if (!range || (*range)[0] != first_ || (*range)[1] != last) {
+      return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, shown(reply.content_range));
+    }
+    if (reply.length.value_or(0) > pieces_.size()) return kTooMany;
+    size_ = (*range)[2];
+    return {};
+  }
+
   const std::uint64_t first_;
   RangePieces& pieces_;
-  const std::function<bool()>& wanted_;
   std::uint64_t size_ = 0;
 };
 
@@ -95,9 +91,8 @@ std::string too_long(std::uint64_t most_bytes) {
 }
 
 // Collects a body, which may be of any size up to its limit. Memory grows with what arrives if the server does not
-// announce the size, or announces more than kMostTrustedBytes, which may be a lie. A body of known size can be received
-// where it stays.
-class BodySink final : public PlacedBody {
+// announce the size, or announces more than kMostTrustedBytes, which may be a lie.
+class BodySink {
  public:
   // `check` throws if an announced size is not the one that the object must have.
   BodySink(ByteBuffer& buffer, std::function<void(const HttpReply& reply)> check)
@@ -107,17 +102,7 @@ class BodySink final : public PlacedBody {
   void clear(std::optional<std::uint64_t> known_bytes) {
     known_bytes_ = known_bytes;
     filled_ = 0;
-    pieces_.reset();
   }
-  std::string begin(const HttpReply& reply) override {
-    check_(reply);
-    if (!known_bytes_ || reply.length != known_bytes_) return "the server sends another number of bytes";
-    const auto bytes = static_cast<std::size_t>(*known_bytes_);
-    pieces_.emplace(std::span(buffer_.reserve(bytes), bytes));
-    return {};
-  }
-  RangePieces& pieces() override { return *pieces_; }
-  bool is_wanted() const override { return true; }
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
     if (piece.empty()) return {};
@@ -136,15 +121,14 @@ class BodySink final : public PlacedBody {
     filled_ += piece.size();
     return {};
   }
-  std::size_t filled() const { return pieces_ ? pieces_->filled() : filled_; }
+  std::size_t filled() const { return filled_; }
 
  private:
   ByteBuffer& buffer_;
   const std::function<void(const HttpReply& reply)> check_;
   std::optional<std::uint64_t> known_bytes_;
   std::uint64_t most_ = 0;
-  std::size_t filled_ = 0;             // by pieces that were handed over
-  std::optional<RangePieces> pieces_;  // once it is received where it stays
+  std::size_t filled_ = 0;
 };
 
 // Returns true if the object is sent in another form than it has. Only what is called so is kept compressed.
@@ -163,7 +147,7 @@ HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& 
 HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
   HttpRequest request = dialect_.request(ask.target.url, ask.range, ask.head_only);
   request.limits = policy_;
-  request.into = ask.into;
+  request.wanted = ask.wanted;
   request.note_wait = [&](double waited_s) {
     if (waited_s > kLongWaitS) notes_.tell_wait(ask.target.path, waited_s, now_s());
   };
@@ -215,9 +199,7 @@ std::optional<std::uint64_t> HttpFetcher::size(const HttpTarget& target) {
 
 std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffer& buffer) {
   BodySink sink(buffer, [&](const HttpReply& answer) { check_version(target, answer, answer.length); });
-  const std::uint64_t known_bytes = known_.bytes(target.path).value_or(0);
-  const bool can_stay = known_bytes > 0 && known_bytes <= kMostTrustedBytes;
-  const HttpReply reply = ask({.target = target, .range = {}, .into = can_stay ? &sink : nullptr}, [&] {
+  const HttpReply reply = ask({.target = target, .range = {}}, [&] {
     sink.clear(known_.bytes(target.path));
     return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return sink(answer, piece); };
   });
@@ -255,9 +237,9 @@ std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, st
 
 void HttpFetcher::read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
                              const std::function<bool()>& wanted) {
-  RangeSink sink(first, pieces, wanted);
+  RangeSink sink(first, pieces);
   const std::string range = fmt::format("bytes={}-{}", first, first + pieces.size() - 1);
-  const HttpReply reply = ask({.target = target, .range = range, .wanted = wanted, .into = &sink}, [&] {
+  const HttpReply reply = ask({.target = target, .range = range, .wanted = wanted}, [&] {
     pieces.clear();
     return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return sink(answer, piece); };
   });

@@ -73,7 +73,6 @@ class HttpFetcher {
     bool head_only = false;
     bool may_be_absent = false;
     std::function<bool()> wanted = {};
-    PlacedBody* into = nullptr;
   };
   std::optional<std::string> ask_listing(const HttpTarget& target, std::uint64_t most_bytes, bool may_be_absent);
   // Tries until there is a complete answer and returns it. A 404 is an answer if ask.may_be_absent is set.

@@ -13,14 +13,8 @@ std::string_view without_end(std::string_view line) {
   return line;
 }
 
-// Cuts the first line off and returns it without its end.
-std::string_view take_line(std::string_view& head) {
-  const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size() - 1) + 1);
-  head.remove_prefix(line.size());
-  return without_end(line);
-}
-
-}  // namespace
+// Returns the value of a header line "Name: value", or an empty text if it has another name than `name`, which is in
+// lower case.
 std::string_view header_value(std::string_view line, std::string_view name) {
   const bool has_name =
       line.size() > name.size() && line[name.size()] == ':' &&
@@ -28,12 +22,7 @@ std::string_view header_value(std::string_view line, std::string_view name) {
   return has_name ? trimmed(line.substr(name.size() + 1)) : std::string_view();
 }
 
-std::string_view header_of(std::string_view head, std::string_view name) {
-  while (!head.empty()) {
-    if (const std::string_view value = header_value(take_line(head), name); !value.empty()) return value;
-  }
-  return {};
-}
+}  // namespace
 
 void read_header_line(HttpReply& reply, std::string_view line) {
   line = without_end(line);
@@ -54,44 +43,6 @@ void read_header_line(HttpReply& reply, std::string_view line) {
   take("content-range", reply.content_range);
   take("etag", reply.etag);
   take("last-modified", reply.last_modified);
-}
-
-AnswerHead read_head(std::string_view head, HttpReply& reply) {
-  if (!head.starts_with("HTTP/1.1 ")) return {};
-  AnswerHead read{.is_plain = true, .is_reusable = true};
-  while (!head.empty()) {
-    const std::string_view line = take_line(head);
-    read_header_line(reply, line);
-    if (const std::string_view coding = header_value(line, "transfer-encoding"); !coding.empty()) {
-      read.is_plain = false;
-      read.is_in_chunks = coding == "chunked";
-    }
-    if (header_value(line, "connection").starts_with("close")) read.is_reusable = false;
-  }
-  const bool is_success = reply.status == kWholeContent || reply.status == kPartialContent;
-  const bool is_as_it_is = reply.content_encoding.empty();
-  read.is_error = reply.status >= kFirstError && is_as_it_is && (read.is_in_chunks || (read.is_plain && reply.length));
-  read.is_plain &= is_success && reply.length && is_as_it_is;
-  return read;
-}
-
-ChunkedText read_chunks(std::string_view body) {
-  ChunkedText read;
-  while (true) {
-    const std::size_t line_end = body.find("\r\n");
-    if (line_end == std::string_view::npos) return read;
-    const std::string_view size = body.substr(0, std::min(body.find(';'), line_end));  // an extension may follow
-    const auto bytes = parse_number<std::uint32_t>(size, 16);
-    read.is_broken = !bytes;
-    if (read.is_broken) return read;
-    if (*bytes == 0) {
-      read.is_complete = body.find("\r\n\r\n", line_end) != std::string_view::npos;
-      return read;
-    }
-    body.remove_prefix(line_end + 2);
-    read.content += body.substr(0, *bytes);
-    body.remove_prefix(std::min<std::size_t>(*bytes + std::size_t{2}, body.size()));
-  }
 }
 
 }  // namespace chexbench::storage

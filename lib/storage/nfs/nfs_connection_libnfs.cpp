@@ -1,31 +1,33 @@
 #include <fmt/format.h>
 #include <nfsc/libnfs.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "core/clock.hpp"
 #include "storage/limits.hpp"
+#include "storage/nfs/nfs_blocks.hpp"
 #include "storage/nfs/nfs_compound.hpp"
 #include "storage/nfs/nfs_connection.hpp"
-#include "storage/nfs/nfs_reader.hpp"
 #include "storage/socket_wait.hpp"
 
 namespace chexbench::storage {
 namespace {
+
+constexpr std::size_t kMostAnswerBytes = 2 * NfsBlocks::kBytes;
 
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
@@ -40,6 +42,8 @@ NfsAttributes known(const std::optional<NfsAttributes>& attributes) {
   if (!attributes) throw NfsFailure{.reason = "the server does not tell type, size and time of last change"};
   return *attributes;
 }
+
+[[noreturn]] void lose(const std::string& reason) { throw NfsFailure{.reason = reason, .is_temporary = true}; }
 
 class LibnfsConnection final : public NfsConnection {
  public:
@@ -70,8 +74,15 @@ class LibnfsConnection final : public NfsConnection {
   void ask(NfsCompound& compound, std::function<void(const COMPOUND4res& answer)> take);
   // Waits until all requests are answered. @throws NfsFailure the first failure among the answers, or a lost connection
   void wait();
-  void wait_until_answered(double timeout_s);
+  void wait_until_answered();
   void find_folder();
+  // A read whose blocks are requested at once.
+  struct Reading {
+    const std::string& path;
+    NfsBlocks blocks;
+    std::optional<NfsAttributes> attributes = {};
+  };
+  void ask_for(Reading& reading, std::size_t block);
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
@@ -79,9 +90,9 @@ class LibnfsConnection final : public NfsConnection {
   std::size_t waiting_ = 0;
   std::size_t answered_ = 0;
   std::optional<NfsFailure> failure_;
+  std::exception_ptr thrown_;  // by what takes an answer; it must not pass through libnfs, which is C
   std::unique_ptr<nfs_context, FreeContext> context_;
   std::string folder_handle_;  // of NfsPlace::folder
-  NfsReader reader_;
 };
 
 // Returns a name that no other client has. If two clients have one name, a server takes the second for a restart of the
@@ -93,10 +104,7 @@ std::string client_name() {
 }
 
 LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> ends)
-    : place_(place),
-      ends_(std::move(ends)),
-      context_(nfs_init_context()),
-      reader_({.timeout_s = place.timeout_s, .whole_try_s = place.whole_try_s, .ends = ends_}) {
+    : place_(place), ends_(std::move(ends)), context_(nfs_init_context()) {
   if (!context_) throw NfsFailure{.reason = "libnfs gives no context: out of memory"};
   nfs4_set_client_name(context_.get(), client_name().c_str());
   nfs_set_dircache(context_.get(), 0);
@@ -136,7 +144,11 @@ void LibnfsConnection::answer(const Request& request, int result, void* data, co
   if (result < 0) return fail(failure_of(-result, reason));
   --waiting_;
   ++answered_;
-  request.take(result, data);
+  try {
+    request.take(result, data);
+  } catch (...) {
+    thrown_ = std::current_exception();
+  }
 }
 
 void LibnfsConnection::fail(NfsFailure failure) {
@@ -148,7 +160,7 @@ void LibnfsConnection::fail(NfsFailure failure) {
 template <class Begin>
 void LibnfsConnection::ask(const Begin& begin, std::function<void(int result, void* data)> take) {
   requests_.push_back({this, std::move(take)});
-  if (begin(&requests_.back()) != 0) NfsAnswers::lose(nfs_get_error(context_.get()));
+  if (begin(&requests_.back()) != 0) lose(nfs_get_error(context_.get()));
   ++waiting_;
 }
 
@@ -161,29 +173,28 @@ void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPO
       [take = std::move(take)](int, void* data) { take(*static_cast<const COMPOUND4res*>(data)); });
 }
 
-void LibnfsConnection::wait_until_answered(double timeout_s) {
-  const double begin_s = now_s();
-  double since_s = begin_s;
-  for (std::size_t answered = answered_; waiting_ > 0;) {
-    if (ends_()) NfsAnswers::lose("nobody waits for it any more");
-    pollfd events{nfs_get_fd(context_.get()), static_cast<short>(nfs_which_events(context_.get())), 0};
-    if (::poll(&events, 1, kSocketLookMs) < 0 && errno != EINTR) NfsAnswers::lose(std::strerror(errno));
-    if (nfs_service(context_.get(), events.revents) != 0 && waiting_ > 0)
-      NfsAnswers::lose("the server closed the connection");
-    if (answered != answered_) since_s = now_s();
-    answered = answered_;
-    if (now_s() > since_s + timeout_s) NfsAnswers::lose(fmt::format("no answer for {} s", timeout_s));
-    if (now_s() > begin_s + place_.whole_try_s)
-      NfsAnswers::lose(fmt::format("not done after {} s", place_.whole_try_s));
+void LibnfsConnection::wait_until_answered() {
+  const int socket = nfs_get_fd(context_.get());
+  SocketWait wait(socket, {.timeout_s = place_.timeout_s, .whole_try_s = place_.whole_try_s, .ends = ends_});
+  std::size_t since_answer = 0;  // bytes, of which libnfs would keep any number
+  for (std::size_t answered = answered_; waiting_ > 0; answered = answered_) {
+    const auto events = static_cast<short>(nfs_which_events(context_.get()));
+    if (const std::string reason = wait.wait(events); !reason.empty()) lose(reason);
+    int bytes = 0;
+    if (::ioctl(socket, FIONREAD, &bytes) == 0) wait.count(static_cast<std::size_t>(bytes));
+    since_answer += static_cast<std::size_t>(bytes);
+    if (nfs_service(context_.get(), wait.ready()) != 0 && waiting_ > 0) lose("the server closed the connection");
+    if (answered != answered_) since_answer = 0;
+    if (since_answer > kMostAnswerBytes) lose(fmt::format("an answer has more than {} bytes", kMostAnswerBytes));
   }
   requests_.clear();
 }
 
 void LibnfsConnection::wait() {
   failure_.reset();
-  wait_until_answered(place_.timeout_s);
-  if (!failure_) return;
-  throw NfsFailure(*std::exchange(failure_, {}));
+  wait_until_answered();
+  if (thrown_) std::rethrow_exception(thrown_);
+  if (failure_) throw NfsFailure(*std::exchange(failure_, {}));
 }
 
 // Paths of later requests begin here, so that a server looks up as few names as it can.
@@ -194,9 +205,26 @@ void LibnfsConnection::find_folder() {
   wait();
 }
 
-// libnfs has no request in flight then, and does not know of these.
+// Requests what is missing of the block, and again if the server sends fewer bytes than requested.
+void LibnfsConnection::ask_for(Reading& reading, std::size_t block) {
+  NfsCompound compound(folder_handle_);
+  compound.look_up(reading.path);
+  if (block == 0 && !reading.attributes) compound.get_attributes();
+  compound.read(reading.blocks.first_missing(block), reading.blocks.missing(block));
+  ask(compound, [this, &reading, block](const COMPOUND4res& answer) {
+    if (!reading.attributes) reading.attributes = attributes_in(answer);
+    const std::span<const std::byte> sent = bytes_in(answer);
+    if (sent.size() > reading.blocks.missing(block)) lose("the server sends more bytes than requested");
+    reading.blocks.take(block, sent);
+    if (!sent.empty() && reading.blocks.missing(block) > 0) ask_for(reading, block);
+  });
+}
+
 NfsAttributes LibnfsConnection::read(const std::string& path, std::uint64_t first, RangePieces& pieces) {
-  return reader_.read(nfs_get_fd(context_.get()), folder_handle_, path, first, pieces);
+  Reading reading{.path = path, .blocks = NfsBlocks(first, pieces)};
+  for (std::size_t block = 0; block < reading.blocks.count(); ++block) ask_for(reading, block);
+  wait();
+  return known(reading.attributes);
 }
 
 // A server sends nothing that nobody asked for, so whatever can be read is the end of the connection.

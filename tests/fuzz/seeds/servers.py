@@ -56,40 +56,8 @@ def nfs_answer_seeds():
 def http_head_seeds():
     part = b"HTTP/1.1 206 Partial Content\r\nContent-Length: 4\r\nContent-Range: bytes 0-3/10\r\nETag: \"e\"\r\n%s\r\n"
     yield "part", part % b""
-    yield "closes", part % b"Connection: close\r\n"
-    yield "chunked", part % b"Transfer-Encoding: chunked\r\n"
     yield "packed", part % b"Content-Encoding: gzip\r\n"
-    yield "busy", b"HTTP/1.1 503 Slow Down\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n"
-    yield "chunks", b"4\r\nbusy\r\n2;x=1\r\nok\r\n0\r\n\r\n"
     yield "moved", b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://host/b\r\n\r\n"
-
-
-def words(*numbers):
-    return struct.pack(f">{len(numbers)}I", *numbers)
-
-
-def nfs_file(data, number=1, attributes=True):
-    """The answer to a read of a file, without the mark of its record: RFC 5531, 9, and RFC 7530, 16."""
-    put_handle, look_up, get_attributes, read = 22, 15, 9, 25
-    text = words(number, 1, 0, 0, 0, 0, 0, 0, 4 if attributes else 3) + words(put_handle, 0, look_up, 0)
-    if attributes:  # type, size and time of last change
-        text += words(get_attributes, 0, 2, 1 << 1 | 1 << 4, 1 << 21, 24) + words(1, 0, len(data), 0, 77, 5)
-    return text + words(read, 0, 0, len(data)) + data + bytes(-len(data) % 4)
-
-
-def nfs_record(text, last=True):
-    return words(last << 31 | len(text)) + text
-
-
-def nfs_socket_seeds():
-    answer = nfs_file(b"abcdef")
-    yield "file", b"\x06" + answer
-    yield "short", b"\x40" + answer
-    yield "fragments", b"\x07" + nfs_record(answer[:50], False) + nfs_record(answer[50:])
-    yield "two", b"\x07" + nfs_record(nfs_file(b"abc")) + nfs_record(nfs_file(b"def", 2, False))
-    yield "overtaken", b"\x11" + nfs_record(nfs_file(b"x" * 64, 2, False)) + nfs_record(answer)
-    yield "absent", b"\x06" + words(1, 1, 0, 0, 0, 0, 2, 0, 1, 22, 0)
-    yield "denied", b"\x06" + words(1, 1, 1, 1)
 
 
 def aws_settings_seeds():

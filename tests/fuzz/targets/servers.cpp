@@ -156,12 +156,10 @@ FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cp
 }
 
 FUZZ_TARGET(http_head, "storage/http/http_headers.cpp") {
+  Input input(bytes);
   storage::HttpReply reply;
-  const auto head = storage::read_head(Input(bytes).text(), reply);
-  require(!head.is_plain || ((reply.status == 200 || reply.status == 206) && reply.length),
-          "an object or a part of it is no 200 or 206 of known length");
-  const storage::ChunkedText text = storage::read_chunks(Input(bytes).text());
-  require(text.content.size() <= bytes.size(), "there is more in the chunks than has come");
+  while (!input.rest().empty()) storage::read_header_line(reply, input.line());
+  require(reply.status >= -99 && reply.status <= 999, "a status has more than three characters");
 }
 
 FUZZ_TARGET(nfs_answer, "storage/nfs/nfs_store.cpp storage/known_versions.cpp") {
