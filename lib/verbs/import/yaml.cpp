@@ -29,7 +29,7 @@ class YamlReader {
     ++line_;
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-      fail("it has a control character or a tab; indent by blanks");
+      fail("it has a tab or another control character; indent by blanks");
     const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
     text.remove_prefix(indent);
     const bool begins_document = open_.empty() && trimmed(text) == "---";
