@@ -35,10 +35,11 @@ std::string yaml_complaint(const std::string& text) {
 }
 
 TEST(Yaml, HasTheValuesOfMappingsUnderTheirPaths) {
-  EXPECT_THAT(yaml_values("framework: pytorch\n\nreader: \n  batch_size: 24   # of a rank\n  data:\n    loader: 'a b'\n"
-                          "train:\n epochs: 8\nnone:\n"),
-              ElementsAre(Pair("framework", "pytorch"), Pair("reader.batch_size", "24"),
-                          Pair("reader.data.loader", "a b"), Pair("train.epochs", "8"), Pair("none", "")));
+  EXPECT_THAT(
+      yaml_values("framework: pytorch\n\nreader: \n  batch_size: 24   # of a rank\n  data:\n    loader: 'a''b'\n"
+                  "train:\n epochs: 8\nnone:\n"),
+      ElementsAre(Pair("framework", "pytorch"), Pair("reader.batch_size", "24"), Pair("reader.data.loader", "a'b"),
+                  Pair("train.epochs", "8"), Pair("none", "")));
 }
 
 TEST(Yaml, KnowsTheLineOfAValue) {
@@ -47,18 +48,22 @@ TEST(Yaml, KnowsTheLineOfAValue) {
   EXPECT_EQ(values[0].line, 3);
 }
 
-TEST(Yaml, ReadsListsInBracketsAndOnlyTheFirstLineOfOthers) {
+TEST(Yaml, ReadsListsByDashesAndInBrackets) {
   EXPECT_THAT(yaml_values("columns:\n  - name: f0\n    read: false\n  - name: f1\nuris:\n- s3://a\n- 'b: c'\nlist: [1, "
-                          "\"x y\" , z]  # three\nempty: []\nlast: 1\n"),
-              ElementsAre(Pair("columns", "- name: f0"), Pair("uris", "- s3://a"), Pair("list[0]", "1"),
-                          Pair("list[1]", "x y"), Pair("list[2]", "z"), Pair("last", "1")));
+                          "\"x, y\" , z]\nempty: []\nlast: 1\n"),
+              ElementsAre(Pair("columns[0].name", "f0"), Pair("columns[0].read", "false"),
+                          Pair("columns[1].name", "f1"), Pair("uris[0]", "s3://a"), Pair("uris[1]", "b: c"),
+                          Pair("list[0]", "1"), Pair("list[1]", "x, y"), Pair("list[2]", "z"), Pair("last", "1")));
 }
 
 TEST(Yaml, ReadsWhatLooksLikeMoreThanItIs) {
-  EXPECT_THAT(yaml_values("---\nurl: s3://bucket/a#b\nquoted: \"a # 'b'\"  # c\ntext: a [b] {c} - d\n"),
-              ElementsAre(Pair("url", "s3://bucket/a#b"), Pair("quoted", "a # 'b'"), Pair("text", "a [b] {c} - d")));
+  EXPECT_THAT(
+      yaml_values("---\nurl: s3://bucket/a#b\nquoted: \"a # \\\"b\\\" \\\\\"  # c\ntext: a [b] {c} - d\n"),
+      ElementsAre(Pair("url", "s3://bucket/a#b"), Pair("quoted", "a # \"b\" \\"), Pair("text", "a [b] {c} - d")));
+  EXPECT_THAT(yaml_values("--- # here\na: 1\n... # there\n\n# more\n...\n"), ElementsAre(Pair("a", "1")));
+  EXPECT_THAT(yaml_values("a:\n  b: 1\n...\n"), ElementsAre(Pair("a.b", "1")));
   EXPECT_THAT(yaml_values(""), IsEmpty());
-  EXPECT_THAT(yaml_values("# only this\n\n"), IsEmpty());
+  EXPECT_THAT(yaml_values("\xef\xbb\xbf# only this\n\n"), IsEmpty());
 }
 
 struct RefusedYaml {
@@ -77,48 +82,41 @@ INSTANTIATE_TEST_SUITE_P(
     All, YamlRefuses,
     testing::Values(RefusedYaml{"Cut", "a: 1\ntrai", "w.yaml:2: 'trai' is no 'key: value'; is the file cut"},
                     RefusedYaml{"Json", "{\"a\": 1}", "w.yaml:1: '{\"a\": 1}' is no 'key: value'"},
-                    RefusedYaml{"QuotedKey", "'a': 1", "w.yaml:1: ''a': 1' is no 'key: value'"},
-                    RefusedYaml{"ByteOrderMark",
-                                "\xef\xbb\xbf"
-                                "a: 1",
-                                "a: 1' is no 'key: value'"},
-                    RefusedYaml{"Merge", "<<: *x", "w.yaml:1: '<<: *x' is no 'key: value'"},
-                    RefusedYaml{"Binary", "a: \x01", "w.yaml:1: it has a tab or another control character"},
-                    RefusedYaml{"Tab", "a:\n\tb: 1", "w.yaml:2: it has a tab"},
+                    RefusedYaml{"Binary", "a: \x01", "w.yaml:1: it has a control character"},
+                    RefusedYaml{"Tab", "a:\n\tb: 1", "w.yaml:2: a tab indents it; indent by blanks"},
                     RefusedYaml{"Twice", "a: 1\nb: 2\na: 3", "w.yaml:3: the key 'a' is there twice"},
-                    RefusedYaml{"TwiceInside", "a:\n  b: 1\nc: 1\na:\n  b: 2", "w.yaml:4: the key 'a' is there twice"},
                     RefusedYaml{"Anchor", "a: &x 1", "w.yaml:1: '&x 1': anchors, tags, braces"},
                     RefusedYaml{"Alias", "a: *x", "w.yaml:1: '*x': anchors"},
                     RefusedYaml{"Tag", "a: !!int 1", "w.yaml:1: '!!int 1': anchors"},
                     RefusedYaml{"Braces", "a: {b: 1}", "w.yaml:1: '{b: 1}': anchors"},
                     RefusedYaml{"Block", "a: |\n  text", "w.yaml:1: '|': anchors"},
-                    RefusedYaml{"Lines", "a: one\n  two: 2", "w.yaml:2: its indentation fits no line above"},
-                    RefusedYaml{"Dedent", "a:\n    b: 1\n  c: 2", "w.yaml:3: its indentation fits no line above"},
-                    RefusedYaml{"Less", "  a: 1\nb: 2", "w.yaml:2: its indentation fits no line above"},
-                    RefusedYaml{"Documents", "a: 1\n---\nb: 1", "w.yaml:2: '---' is no 'key: value'"},
-                    RefusedYaml{"End", "a: 1\n...\n", "w.yaml:2: '...' is no 'key: value'"},
-                    RefusedYaml{"Directive", "%YAML 1.2\n", "w.yaml:1: '%YAML 1.2' is no 'key: value'"},
-                    RefusedYaml{"Mixed", "a: 1\n- b", "w.yaml:2: '- b' is no 'key: value'"},
-                    RefusedYaml{"List", "- b", "w.yaml:1: '- b' is no 'key: value'"},
-                    RefusedYaml{"BehindAList", "a:\n  - b\n c: 1", "w.yaml:3: its indentation fits no line above"},
-                    RefusedYaml{"TwoKeys", "a: b: c", "w.yaml:1: 'b: c': anchors"},
-                    RefusedYaml{"Bracket", "a: [1, 2", "w.yaml:1: a list in brackets must end on its line"},
-                    RefusedYaml{"NoComma", "a: ['1' 2]", "w.yaml:1: '1' 2: quotes must be around"},
-                    RefusedYaml{"ListInBrackets", "a: [[1], 2]", "w.yaml:1: '[1]': anchors"},
-                    RefusedYaml{"Behind", "a: '1' 2", "w.yaml:1: '1' 2: quotes must be around all of the value"},
-                    RefusedYaml{"Quote", "a: 'b", "w.yaml:1: 'b: quotes must be around all of the value"},
-                    RefusedYaml{"Escape", R"(a: "\x41")", "without escapes"}),
+                    RefusedYaml{"Lines", "a: one\n  two: 2",
+                                "w.yaml:2: it is indented, but the line before it has a value"},
+                    RefusedYaml{"Dedent", "a:\n    b: 1\n  c: 2", "w.yaml:3: it is indented, but"},
+                    RefusedYaml{"Less", "  a: 1\nb: 2", "w.yaml:2: it is indented less than the first key"},
+                    RefusedYaml{"Documents", "a: 1\n---\nb: 1", "w.yaml:2: this begins another document"},
+                    RefusedYaml{"BehindTheEnd", "a: 1\n...\nb: 1", "w.yaml:3: this begins another document"},
+                    RefusedYaml{"AnotherBehindTheEnd", "a: 1\n...\n---\n", "w.yaml:3: this begins another document"},
+                    RefusedYaml{"Directive", "%YAML 1.2\n", "w.yaml:1: this begins another document or directs"},
+                    RefusedYaml{"Mixed", "a: 1\n- b", "w.yaml:2: keys and the items of a list"},
+                    RefusedYaml{"ListInList", "a:\n  - - 1", "w.yaml:2: it begins a list in a list"},
+                    RefusedYaml{"TwoKeys", "a: b: c", "w.yaml:1: 'b: c' has two keys on one line"},
+                    RefusedYaml{"Bracket", "a: [1, 2", "w.yaml:1: a list in brackets"},
+                    RefusedYaml{"NoComma", "a: ['1' 2]", "w.yaml:1: a list in brackets lacks a ','"},
+                    RefusedYaml{"Behind", "a: '1' 2", "w.yaml:1: '2' stands behind a value"},
+                    RefusedYaml{"Quote", "a: 'b", "w.yaml:1: a text in quotes does not end on its line"},
+                    RefusedYaml{"Escape", R"(a: "\x41")", "w.yaml:1: a text in quotes has an escape"}),
     [](const auto& one) { return one.param.name; });
 
 TEST(Yaml, OfAHostileFileTakesLittleMemoryAndText) {
   std::string deep;
   for (int i = 0; i < 40; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "k:\n";
-  EXPECT_THAT(yaml_complaint(deep), HasSubstr("w.yaml:17: nested more than 16 deep"));
+  EXPECT_THAT(yaml_complaint(deep), HasSubstr("w.yaml:16: nested more than 16 deep"));
   EXPECT_THAT(yaml_complaint(std::string(1'000'000, 'x') + ": 1"), HasSubstr("a key has more than 100 bytes"));
   EXPECT_THAT(yaml_complaint(std::string(1'000'000, 'x')), AllOf(HasSubstr("..."), testing::SizeIs(Lt(300u))));
-  std::string many;
-  for (int i = 0; i < 20'001; ++i) many += std::to_string(i) + ":\n";
-  EXPECT_THAT(yaml_complaint(many), HasSubstr("w.yaml:20001: more than 20000 keys"));
+  std::string many = "a:\n";
+  for (int i = 0; i < 20'001; ++i) many += "- 1\n";
+  EXPECT_THAT(yaml_complaint(many), HasSubstr("w.yaml:20002: more than 20000 values"));
 }
 
 }  // namespace

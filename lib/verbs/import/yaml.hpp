@@ -8,17 +8,16 @@ namespace chexbench::verbs {
 
 // A value of a YAML file.
 struct YamlValue {
-  std::string path;  // of its keys, and positions in lists in brackets: "reader.batch_size", "reader.sizes[0]"
+  std::string path;  // of its keys, and positions in lists: "reader.batch_size", "dataset.columns[0].name"
   std::string text;  // without quotes; empty for a key without a value
   int line = 0;      // from 1
 };
 
 // Returns the values of a YAML text in its order. `source` names the text in errors.
 //
-// It understands mappings by indentation, lists in brackets, plain and quoted text on one line, and comments. Of a list
-// by dashes, which nothing that is taken from DLIO has, it gives the first line as the value.
+// It understands mappings and lists by indentation, lists in brackets, plain and quoted text on one line, and comments.
 // @throws SpecError with source and line for what is no YAML, for a key that occurs twice in a mapping, and for what
-// this reader does not understand: mappings in braces, anchors, tags, escapes, text of several lines, several documents
+// this reader does not understand: mappings in braces, anchors, tags, text of several lines, several documents
 std::vector<YamlValue> read_yaml(const std::string& text, const std::string& source);
 
 }  // namespace chexbench::verbs
