@@ -35,20 +35,11 @@ void compare_arms(const Trials& trials, const Trials& all, const Aspect& aspect,
     findings.push_back(comparison(aspect.kind, pair, compared(pair) + ".", pair.base_name(aspect)));
 }
 
-// Returns whether a rank decodes images that a later shard takes away, as they are another rank's.
-bool decodes_before_shard(const spec::PipelineSpec& pipeline) {
-  const auto shard = std::ranges::find(pipeline.ops, std::string("shard"), &spec::OpSpec::op);
-  return shard != pipeline.ops.end() && std::any_of(pipeline.ops.begin(), shard, [](const spec::OpSpec& op) {
-           const spec::OpRule& rule = spec::op_rule(op.op);
-           return rule.out == spec::ElementKind::example || rule.out == spec::ElementKind::batch;
-         });
-}
-
 void find_amplification(const Trials& trials, std::vector<results::Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& decoded = measured.figures.decoded_per_trained;
     if (!decoded || *decoded < kAmplified) continue;
-    const bool is_of_others = measured.trial.ranks > 1 && decodes_before_shard(measured.trial.spec.pipeline);
+    const bool is_of_others = measured.trial.ranks > 1 && spec::decodes_before_shard(measured.trial.spec.pipeline);
     const std::string cause =
         is_of_others ? fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
                                    measured.trial.ranks)

@@ -36,8 +36,8 @@ double images_before_first_batch(const spec::PipelineSpec& pipeline, std::size_t
   bool repeated = false;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
     const spec::OpSpec& op = pipeline.ops[i];
-    repeated = repeated || op.op == "repeat";
-    if (i <= decoding || op.op != "shuffle") continue;
+    repeated = repeated || op.rule().repeats;
+    if (i <= decoding || !op.rule().shuffles) continue;
     const double buffer = op.holds_text("buffer") ? all : static_cast<double>(op.integer("buffer"));
     sum += repeated ? buffer : std::min(buffer, all);
   }
