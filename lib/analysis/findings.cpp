@@ -44,15 +44,15 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
         is_of_others ? fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
                                    measured.trial.ranks)
                      : "";
-    const double share = std::min(1 - 1 / *decoded, measured.trains() ? *measured.figures.wait_share : 1);
+    const double share = std::min(1 - 1 / *decoded, measured.has_engine() ? *measured.figures.wait_share : 1);
     findings.push_back(
         {.kind = "amplification",
          .text = fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
-                             measured.trains() ? "trains on" : "delivers", cause),
+                             measured.has_engine() ? "trains on" : "delivers", cause),
          .emulated = measured.trial.emulated,
          .trial = measured.trial.name,
          .headline = fmt::format("decodes {:.1f} images for each one that it {}", *decoded,
-                                 measured.trains() ? "trains on" : "delivers"),
+                                 measured.has_engine() ? "trains on" : "delivers"),
          .reason = is_of_others
                        ? fmt::format("Each of its {} ranks decodes images that it does not keep.", measured.trial.ranks)
                        : "The work on images that it does not deliver is lost.",
@@ -120,7 +120,7 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
   Rivals rivals(all, leave_out_input);
   const auto is_ready_made = [](const Measured& other) { return !spec::uses_pipeline(other.trial.spec); };
   for (const Measured& fed : trials) {
-    if (is_ready_made(fed) || !fed.trains()) continue;
+    if (is_ready_made(fed) || !fed.has_engine()) continue;
     const Measured* const ceiling = rivals.first(fed, is_ready_made);
     if (ceiling == nullptr) continue;
     const std::optional<Pair> pair = pair_of(fed, *ceiling);
@@ -136,8 +136,8 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   Rivals rivals(all, leave_out_engine);
   for (const Measured& training : trials) {
-    if (!training.trains() || training.trial.emulated) continue;
-    const Measured* const alone = rivals.first(training, [](const Measured& other) { return !other.trains(); });
+    if (!training.has_engine() || training.trial.emulated) continue;
+    const Measured* const alone = rivals.first(training, [](const Measured& other) { return !other.has_engine(); });
     if (alone == nullptr) continue;
     const double factor = alone->images_per_s() / training.images_per_s();
     const bool is_limit = factor < kCeilingFactor;
