@@ -92,7 +92,7 @@ void check_engine(const TrialSpec& experiment) {
                     "comm.update to all_reduce",
                     to_string(comm.update)));
   }
-  if (comm.gradient_dtype != GradientDtype::f32 && comm.backend == CommBackend::nccl) {
+  if (comm.gradient_dtype != FloatType::f32 && comm.backend == CommBackend::nccl) {
     throw SpecError(
         fmt::format("comm.gradient_dtype is {}, but NCCL averages gradients in the type that they have on the GPU: "
                     "set comm.backend to mpi, or leave comm.gradient_dtype at f32",

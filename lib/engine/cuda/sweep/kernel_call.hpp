@@ -83,7 +83,7 @@ std::string to_string(Kernel kernel);
 // How a step calls a kernel. Pointers are left out, because each call is timed in memory of its own.
 struct KernelCall {
   Kernel kernel = Kernel::statistics;
-  kernels::ElementType type = kernels::ElementType::f32;
+  FloatType type = FloatType::f32;
   std::int64_t items = 1;  // rows; of pools and dropout, images; of flat arrays, elements
   int channels = 1;
   // The distances between rows, in elements, of the inputs and outputs of a node, and of the residual it adds. 0 means

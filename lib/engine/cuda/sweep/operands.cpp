@@ -19,8 +19,8 @@ constexpr Values kOutput{.center = 0.2f, .width = 1};  // about two fifths are m
 constexpr Values kFactor{.center = 0.1f, .width = 0.5f};
 constexpr Values kBinary{.center = 1, .width = 1, .step = 1};  // 0 or 1
 
-Cell cell_of(kernels::ElementType type) {
-  return type == kernels::ElementType::f32 ? Cell::f32 : type == kernels::ElementType::f16 ? Cell::f16 : Cell::bf16;
+Cell cell_of(FloatType type) {
+  return type == FloatType::f32 ? Cell::f32 : type == FloatType::fp16 ? Cell::f16 : Cell::bf16;
 }
 
 // Any place of a window.

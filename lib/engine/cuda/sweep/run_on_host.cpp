@@ -349,11 +349,11 @@ class HostRun {
 
 void run_on_host(const KernelCall& call, const KernelMemory& memory) {
   switch (call.type) {
-    case kernels::ElementType::f32:
+    case FloatType::f32:
       return HostRun<float>(call, memory).run();
-    case kernels::ElementType::f16:
+    case FloatType::fp16:
       return HostRun<kernels::Half>(call, memory).run();
-    case kernels::ElementType::bf16:
+    case FloatType::bf16:
       return HostRun<kernels::BFloat16>(call, memory).run();
   }
 }

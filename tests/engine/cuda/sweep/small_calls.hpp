@@ -20,7 +20,7 @@ inline bool takes_squares(Kernel kernel) {
 }
 
 // Returns a small call of the kernel, with rows that have gaps where the engine has such rows.
-inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
+inline KernelCall small_call(Kernel kernel, FloatType type) {
   KernelCall call{.kernel = kernel, .type = type, .items = 3000, .channels = 24, .activation = Activation::relu};
   if (kernel >= Kernel::norm_max_pool && kernel <= Kernel::adaptive_average_backward) {
     call.items = 5;
@@ -49,7 +49,7 @@ inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
 
 // Returns one of every kernel, those of two kernels that an activation makes another one, and those that also write an
 // inverse deviation.
-inline std::vector<KernelCall> small_calls(kernels::ElementType type) {
+inline std::vector<KernelCall> small_calls(FloatType type) {
   std::vector<KernelCall> calls;
   for (const Kernel kernel : all_kernels()) calls.push_back(small_call(kernel, type));
   for (const Kernel kernel : {Kernel::gradient_sums_residual, Kernel::bias_backward}) {
