@@ -324,8 +324,8 @@ std::int64_t Selection::count() const {
 }
 
 std::vector<Selection> selections(const KernelCall& call) {
-  if (is_checked_whole(call.kernel)) return {{.items = {{0, call.items}}}};
-  if (!sums_rows(call.kernel)) return {{.items = spread_items(call)}};
+  if (traits_of(call.kernel).reach == Reach::all) return {{.items = {{0, call.items}}}};
+  if (traits_of(call.kernel).reach != Reach::channel) return {{.items = spread_items(call)}};
   std::vector<Selection> all;
   const auto is_row_result = [](const KernelOperand& tensor) {
     return tensor.access != Access::read && tensor.rows_per_item > 0;

@@ -21,8 +21,9 @@ inline bool takes_squares(Kernel kernel) {
 
 // Returns a small call of the kernel, with rows that have gaps where the engine has such rows.
 inline KernelCall small_call(Kernel kernel, FloatType type) {
+  const KernelGroup group = traits_of(kernel).group;
   KernelCall call{.kernel = kernel, .type = type, .items = 3000, .channels = 24, .activation = Activation::relu};
-  if (kernel >= Kernel::norm_max_pool && kernel <= Kernel::adaptive_average_backward) {
+  if (group == KernelGroup::norm_pool || group == KernelGroup::pool) {
     call.items = 5;
     call.pool = takes_squares(kernel) ? kSquares : kWindows;
     if (kernel == Kernel::global_average || kernel == Kernel::global_average_backward)
@@ -36,7 +37,7 @@ inline KernelCall small_call(Kernel kernel, FloatType type) {
     call.items = 6;
     call.channels = 16;
     call.outputs = 14;
-  } else if (kernel >= Kernel::accumulate_first || (kernel > Kernel::statistics && kernel < Kernel::normalize)) {
+  } else if (group == KernelGroup::step || (kernel > Kernel::statistics && kernel < Kernel::normalize)) {
     call.channels = 1;
     if (operands(call).size() == 1) call.items = 1;
   } else if (kernel == Kernel::copy) {
