@@ -90,10 +90,9 @@ TEST(OpTable, HasTheOpsOfEachProperty) {
 
 TEST(OpTable, HasWhatAPropertyNeedsAmongTheParameters) {
   for (const OpRule& rule : op_rules()) {
-    const OpSpec op = default_op(rule.op);
-    if (rule.shuffles || rule.runs_ahead) EXPECT_TRUE(op.parameters.contains("buffer")) << rule.op;
-    if (!rule.at_once.empty()) EXPECT_TRUE(op.parameters.contains(rule.at_once)) << rule.op;
-    if (!rule.at_once.empty()) EXPECT_TRUE(rule.reads() || rule.decodes()) << rule.op;
+    const auto has = [op = default_op(rule.op)](const std::string& name) { return op.parameters.contains(name); };
+    EXPECT_TRUE(!(rule.shuffles || rule.runs_ahead) || has("buffer")) << rule.op;
+    EXPECT_TRUE(rule.at_once.empty() || (has(rule.at_once) && (rule.reads() || rule.decodes()))) << rule.op;
   }
 }
 
