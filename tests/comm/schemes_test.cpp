@@ -16,7 +16,6 @@
 namespace chexbench::comm {
 namespace {
 
-using FloatType;
 using spec::UpdateScheme;
 
 using Mail = std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>>;  // by sender and receiver

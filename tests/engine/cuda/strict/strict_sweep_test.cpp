@@ -10,7 +10,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-using FloatType;
 
 TEST(StrictSweep, BenchesAgreeInAnyOrderOfWork) {
   for (unsigned seed = 1; seed <= 3; ++seed) {

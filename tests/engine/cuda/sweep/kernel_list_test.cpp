@@ -10,7 +10,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-using FloatType;
 
 struct Runs {
   int separate = 0, fused = 0;
