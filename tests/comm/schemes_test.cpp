@@ -145,7 +145,7 @@ TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsIt
           // Very small fp16 numbers are subnormal and have fewer bits.
           const double smallest = dtype == FloatType::fp16 ? ranks * 0x1p-25 : 0;
           ASSERT_NEAR(after.values[0][i], mean, 1.01 * ranks * (rounding(dtype) * mean + smallest))
-              << to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
+              << spec::to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
         }
         for (const auto& values : after.values) EXPECT_EQ(values, after.values[0]) << ranks << " ranks, of " << count;
       }
