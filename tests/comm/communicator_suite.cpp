@@ -161,7 +161,7 @@ void reducers_average_gradients_of_16_bits(Communicator& group) {
   const double mean = 40960 + 512.0 * sum_of_ranks(group.world()) / group.world();
   for (spec::CommSpec comm : all_schemes()) {
     for (const auto dtype : {FloatType::fp16, FloatType::bf16}) {
-      SCOPED_TRACE(to_string(comm.update) + " " + to_string(dtype));
+      SCOPED_TRACE(to_string(comm.update) + " " + spec::to_string(dtype));
       comm.gradient_dtype = dtype;
       const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
       std::vector<float> bucket(4'200'001, static_cast<float>(40960 + 512 * group.rank()));
