@@ -10,7 +10,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-
 TEST(StrictSweep, BenchesAgreeInAnyOrderOfWork) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     strict::reset(seed, false);

@@ -13,7 +13,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-
 TEST(KernelBench, AgreesWithTheHostInEveryKernelAndType) {
   for (const FloatType type : {FloatType::f32, FloatType::fp16, FloatType::bf16}) {
     for (const KernelCall& call : small_calls(type)) {

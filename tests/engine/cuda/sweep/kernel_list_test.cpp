@@ -10,7 +10,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-
 struct Runs {
   int separate = 0, fused = 0;
   friend bool operator==(const Runs&, const Runs&) = default;
