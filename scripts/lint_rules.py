@@ -6,6 +6,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
   are about its inner rooms
 - kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
+- ops: code asks for properties of an op (OpRule), and compares no name of one
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - hashes: pip fetches nothing without --require-hashes; a FILE.whl is at hand
 - links: every relative link of a README leads to a file
@@ -29,6 +30,7 @@ SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
+OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
@@ -164,6 +166,12 @@ def wraps(path):
         folders = wrappers(header)
         if folders and not any(path.is_relative_to(folder) for folder in folders):
             yield number, f"{header} belongs to {', '.join(folders)}"
+
+
+def ops(path):
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        if OP_NAME.search(line):
+            yield number, "an op by its name: ask for a property of its rule, OpRule in lib/spec/ops.hpp"
 
 
 def marks(path):
@@ -303,7 +311,7 @@ def breaches():
     yield from bad_link_lines()
     sources = tracked("lib/*.cpp", "lib/*.hpp", "apps/*.cpp", "apps/*.hpp")
     for path in sources:
-        for rule in (lambda p: link_law(p, lines), kinds, wraps):
+        for rule in (lambda p: link_law(p, lines), kinds, wraps, ops):
             yield from ((path, *breach) for breach in rule(path))
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):

@@ -20,7 +20,7 @@ namespace {
 
 using verbs::CommMemory;
 
-const std::map<std::string, GradientType> kTypes{{"f32", GradientType::f32}, {"f16", GradientType::f16}};
+const std::map<std::string, FloatType> kTypes{{"f32", FloatType::f32}, {"fp16", FloatType::fp16}};
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 
@@ -72,9 +72,9 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
       ->transform(CLI::AsSizeValue(false))
       ->default_str("128M");
   add_ranks_list(*verb, options->ranks, "Measure these numbers of ranks, e.g. 2,4 (default: 2, 4, 8, ... and all).");
-  verb->add_option("--dtype", options->type, "Use gradients of this type; f16 works only in GPU memory.")
+  verb->add_option("--dtype", options->type, "Use gradients of this type; fp16 works only in GPU memory.")
       ->transform(CLI::CheckedTransformer(kTypes))
-      ->option_text("TEXT:{f32,f16}=f32");
+      ->option_text("TEXT:{f32,fp16}=f32");
   verb->add_option("--memory", options->memory,
                    "Keep the gradients in this memory; auto means on the GPUs if every rank has one, else on the host.")
       ->transform(CLI::CheckedTransformer(kMemories))

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_time/interval_union.hpp"
+#include "kernel_time/covered_time.hpp"
 
 namespace chexbench::measure {
 
@@ -84,7 +84,7 @@ class KernelTally {
 
   Options options_;
   std::map<std::string, Kernel, std::less<>> kernels_;  // by mangled name
-  IntervalUnion busy_;
+  CoveredTime busy_;
   Sums copies_, memsets_;
   std::uint64_t begun_steps_ = 0;
   std::uint64_t window_begin_ns_ = 0, window_end_ns_ = 0;

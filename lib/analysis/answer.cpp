@@ -73,7 +73,7 @@ class Teller {
     const bool is_told = pair.grade == results::Grade::told_apart;
     const bool both_busy = pair.base.figures.limit == results::LimitedBy::machine &&
                            pair.trial.figures.limit == results::LimitedBy::machine;
-    if (pair.base.trains() && !both_busy) tell_limit(pair.base, base, is_told);
+    if (pair.base.has_engine() && !both_busy) tell_limit(pair.base, base, is_told);
     tell_limit(pair.trial, name, is_told);
     tell_doubts(pair.trial, name, pair.grade);
     tell_doubts(pair.base, base, pair.grade);
@@ -106,7 +106,7 @@ class Teller {
     std::vector<std::string> rates;
     for (const Measured& arm : chosen_) {
       if (rates.size() < kMostArmsInALine)
-        rates.push_back(fmt::format("{} {} {} images/s", arm.name(), arm.trains() ? "trains" : "delivers",
+        rates.push_back(fmt::format("{} {} {} images/s", arm.name(), arm.has_engine() ? "trains" : "delivers",
                                     rate(arm.images_per_s())));
     }
     answer_.emulated = std::ranges::any_of(chosen_, [](const Measured& arm) { return arm.trial.emulated; });
@@ -188,7 +188,7 @@ class Teller {
     answer_.emulated = answer_.emulated || arm.trial.emulated;
     answer_.images_per_s = arm.figures.images_per_s;
     answer_.images_per_s_ci95 = arm.figures.images_per_s_ci95;
-    if (arm.trains()) fill_in_wait(arm);
+    if (arm.has_engine()) fill_in_wait(arm);
   }
 
   void fill_in_wait(const Measured& arm) {

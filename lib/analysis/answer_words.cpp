@@ -61,7 +61,7 @@ std::string rate_clause(const Measured& arm, const Subject& subject) {
   if (is_fed(arm))
     return fmt::format("{} keeps {} fed: {} images/s", named(subject, ""), devices(arm.trial), images_per_s);
   return fmt::format("{} {} {} images/s", named(subject, results::mark_of(arm.trial)),
-                     arm.trains() ? "trains" : "delivers", images_per_s);
+                     arm.has_engine() ? "trains" : "delivers", images_per_s);
 }
 
 std::string interval_of(const measure::Ratio& ratio) {
@@ -129,7 +129,7 @@ Advice accelerator_advice(const spec::TrialSpec& spec) {
 
 Trials competitors(const Trials& arms) {
   const auto with_input = [](const Measured& arm) { return spec::uses_pipeline(arm.trial.spec); };
-  const auto training = [](const Measured& arm) { return arm.trains(); };
+  const auto training = [](const Measured& arm) { return arm.has_engine(); };
   const auto alone = [](const Measured& arm) { return !spec::has_second_job(arm.trial.spec); };
   const bool reads = std::ranges::any_of(arms, with_input), trains = std::ranges::any_of(arms, training);
   const bool undisturbed = std::ranges::any_of(arms, alone);
@@ -198,7 +198,7 @@ std::string arm_sentence(const Measured& arm, const Subject& subject) {
 }
 
 std::string limit_sentence(const Measured& arm, const std::string& name, bool fed_is_said) {
-  if (!arm.trains()) return cores_sentence(arm, name);
+  if (!arm.has_engine()) return cores_sentence(arm, name);
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict || (verdict->kind == "fed" && fed_is_said)) return "";
   return fmt::format("{} {}.{}{}", named({.name = name, .context = ""}, results::mark_of(arm.trial)), verdict->headline,
@@ -229,7 +229,7 @@ double limit_cost(const Measured& arm) {
 }
 
 Advice limit_advice(const Measured& arm) {
-  if (!arm.trains()) return accelerator_advice(arm.trial.spec);
+  if (!arm.has_engine()) return accelerator_advice(arm.trial.spec);
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict) return {};
   if (verdict->kind == "fed") return {.advice = "leave its input as it is, for it keeps up", .command = ""};

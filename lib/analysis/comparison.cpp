@@ -76,8 +76,8 @@ std::string compared(const Pair& pair) {
       break;
   }
   const std::string busy = rounds.disturbed ? fmt::format("On a busy machine{}: ", disturbances(a, b)) : "";
-  return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(), a.trains() ? "trains" : "delivers",
-                     ratio.value, b.name(), interval, against);
+  return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(),
+                     a.has_engine() ? "trains" : "delivers", ratio.value, b.name(), interval, against);
 }
 
 results::Finding comparison(const char* kind, const Pair& pair, std::string text, const std::string& base_name) {
@@ -89,7 +89,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
                            .trial = trial.trial.name,
                            .base = base.trial.name,
                            .ratio = ratio};
-  const char* const verb = trial.trains() ? "trains" : "delivers";
+  const char* const verb = trial.has_engine() ? "trains" : "delivers";
   const std::string interval = ratio.ci95 ? fmt::format(" ({:.2f} to {:.2f})", ratio.ci95->low, ratio.ci95->high) : "";
   switch (grade) {
     case results::Grade::cannot_tell:

@@ -9,6 +9,7 @@
 #include "analysis/verdict.hpp"
 #include "results/figures.hpp"
 #include "results/record.hpp"
+#include "spec/keys.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
@@ -21,7 +22,7 @@ struct Measured {
   results::Figures figures;
 
   double images_per_s() const { return *figures.images_per_s; }
-  bool trains() const { return analysis::trains(trial); }
+  bool has_engine() const { return spec::has_engine(trial.spec); }
   std::string name() const;  // with the mark of an emulated trial
 };
 using Trials = std::vector<Measured>;

@@ -34,16 +34,16 @@ Held held_by(const spec::TrialSpec& spec, double images) {
   const double batch = spec.training.batch_size;
   ElementKind kind = ElementKind::none;
   for (const OpSpec& op : spec.pipeline.ops) {
-    const spec::OpRule& rule = spec::op_rule(op.op);
-    held.shards |= op.op == "shard";
-    held.repeats |= op.op == "repeat";
-    if (op.op == "shuffle" && !held.repeats) {
+    const spec::OpRule& rule = op.rule();
+    held.shards |= rule.shards;
+    held.repeats |= rule.repeats;
+    if (rule.shuffles && !held.repeats) {
       const double buffer = std::min(size_of(op, batch, images), images);
       if (kind == ElementKind::record) held.records += buffer;
       if (kind == ElementKind::example) held.decoded += buffer;
     }
-    if (op.op == "prefetch" && kind == ElementKind::batch) held.batches += batch * size_of(op, batch, batch);
-    if (!rule.same_kind) kind = rule.out;
+    if (rule.runs_ahead && kind == ElementKind::batch) held.batches += batch * size_of(op, batch, batch);
+    kind = rule.given(kind);
   }
   return held;
 }

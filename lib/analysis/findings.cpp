@@ -35,33 +35,24 @@ void compare_arms(const Trials& trials, const Trials& all, const Aspect& aspect,
     findings.push_back(comparison(aspect.kind, pair, compared(pair) + ".", pair.base_name(aspect)));
 }
 
-// Returns whether a rank decodes images that a later shard takes away, as they are another rank's.
-bool decodes_before_shard(const spec::PipelineSpec& pipeline) {
-  const auto shard = std::ranges::find(pipeline.ops, std::string("shard"), &spec::OpSpec::op);
-  return shard != pipeline.ops.end() && std::any_of(pipeline.ops.begin(), shard, [](const spec::OpSpec& op) {
-           const spec::OpRule& rule = spec::op_rule(op.op);
-           return rule.out == spec::ElementKind::example || rule.out == spec::ElementKind::batch;
-         });
-}
-
 void find_amplification(const Trials& trials, std::vector<results::Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& decoded = measured.figures.decoded_per_trained;
     if (!decoded || *decoded < kAmplified) continue;
-    const bool is_of_others = measured.trial.ranks > 1 && decodes_before_shard(measured.trial.spec.pipeline);
+    const bool is_of_others = measured.trial.ranks > 1 && spec::decodes_before_shard(measured.trial.spec.pipeline);
     const std::string cause =
         is_of_others ? fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
                                    measured.trial.ranks)
                      : "";
-    const double share = std::min(1 - 1 / *decoded, measured.trains() ? *measured.figures.wait_share : 1);
+    const double share = std::min(1 - 1 / *decoded, measured.has_engine() ? *measured.figures.wait_share : 1);
     findings.push_back(
         {.kind = "amplification",
          .text = fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
-                             measured.trains() ? "trains on" : "delivers", cause),
+                             measured.has_engine() ? "trains on" : "delivers", cause),
          .emulated = measured.trial.emulated,
          .trial = measured.trial.name,
          .headline = fmt::format("decodes {:.1f} images for each one that it {}", *decoded,
-                                 measured.trains() ? "trains on" : "delivers"),
+                                 measured.has_engine() ? "trains on" : "delivers"),
          .reason = is_of_others
                        ? fmt::format("Each of its {} ranks decodes images that it does not keep.", measured.trial.ranks)
                        : "The work on images that it does not deliver is lost.",
@@ -129,7 +120,7 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
   Rivals rivals(all, leave_out_input);
   const auto is_ready_made = [](const Measured& other) { return !spec::uses_pipeline(other.trial.spec); };
   for (const Measured& fed : trials) {
-    if (is_ready_made(fed) || !fed.trains()) continue;
+    if (is_ready_made(fed) || !fed.has_engine()) continue;
     const Measured* const ceiling = rivals.first(fed, is_ready_made);
     if (ceiling == nullptr) continue;
     const std::optional<Pair> pair = pair_of(fed, *ceiling);
@@ -145,8 +136,8 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   Rivals rivals(all, leave_out_engine);
   for (const Measured& training : trials) {
-    if (!training.trains() || training.trial.emulated) continue;
-    const Measured* const alone = rivals.first(training, [](const Measured& other) { return !other.trains(); });
+    if (!training.has_engine() || training.trial.emulated) continue;
+    const Measured* const alone = rivals.first(training, [](const Measured& other) { return !other.has_engine(); });
     if (alone == nullptr) continue;
     const double factor = alone->images_per_s() / training.images_per_s();
     const bool is_limit = factor < kCeilingFactor;

@@ -46,15 +46,15 @@ class Reader {
     spec::ElementKind kind = spec::ElementKind::none;
     bool repeats = false;
     for (const OpSpec& op : trial_.spec.pipeline.ops) {
-      const spec::OpRule& rule = spec::op_rule(op.op);
-      if (op.op == "shuffle" && kind == spec::ElementKind::example) shuffle_decoded(op);
-      if (op.op == "prefetch" && kind == spec::ElementKind::batch) prefetch_batches(op);
-      if (op.op == "map") few_parallel_calls(op);
-      if ((op.op == "batch" || op.op == "map_and_batch") && !repeats) batch_remainder(op);
-      if (op.op == "interleave") small_shards(op);
-      is_shared_out_ = is_shared_out_ || op.op == "shard";
-      repeats = repeats || op.op == "repeat";
-      if (!rule.same_kind) kind = rule.out;
+      const spec::OpRule& rule = op.rule();
+      if (rule.shuffles && kind == spec::ElementKind::example) shuffle_decoded(op);
+      if (rule.runs_ahead && kind == spec::ElementKind::batch) prefetch_batches(op);
+      if (rule.decodes() && !rule.at_once.empty()) few_parallel_calls(op, rule.at_once);
+      if (rule.batches() && !repeats) batch_remainder(op);
+      if (rule.reads() && !rule.at_once.empty()) small_shards(op);
+      is_shared_out_ = is_shared_out_ || rule.shards;
+      repeats = repeats || rule.repeats;
+      kind = rule.given(kind);
     }
     return std::move(findings_);
   }
@@ -67,7 +67,7 @@ class Reader {
 
   // Returns the command that measures another value of an op's parameter, or "" if the op's name alone does not say
   // which one is meant.
-  std::string set_again(const OpSpec& op, const char* parameter, const std::string& value) const {
+  std::string set_again(const OpSpec& op, const std::string& parameter, const std::string& value) const {
     const auto namesakes = std::ranges::count(trial_.spec.pipeline.ops, op.op, &OpSpec::op);
     return namesakes > 1 ? "" : run_op_again(trial_, fmt::format("pipeline.{}.{}={}", op.op, parameter, value));
   }
@@ -113,22 +113,23 @@ class Reader {
          .command = set_again(prefetch, "buffer", "auto")});
   }
 
-  void few_parallel_calls(const OpSpec& map) {
-    if (figures_.limit != results::LimitedBy::input || figures_.wait_op != "map") return;
-    const std::int64_t calls = map.integer_or("parallel_calls", trial_.cores_per_rank);
+  void few_parallel_calls(const OpSpec& op, const std::string& parameter) {
+    if (figures_.limit != results::LimitedBy::input || figures_.wait_op != op.op) return;
+    const std::int64_t calls = op.integer_or(parameter, trial_.cores_per_rank);
     if (calls >= trial_.cores_per_rank) return;
+    const std::string key = fmt::format("pipeline.{}.{}", op.op, parameter);
     add("few_parallel_calls",
-        fmt::format("waits for map, which works on {} at a time and has {} cores: raise pipeline.map.parallel_calls",
-                    calls, trial_.cores_per_rank),
-        {.headline = fmt::format("maps {} images at a time on {} cores", calls, trial_.cores_per_rank),
-         .reason = "It waits for map while cores are free.",
-         .advice = "Raise pipeline.map.parallel_calls.",
-         .command = set_again(map, "parallel_calls", fmt::to_string(trial_.cores_per_rank)),
+        fmt::format("waits for {}, which works on {} at a time and has {} cores: raise {}", op.op, calls,
+                    trial_.cores_per_rank, key),
+        {.headline = fmt::format("decodes {} images at a time on {} cores", calls, trial_.cores_per_rank),
+         .reason = fmt::format("It waits for {} while cores are free.", op.op),
+         .advice = fmt::format("Raise {}.", key),
+         .command = set_again(op, parameter, fmt::to_string(trial_.cores_per_rank)),
          .worth_share = input_share()});
   }
 
   void batch_remainder(const OpSpec& batch) {
-    if (!batch.boolean("drop_remainder")) return;
+    if (batch.flag("drop_remainder") != true) return;
     const std::uint64_t of_rank = trial_.data.images / static_cast<std::uint64_t>(sharers());
     const std::uint64_t left = of_rank % static_cast<std::uint64_t>(trial_.spec.training.batch_size);
     if (static_cast<double>(left) <= kRemainderShare * static_cast<double>(of_rank)) return;
@@ -146,7 +147,7 @@ class Reader {
   void small_shards(const OpSpec& interleave) {
     if (!spec::reads_shards(trial_.spec.data.format) || trial_.data.files == 0) return;
     const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
-    const std::int64_t wanted = interleave.integer_or("cycle_length", 1) * sharers();
+    const std::int64_t wanted = interleave.integer_or(interleave.rule().at_once, 1) * sharers();
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
       const std::string who = sharers() > 1 ? fmt::format("its {} ranks", sharers()) : "it";
       add("small_shards",

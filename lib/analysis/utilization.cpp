@@ -29,7 +29,7 @@ struct InputParts {
 InputParts input_parts(const results::Figures& figures) {
   double all = 0, of_images = 0, reading = 0, decoding = 0;
   for (const results::WaitShare& wait : figures.waits) {
-    const bool reads = wait.part == "read" || (wait.part.empty() && (wait.op == "read" || wait.op == "interleave"));
+    const bool reads = wait.part == "read" || (wait.part.empty() && spec::rule_or_none(wait.op).reads());
     const bool decodes = wait.part == "parse" || wait.part == "decode" || wait.part == "resize";
     all += wait.share;
     if (reads) reading += wait.share;

@@ -94,8 +94,6 @@ bool may_be_of_others(const results::TrialResult& trial, double share, double le
 
 }  // namespace
 
-bool trains(const results::TrialResult& trial) { return spec::has_engine(trial.spec); }
-
 bool cores_are_missing(const results::Figures& figures) {
   return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;
 }
@@ -110,10 +108,10 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
     limit.by = of_others ? LimitedBy::machine : by;
     if (of_others) limit.suspected = what, limit.suspected_share = share;
   };
-  const bool starves = trains(trial) && limit.wait_share >= kStarvedShare;
+  const bool starves = spec::has_engine(trial.spec) && limit.wait_share >= kStarvedShare;
   if (limit.rank >= 0 && !(starves && limit.wait_share > slow_share(limit))) {
     decide(LimitedBy::slow_rank, "waits for its slowest rank", slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
-  } else if (!trains(trial)) {
+  } else if (!spec::has_engine(trial.spec)) {
     limit.by = LimitedBy::nothing;
   } else if (is_sample_too_small(trial, figures)) {
     limit.by = LimitedBy::sample;

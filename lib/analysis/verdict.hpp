@@ -45,9 +45,6 @@ struct Limit {
 // Finds the limit of a trial. `figures` must be those of the trial, but `limit` may still be empty. Deterministic.
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
-// Returns whether an engine takes the trial's batches: engine none drops them, so that its waits say nothing.
-bool trains(const results::TrialResult& trial);
-
 // Returns whether the cores that make the trial's batches were busy, or used by others.
 bool cores_are_missing(const results::Figures& figures);
 

@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -122,7 +123,7 @@ class Verdict {
     switch (limit_.by) {
       case LimitedBy::slow_rank:
         add_slow_rank();
-        if (trains(trial_) && limit_.wait_share >= kStarvedShare) add_starvation();
+        if (spec::has_engine(trial_.spec) && limit_.wait_share >= kStarvedShare) add_starvation();
         break;
       case LimitedBy::cpu:
       case LimitedBy::input:
@@ -168,7 +169,7 @@ class Verdict {
   }
 
   void add_slow_rank() {
-    const bool averages = trains(trial_) && trial_.spec.comm.model != spec::CommModel::none;
+    const bool averages = spec::has_engine(trial_.spec) && trial_.spec.comm.model != spec::CommModel::none;
     add("slow_rank", slow(limit_, figures_, name_),
         {.headline = fmt::format("{} rank {}, which takes {:.2f} x the others' time",
                                  averages ? "waits for" : "is as fast as", limit_.rank, limit_.rank_factor),

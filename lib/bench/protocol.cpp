@@ -129,11 +129,11 @@ void Runner::sit_out(const ArmGroup& group) {
 
 int Runner::outputs_of(const ArmGroup& group) {
   const dataset::Dataset& images = datasets_.of(spec_of(group));
-  if (!engine::drops_batches(spec_of(group).engine)) check_task(spec_of(group), images);
+  if (spec::has_engine(spec_of(group))) check_task(spec_of(group), images);
   const int outputs = images.labels();
   for (const std::size_t index : group.arms) {
     const spec::TrialSpec& other = report_.trials[index].spec;
-    if (datasets_.of(other).labels() == outputs || engine::drops_batches(spec_of(group).engine)) continue;
+    if (datasets_.of(other).labels() == outputs || !spec::has_engine(spec_of(group))) continue;
     throw SpecError(
         fmt::format("trials that take turns on one engine have {} and {} labels ('{}' and '{}'): measure "
                     "these data sets in separate experiments",

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "comm/texts.hpp"
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"
 #include "spec/names.hpp"
@@ -43,8 +44,8 @@ std::string names_of(const std::vector<int>& some, const std::vector<RankCores>&
   return text;
 }
 
-// Compares a text of every rank that takes part; empty texts do not. Returns on rank 0 a sentence about who differs and
-// how, or nothing if all are the same; on the other ranks it then does not return. Collective.
+// Compares a text of every rank that takes part; empty texts do not. Returns a sentence about who differs and how, the
+// same on all ranks, or nothing if all are the same. Collective; if they differ, it waits for rank 0.
 std::string find_difference(const std::string& text, comm::Communicator& ranks,
                             const std::vector<RankCores>& rank_cores) {
   const std::string digest = text.empty() ? "" : fmt::format("{:016x}", fnv1a64(text));
@@ -53,7 +54,7 @@ std::string find_difference(const std::string& text, comm::Communicator& ranks,
   const std::string of_root = comm::broadcast_text(ranks, text);
   const std::vector<std::string> differences =
       comm::all_gather(ranks, text.empty() ? "" : describe_difference(text, of_root));
-  if (ranks.rank() != 0) ranks.barrier();  // which rank 0 never reaches, because it ends the job with the error
+  wait_for_root(ranks);
   const auto first = std::ranges::find_if(differences, [](const std::string& one) { return !one.empty(); });
   const auto rank = static_cast<int>(std::distance(differences.begin(), first));
   return fmt::format("{} differ{} from the others; {}, compared with {}: {}", names_of(unlike, rank_cores),
@@ -91,6 +92,11 @@ std::string text_of(const dataset::Dataset& dataset) {  // NOLINT(misc-no-recurs
 }
 
 }  // namespace
+
+void wait_for_root(const comm::Communicator& ranks) {
+  constexpr double kGraceS = 8;
+  if (ranks.rank() != 0) sleep_until_s(now_s() + kGraceS);
+}
 
 std::string describe_difference(const std::string& own, const std::string& of_root) {
   std::istringstream mine(own), theirs(of_root);

@@ -4,16 +4,10 @@
 
 #include "bench/rank_agreement.hpp"
 #include "comm/launcher.hpp"
-#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 
 namespace chexbench::bench {
-namespace {
-
-constexpr double kGraceS = 8;  // for rank 0 to write its results and to end the job
-
-}  // namespace
 
 comm::World& Session::world() {
   if (world_) return *world_;
@@ -25,9 +19,7 @@ comm::World& Session::world() {
   return *world_;
 }
 
-void Session::wait_for_root() const {
-  if (world_->communicator().rank() != 0) sleep_until_s(now_s() + kGraceS);
-}
+void Session::wait_for_root() const { bench::wait_for_root(world_->communicator()); }
 
 int Session::leave(int exit_code) {
   if (exit_code != 0 && world_ && world_->communicator().world() > 1) {

@@ -23,9 +23,8 @@ class Session {
   // @throws SpecError as check_same_command()
   comm::World& world();
 
-  // For errors that every rank finds, such as a signal or a fault of the spec: rank 0 reports the error and ends the
-  // job. On the other ranks this sleeps for 8 s, so they return from it only if rank 0 did not have the error. On rank
-  // 0 it returns at once. world() must have been called before.
+  // For errors that every rank finds, such as a signal or a fault of the spec: as wait_for_root() of
+  // rank_agreement.hpp. world() must have been called before.
   void wait_for_root() const;
 
   // Leaves the world; called once, at the end of the process. With exit code 0 all ranks leave together. With any other

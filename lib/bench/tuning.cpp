@@ -31,8 +31,8 @@ constexpr std::int64_t kShuffled = 1;
 spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
   bool reads = false;
   for (spec::OpSpec& op : pipeline.ops) {
-    reads = reads || spec::op_rule(op.op).in == spec::ElementKind::file;
-    if (op.op == "shuffle" && reads) op.parameters["buffer"] = kShuffled;
+    reads = reads || op.rule().in == spec::ElementKind::file;
+    if (op.rule().shuffles && reads) op.parameters["buffer"] = kShuffled;
   }
   return pipeline;
 }
@@ -155,10 +155,7 @@ std::vector<results::OpTuning> tune_input(const TrialContext& context, const std
 }
 
 bool has_auto(const spec::TrialSpec& spec) {
-  return spec::uses_pipeline(spec) && std::ranges::any_of(spec.pipeline.ops, [](const spec::OpSpec& op) {
-           return (op.op == "map" && op.holds_text("parallel_calls")) ||
-                  (op.op == "interleave" && op.holds_text("cycle_length"));
-         });
+  return spec::uses_pipeline(spec) && std::ranges::any_of(spec.pipeline.ops, spec::parameter_to_tune);
 }
 
 pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings) {

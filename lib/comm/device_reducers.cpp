@@ -17,7 +17,7 @@ namespace {
 bool uses_nccl(Communicator& group, const spec::CommSpec& comm) {
   const spec::CommBackend backend = comm.backend;
   if (backend == spec::CommBackend::mpi || comm.update != spec::UpdateScheme::all_reduce) return false;
-  if (comm.gradient_dtype != spec::GradientDtype::f32) return false;
+  if (comm.gradient_dtype != FloatType::f32) return false;
   const std::string problem = nccl_problem();
   if (backend == spec::CommBackend::nccl && !problem.empty()) throw DeviceError(problem);
   double lacking = problem.empty() ? 0 : 1;

@@ -126,7 +126,7 @@ class MpiCommunicator final : public Communicator {
     thread_.run(this, kRankNapS, watch_.watched(lane(kCollectives), what, std::move(poll)));
   }
   WatchedLane lane(int part) const { return {.group = group_.id, .part = part, .ranks = group_.world}; }
-  MakeAverage library_averages(spec::GradientDtype dtype);
+  MakeAverage library_averages(FloatType dtype);
 
   CommThread& thread_;
   WaitWatch& watch_;
@@ -200,8 +200,8 @@ MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
 }
 
 // Returns averages by the MPI library's own all-reduce.
-MakeAverage MpiCommunicator::library_averages(spec::GradientDtype dtype) {
-  if (dtype == spec::GradientDtype::f32) {
+MakeAverage MpiCommunicator::library_averages(FloatType dtype) {
+  if (dtype == FloatType::f32) {
     const float scale = 1.0f / static_cast<float>(group_.world);
     return [gradients = group_.gradients, scale](std::span<float> values) {
       return make_all_reduce(gradients, values, scale);
@@ -221,8 +221,7 @@ std::unique_ptr<Reducer> MpiCommunicator::make_reducer(const spec::CommSpec& com
   const auto watched = [this, averages = std::move(averages)](std::span<float> values) {
     return watch_.watched(lane(kGradients), "averaging of gradients", averages(values));
   };
-  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, watched,
-                                             spec::gradient_bytes(comm.gradient_dtype));
+  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, watched, bytes_of(comm.gradient_dtype));
 }
 
 class MpiWorld final : public World {

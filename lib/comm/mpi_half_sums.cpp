@@ -40,7 +40,7 @@ MPI_Op make_operation(MPI_User_function* function) {
 
 class HalfAverage {
  public:
-  HalfAverage(MPI_Comm comm, MPI_Op sum, std::span<float> values, spec::GradientDtype dtype, float scale)
+  HalfAverage(MPI_Comm comm, MPI_Op sum, std::span<float> values, FloatType dtype, float scale)
       : comm_(comm), sum_(sum), rest_(values), dtype_(dtype), scale_(scale) {}
 
   Progress operator()() {
@@ -70,7 +70,7 @@ class HalfAverage {
   MPI_Comm comm_;
   MPI_Op sum_;
   std::span<float> rest_;
-  spec::GradientDtype dtype_;
+  FloatType dtype_;
   float scale_;
   std::span<float> piece_;
   std::vector<std::byte> wire_;
@@ -92,11 +92,10 @@ void HalfSums::free() {
   mpi().op_free(&operations_->bfloat16);
 }
 
-Poll HalfSums::average(const void* mpi_comm, std::span<float> values, spec::GradientDtype dtype, int ranks) const {
-  const auto state =
-      std::make_shared<HalfAverage>(*static_cast<const MPI_Comm*>(mpi_comm),
-                                    dtype == spec::GradientDtype::fp16 ? operations_->half : operations_->bfloat16,
-                                    values, dtype, 1.0f / static_cast<float>(ranks));
+Poll HalfSums::average(const void* mpi_comm, std::span<float> values, FloatType dtype, int ranks) const {
+  const auto state = std::make_shared<HalfAverage>(*static_cast<const MPI_Comm*>(mpi_comm),
+                                                   dtype == FloatType::fp16 ? operations_->half : operations_->bfloat16,
+                                                   values, dtype, 1.0f / static_cast<float>(ranks));
   return [state] { return (*state)(); };
 }
 

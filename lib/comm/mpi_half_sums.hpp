@@ -24,7 +24,7 @@ class HalfSums {
   // the largest value. Each addition is done in f32. The values, the communicator and this object must outlive the
   // operation.
   // @throws DeviceError from the operation if MPI fails
-  Poll average(const void* mpi_comm, std::span<float> values, spec::GradientDtype dtype, int ranks) const;
+  Poll average(const void* mpi_comm, std::span<float> values, FloatType dtype, int ranks) const;
 
  private:
   struct Operations;

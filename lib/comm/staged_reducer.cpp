@@ -84,11 +84,11 @@ ReducerTimings StagedReducer::process(const Job& job) {
 
 void StagedReducer::average(std::span<std::byte> host, const BucketSpan& bucket) {
   switch (bucket.type) {
-    case GradientType::f32:
+    case FloatType::f32:
       return average(std::span(reinterpret_cast<float*>(host.data()), bucket.count));
-    case GradientType::f16:
+    case FloatType::fp16:
       return average_widened(std::span(reinterpret_cast<Half*>(host.data()), bucket.count));
-    case GradientType::bf16:
+    case FloatType::bf16:
       return average_widened(std::span(reinterpret_cast<BFloat16*>(host.data()), bucket.count));
   }
 }

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "core/float_type.hpp"
+
 namespace chexbench {
 
-enum class GradientType { f32, f16, bf16 };
-
 // A bucket: a contiguous run of gradients that is averaged over all ranks at once, in place. The engine owns the
-// memory: f32 in host memory for CPU engines, any GradientType in device memory for GPU engines. Empty buckets are not
+// memory: f32 in host memory for CPU engines, any FloatType in device memory for GPU engines. Empty buckets are not
 // allowed.
 struct BucketSpan {
   void* data = nullptr;   // host or device address
   std::size_t count = 0;  // elements
-  GradientType type = GradientType::f32;
+  FloatType type = FloatType::f32;
 
-  std::size_t bytes() const { return count * (type == GradientType::f32 ? 4 : 2); }
+  std::size_t bytes() const { return count * bytes_of(type); }
   // The bucket as floats. Only for f32 in host memory.
   std::span<float> floats() const { return {static_cast<float*>(data), count}; }
 };

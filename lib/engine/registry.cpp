@@ -65,11 +65,6 @@ std::optional<std::string> profile_of_engine(const std::string& name) {
   return name.substr(prefix_of(*kind).size());
 }
 
-bool drops_batches(const std::string& name) {
-  const EngineKind* const kind = find_engine_kind(name);
-  return kind != nullptr && kind->drops_batches;
-}
-
 bool computes_on_gpu(const std::string& name) {
   const EngineKind* const kind = find_engine_kind(name);
   return kind != nullptr && kind->computes_on_gpu;

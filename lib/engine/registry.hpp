@@ -20,7 +20,7 @@ namespace chexbench::engine {
 struct EngineKind {
   std::string_view name;
   bool takes_profile = false;
-  bool drops_batches = false;    // It accepts batches of any kind, for whatever network.
+  bool drops_batches = false;    // It accepts batches of any kind, for whatever network: spec::has_engine() is false.
   bool trains = false;           // As EngineTraits::trains.
   bool computes_on_gpu = false;  // Gradients are in device memory, on the GPU EngineConfig::gpu.
   bool for_auto = false;         // The engine `auto` may stand for it.
@@ -51,8 +51,5 @@ const EngineKind* find_engine_kind(const std::string& name);
 
 // The profile in the name of an engine whose kind takes one: "v100" of "emulated:v100".
 std::optional<std::string> profile_of_engine(const std::string& name);
-
-// Whether the engine of that name drops its batches; false for `auto` and for unknown names.
-bool drops_batches(const std::string& name);
 
 }  // namespace chexbench::engine

@@ -127,7 +127,7 @@ ModelledCommunication model_communication(const std::vector<PlannedBucket>& buck
                                           const spec::CommSpec& comm) {
   ModelledCommunication result;
   for (const PlannedBucket& bucket : buckets) {
-    const std::size_t bytes = bucket.elements * spec::gradient_bytes(comm.gradient_dtype);
+    const std::size_t bytes = bucket.elements * bytes_of(comm.gradient_dtype);
     const double bucket_s = average_s(bytes, ranks, comm);
     const double begin_s = std::max(result.end_s, bucket.ready_s);
     result.end_s = begin_s + bucket_s;

@@ -27,7 +27,7 @@ bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
 // Returns the cores of this host that ranks were bound to, each core once.
 std::vector<int> own_cores(const Surroundings& surroundings) {
   std::vector<int> cores;
-  for (const RankPlace& rank : surroundings.ranks) {
+  for (const BoundRank& rank : surroundings.ranks) {
     if (rank.host == surroundings.ranks.front().host) cores.insert(cores.end(), rank.cores.begin(), rank.cores.end());
   }
   std::ranges::sort(cores);
@@ -77,7 +77,7 @@ void warn_of_limits(const Surroundings& surroundings, std::size_t cores, Warning
 
 // As many ranks as were started, but at least one a core: who tries one rank here wants to know before the next job.
 void warn_of_shared_memory(const Surroundings& surroundings, std::size_t cores, Warnings& found) {
-  const auto started = std::ranges::count(surroundings.ranks, surroundings.ranks.front().host, &RankPlace::host);
+  const auto started = std::ranges::count(surroundings.ranks, surroundings.ranks.front().host, &BoundRank::host);
   const std::size_t ranks = std::max(cores, static_cast<std::size_t>(started));
   const std::uint64_t bytes = shared_bytes_of(ranks);
   if (!surroundings.shared.exists || surroundings.shared.total_bytes >= bytes) return;
@@ -88,7 +88,7 @@ void warn_of_shared_memory(const Surroundings& surroundings, std::size_t cores, 
 }
 
 // Ranks that are bound to exactly the same cores divide them among each other. Ranks whose cores only overlap cannot.
-void warn_of_overlaps(const std::vector<RankPlace>& ranks, Warnings& found) {
+void warn_of_overlaps(const std::vector<BoundRank>& ranks, Warnings& found) {
   for (std::size_t a = 0; a < ranks.size(); ++a) {
     for (std::size_t b = a + 1; b < ranks.size(); ++b) {
       if (ranks[a].host != ranks[b].host || ranks[a].cores == ranks[b].cores) continue;
@@ -102,10 +102,10 @@ void warn_of_overlaps(const std::vector<RankPlace>& ranks, Warnings& found) {
   }
 }
 
-void warn_of_crowds(const std::vector<RankPlace>& ranks, Warnings& found) {
-  for (const RankPlace& rank : ranks) {
+void warn_of_crowds(const std::vector<BoundRank>& ranks, Warnings& found) {
+  for (const BoundRank& rank : ranks) {
     const auto sharers = std::ranges::count_if(
-        ranks, [&](const RankPlace& other) { return other.host == rank.host && other.cores == rank.cores; });
+        ranks, [&](const BoundRank& other) { return other.host == rank.host && other.cores == rank.cores; });
     if (static_cast<std::size_t>(sharers) <= rank.cores.size()) continue;
     found.push_back(fmt::format("{} ranks share {} core{} of {} ({}): start at most one rank a core", sharers,
                                 rank.cores.size(), rank.cores.size() == 1 ? "" : "s", rank.host,
@@ -118,7 +118,7 @@ void warn_of_crowds(const std::vector<RankPlace>& ranks, Warnings& found) {
 void warn_of_numa(const Surroundings& surroundings, Warnings& found) {
   if (surroundings.ranks.size() < 2) return;
   for (std::size_t r = 0; r < surroundings.ranks.size(); ++r) {
-    const RankPlace& rank = surroundings.ranks[r];
+    const BoundRank& rank = surroundings.ranks[r];
     if (rank.host != surroundings.ranks.front().host) continue;
     const auto nodes = std::ranges::count_if(surroundings.cpu.numa_nodes,
                                              [&](const std::vector<int>& node) { return intersect(node, rank.cores); });
@@ -131,7 +131,7 @@ void warn_of_numa(const Surroundings& surroundings, Warnings& found) {
   }
 }
 
-void warn_of_threads(const std::vector<Setting>& threading, Warnings& found) {
+void warn_of_threads(const std::vector<EnvironmentSetting>& threading, Warnings& found) {
   for (const auto& [name, value] : threading) {
     const bool spins = (name == "OMP_WAIT_POLICY" && lower_case(value) == "active") ||
                        (name == "KMP_BLOCKTIME" && value != "0") || (name == "GOMP_SPINCOUNT" && value != "0");

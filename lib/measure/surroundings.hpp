@@ -14,14 +14,14 @@
 namespace chexbench::measure {
 
 // One of the ranks that were started together, and the cores it was bound to.
-struct RankPlace {
+struct BoundRank {
   std::string host;
   std::vector<int> cores;  // one CPU of each physical core that it was bound to
   int cores_per_rank = 0;  // its share of the cores, as `cores_per_rank: auto` divides them
 };
 
 // An environment variable that is set for this process.
-struct Setting {
+struct EnvironmentSetting {
   std::string name;
   std::string value;
 };
@@ -32,10 +32,10 @@ struct Surroundings {
   CgroupLimits cgroup;
   MemoryState memory;
   SharedMemory shared;
-  std::vector<Setting> threading;  // the variables that control OpenMP's threads
-  std::vector<RankPlace> ranks;    // at least one; the first one is on this host
-  std::string mpi;                 // "MPICH 4.0.2" or "none"
-  std::optional<DataPlace> data;   // set if the caller asked about a data folder
+  std::vector<EnvironmentSetting> threading;  // the variables that control OpenMP's threads
+  std::vector<BoundRank> ranks;               // at least one; the first one is on this host
+  std::string mpi;                            // "MPICH 4.0.2" or "none"
+  std::optional<DataPlace> data;              // set if the caller asked about a data folder
 };
 
 // Returns the names of the environment variables that Surroundings::threading may hold.

@@ -22,7 +22,7 @@ struct Buffer {
 };
 
 // The state of the active recording.
-struct Recorder {
+struct Recording {
   std::mutex mutex;
   std::vector<std::shared_ptr<Buffer>> buffers;
   std::map<std::pair<std::string, std::ptrdiff_t>, int> rows;  // key: name, and index among the threads of that name
@@ -32,10 +32,10 @@ struct Recorder {
   std::atomic<std::uint64_t> number = 0;
 };
 
-// The recorder is never destroyed, because threads may record while the process ends.
-Recorder& recorder() {
-  static Recorder& recorder = *new Recorder;  // NOLINT(cppcoreguidelines-owning-memory)
-  return recorder;
+// It is never destroyed, because threads may record while the process ends.
+Recording& active_recording() {
+  static Recording& recording = *new Recording;  // NOLINT(cppcoreguidelines-owning-memory)
+  return recording;
 }
 
 std::string name_of_this_thread() {
@@ -48,7 +48,7 @@ std::string name_of_this_thread() {
 // A `repeat` op restarts the threads of its input in each epoch. The new threads continue in the rows of the ended
 // ones.
 std::shared_ptr<Buffer> join_recording(const std::string& name) {
-  Recorder& all = recorder();
+  Recording& all = active_recording();
   const std::lock_guard lock(all.mutex);
   std::ptrdiff_t namesakes = 0;
   for (const std::shared_ptr<Buffer>& buffer : all.buffers) {
@@ -65,7 +65,7 @@ std::shared_ptr<Buffer> join_recording(const std::string& name) {
 }  // namespace
 
 TraceRecording::TraceRecording(std::size_t most_spans) {
-  Recorder& all = recorder();
+  Recording& all = active_recording();
   const std::lock_guard lock(all.mutex);
   all.buffers.clear();
   all.room = static_cast<std::int64_t>(most_spans);
@@ -77,7 +77,7 @@ TraceRecording::~TraceRecording() { detail::tracing = false; }
 
 Trace TraceRecording::take() {
   detail::tracing = false;
-  Recorder& all = recorder();
+  Recording& all = active_recording();
   const std::lock_guard lock(all.mutex);
   Trace trace;
   for (const std::shared_ptr<Buffer>& buffer : all.buffers) {
@@ -92,7 +92,7 @@ Trace TraceRecording::take() {
 void record_span(const Span& span) {
   thread_local std::shared_ptr<Buffer> mine;
   thread_local std::uint64_t number = 0;
-  Recorder& all = recorder();
+  Recording& all = active_recording();
   if (all.room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   if (const std::uint64_t current = all.number; number != current) {
     mine = join_recording(name_of_this_thread());
@@ -103,14 +103,14 @@ void record_span(const Span& span) {
 }
 
 void record_device_span(const std::string& row, const Span& span) {
-  if (recorder().room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
+  if (active_recording().room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   const std::shared_ptr<Buffer> buffer = join_recording(row);
   const std::lock_guard lock(buffer->mutex);
   buffer->thread.spans.push_back(span);
 }
 
 const char* interned(const std::string& name) {
-  Recorder& all = recorder();
+  Recording& all = active_recording();
   const std::lock_guard lock(all.mutex);
   return all.names.insert(name).first->c_str();
 }

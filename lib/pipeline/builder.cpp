@@ -16,21 +16,9 @@ namespace {
 using MakeOp = std::unique_ptr<Op> (*)(const OpSetup&);
 
 const std::map<std::string, MakeOp>& makers() {
-  static const std::map<std::string, MakeOp> table = {
-      {"list_files", make_list_files},
-      {"shard", make_shard},
-      {"shuffle", make_shuffle},
-      {"read", make_read},
-      {"interleave", make_interleave},
-      {"map", make_map},
-      {"batch", make_batch},
-      {"map_and_batch", make_map_and_batch},
-      {"worker_batches", make_worker_batches},
-      {"prefetch", make_prefetch},
-      {"repeat", make_repeat},
-      {"cache", make_cache},
-      {"take", make_take},
-  };
+#define CHEXBENCH_ROW(op) {#op, make_##op},
+  static const std::map<std::string, MakeOp> table = {CHEXBENCH_FOR_EACH_OP(CHEXBENCH_ROW)};
+#undef CHEXBENCH_ROW
   return table;
 }
 
@@ -48,15 +36,14 @@ std::vector<std::unique_ptr<Op>> build_chain(Resources& resources) {
   spec::ElementKind kind = spec::ElementKind::none;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
     const spec::OpSpec& op = pipeline.ops[i];
-    const spec::OpRule& rule = spec::op_rule(op.op);
-    if (!rule.same_kind) kind = rule.out;
+    kind = op.rule().given(kind);
     ops.push_back(makers().at(op.op)({.spec = op,
                                       .index = i,
                                       .kind = kind,
                                       .sharded = sharded,
                                       .input = ops.empty() ? nullptr : ops.back().get(),
                                       .resources = resources}));
-    sharded = sharded || op.op == "shard";
+    sharded = sharded || op.rule().shards;
   }
   return ops;
 }

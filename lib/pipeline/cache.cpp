@@ -164,7 +164,7 @@ class Cache final : public Op {
                                   spec::to_string(kind())));
     }
     for (const spec::OpSpec& op : std::span(context().pipeline.ops).first(index())) {
-      if (op.op != "take" && op.op != "repeat") continue;
+      if (!op.rule().cuts && !op.rule().repeats) continue;
       throw SpecError(
           fmt::format("{}: cache: with max_bytes it cannot come after {}, whose epochs differ", place(), op.op));
     }

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "storage/range_stream.hpp"
@@ -39,13 +37,9 @@ std::vector<std::int64_t> calls_to_try(std::int64_t cores) {
   return values;
 }
 
-Tunable tunable_map(const PipelineContext& context) {
-  return {.op_index = 0,
-          .op = "map",
-          .parameter = "parallel_calls",
-          .values = calls_to_try(cores_of(context)),
-          .start = start_of_calls(context),
-          .why_fixed = ""};
+void tune_calls(Tunable& tunable, const PipelineContext& context) {
+  tunable.values = calls_to_try(cores_of(context));
+  tunable.start = start_of_calls(context);
 }
 
 // Returns how many files the op with this index gets in a row: its rank's files of an epoch, or behind a repeat those
@@ -53,32 +47,27 @@ Tunable tunable_map(const PipelineContext& context) {
 double files_in_a_row(const PipelineContext& context, std::size_t op_index) {
   auto files = static_cast<double>(context.dataset.files());
   for (const spec::OpSpec& op : std::span(context.pipeline.ops).first(op_index)) {
-    if (op.op == "shard") files = std::floor(files / context.world);
-    if (op.op != "repeat") continue;
+    if (op.rule().shards) files = std::floor(files / context.world);
+    if (!op.rule().repeats) continue;
     files *=
         op.holds_text("epochs") ? std::numeric_limits<double>::infinity() : static_cast<double>(op.integer("epochs"));
   }
   return files;
 }
 
-Tunable tunable_interleave(const PipelineContext& context, std::size_t op_index) {
-  Tunable tunable{.op_index = 0,
-                  .op = "interleave",
-                  .parameter = "cycle_length",
-                  .values = {kAutoCycle},
-                  .start = kAutoCycle,
-                  .why_fixed = ""};
+void tune_cycle(Tunable& tunable, const PipelineContext& context) {
+  tunable.values = {kAutoCycle};
+  tunable.start = kAutoCycle;
   if (!reads_files(context)) {
     tunable.why_fixed = "nothing to overlap, the op that decodes reads the files";
-    return tunable;
+    return;
   }
   tunable.values.insert(tunable.values.begin(), 1);  // one file after the other, without threads
-  const double files = files_in_a_row(context, op_index);
+  const double files = files_in_a_row(context, tunable.op_index);
   for (std::int64_t value = 2 * kAutoCycle; value <= kMostFiles; value *= 2) {
     if (static_cast<double>(files_open(context, static_cast<std::size_t>(tunable.values.back()))) >= files) break;
     tunable.values.push_back(value);
   }
-  return tunable;
 }
 
 }  // namespace
@@ -93,7 +82,7 @@ std::size_t files_open(const PipelineContext& context, std::size_t cycle_length)
 
 std::int64_t images_read_ahead(const PipelineContext& context, const Tunable& tunable, std::int64_t value) {
   const dataset::Dataset& dataset = context.dataset;
-  if (tunable.op != "interleave" || !reads_files(context) || dataset.files() == 0) return 0;
+  if (!spec::op_rule(tunable.op).reads() || !reads_files(context) || dataset.files() == 0) return 0;
   const auto images = static_cast<double>(dataset.images.size());
   double of_file = images / static_cast<double>(dataset.files());
   if (spec::reads_shards(dataset.format)) {
@@ -111,12 +100,14 @@ std::vector<Tunable> tunables(const PipelineContext& context) {
   if (context.data.format == spec::DataFormat::synthetic) return found;
   for (std::size_t i = 0; i < context.pipeline.ops.size(); ++i) {
     const spec::OpSpec& op = context.pipeline.ops[i];
-    std::optional<Tunable> tunable;
-    if (op.op == "map" && op.holds_text("parallel_calls")) tunable = tunable_map(context);
-    if (op.op == "interleave" && op.holds_text("cycle_length")) tunable = tunable_interleave(context, i);
-    if (!tunable) continue;
-    tunable->op_index = i;
-    found.push_back(std::move(*tunable));
+    const std::string* const parameter = spec::parameter_to_tune(op);
+    if (parameter == nullptr) continue;
+    found.push_back({.op_index = i, .op = op.op, .parameter = *parameter, .values = {}, .why_fixed = ""});
+    if (op.rule().reads()) {
+      tune_cycle(found.back(), context);
+    } else {
+      tune_calls(found.back(), context);
+    }
   }
   return found;
 }
@@ -126,7 +117,7 @@ std::size_t value_of(const OpSetup& setup, const std::string& name) {
   if (!setup.spec.holds_text(name)) return static_cast<std::size_t>(setup.spec.integer(name));
   if (const auto tuned = context.tuned.find(setup.index); tuned != context.tuned.end())
     return static_cast<std::size_t>(tuned->second);
-  return static_cast<std::size_t>(name == "cycle_length" ? kAutoCycle : start_of_calls(context));
+  return static_cast<std::size_t>(setup.spec.rule().reads() ? kAutoCycle : start_of_calls(context));
 }
 
 }  // namespace chexbench::pipeline

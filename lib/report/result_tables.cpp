@@ -21,6 +21,7 @@
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -108,7 +109,7 @@ TextTable figures_table(const results::Report& report, const std::vector<results
   const bool scales = any_scales(report, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];
-    const bool trains = analysis::trains(report.trials[i]);
+    const bool trains = spec::has_engine(report.trials[i].spec);
     table.rows.push_back(row_of(
         labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
         interval(figures.images_per_s_ci95), percent_or_blank(scales ? figures.scaling_efficiency : std::nullopt),
@@ -147,7 +148,7 @@ TextTable time_table(const results::Report& report, const std::vector<results::F
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];
     const auto share = [&](const Optional& of_time) {
-      return percent_or_blank(if_trains(analysis::trains(report.trials[i]), of_time));
+      return percent_or_blank(if_trains(spec::has_engine(report.trials[i].spec), of_time));
     };
     table.rows.push_back(row_of(labels.rows[i], mean_step(report.trials[i]), share(figures.wait_share),
                                 share(figures.upload_share), share(figures.compute_share),

@@ -12,6 +12,7 @@
 #include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -96,7 +97,7 @@ class Printer {
   void print_times() {
     TextTable times = tables_.times;
     const std::vector<std::string> shared = take_shared_columns(times);
-    const bool any_trains = std::ranges::any_of(report_.trials, analysis::trains);
+    const bool any_trains = std::ranges::any_of(report_.trials, spec::has_engine, &results::TrialResult::spec);
     print_caption(any_trains ? kTimesCaption : "What a step took, and waited for most:");
     if (!shared.empty()) print_lines({fmt::format("in all rows: {}", fmt::join(shared, ", "))});
     print_table(times);

@@ -92,7 +92,7 @@ void check_engine(const TrialSpec& experiment) {
                     "comm.update to all_reduce",
                     to_string(comm.update)));
   }
-  if (comm.gradient_dtype != GradientDtype::f32 && comm.backend == CommBackend::nccl) {
+  if (comm.gradient_dtype != FloatType::f32 && comm.backend == CommBackend::nccl) {
     throw SpecError(
         fmt::format("comm.gradient_dtype is {}, but NCCL averages gradients in the type that they have on the GPU: "
                     "set comm.backend to mpi, or leave comm.gradient_dtype at f32",
@@ -114,13 +114,10 @@ void check_engine(const TrialSpec& experiment) {
   }
 }
 
-// Returns the parameter that keeps an op from decoding with all cores that the scale model has, or null.
-const char* too_few_threads(const OpSpec& op, int cores) {
-  const auto has_fewer = [&](const char* parameter) {
-    return !op.holds_text(parameter) && op.integer(parameter) < cores;
-  };
-  if (op.op == "map" && has_fewer("parallel_calls")) return "parallel_calls";
-  return op.op == "worker_batches" && has_fewer("num_workers") ? "num_workers" : nullptr;
+// Returns whether an op decodes with fewer threads than the cores that the scale model has.
+bool has_too_few_threads(const OpSpec& op, int cores) {
+  const std::string& at_once = op.rule().at_once;
+  return op.rule().decodes() && !at_once.empty() && !op.holds_text(at_once) && op.integer(at_once) < cores;
 }
 
 // Refuses what would run at this machine's speed beside accelerators and links that are slowed down.
@@ -145,8 +142,8 @@ void check_scale_model(const TrialSpec& experiment) {
   }
   if (!uses_pipeline(experiment)) return;
   for (const OpSpec& op : experiment.pipeline.ops) {
-    const char* const parameter = too_few_threads(op, cores);
-    if (parameter == nullptr) continue;
+    if (!has_too_few_threads(op, cores)) continue;
+    const std::string& parameter = op.rule().at_once;
     throw SpecError(
         fmt::format("{}, but {}.{} is {}: a thread here may decode as fast as all of these cores, so fewer "
                     "threads than cores have no scale model",
@@ -157,10 +154,12 @@ void check_scale_model(const TrialSpec& experiment) {
 void check_auto(const TrialSpec& experiment) {
   if (!uses_pipeline(experiment)) return;
   for (const OpSpec& op : experiment.pipeline.ops) {
-    if (op.op != "interleave" || !op.holds_text("cycle_length") || op.boolean("parallel")) continue;
+    const std::string* const parameter = parameter_to_tune(op);
+    if (parameter == nullptr || op.flag("parallel") != false) continue;
     throw SpecError(
-        "interleave.cycle_length is auto, which finds how many files to read at once, but interleave.parallel is "
-        "false, which reads one after the other: set parallel to true, or cycle_length to a number such as 10");
+        fmt::format("{0}.{1} is auto, which finds how many files to read at once, but {0}.parallel is false, which "
+                    "reads one after the other: set parallel to true, or {1} to a number such as 10",
+                    op.op, *parameter));
   }
 }
 

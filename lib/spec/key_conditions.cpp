@@ -42,8 +42,6 @@ const std::string& second_job_root(const TrialSpec& trial) {
   return second_job_reads(job) && !job.root.empty() ? job.root : trial.data.root;
 }
 
-std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
-
 // Stating these keys in other trials is allowed, so that --set engine=none or data.format=synthetic works on any spec.
 KeyRule input_only(KeyRule rule) {
   rule.swept_where = pipeline_condition();

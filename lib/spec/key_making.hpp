@@ -1,5 +1,5 @@
 // Derives the rule of a key from the C++ type of the member that it sets, and lists the keys of data and learning.
-// Private to keys.cpp and key_making.cpp.
+// Private to keys.cpp and data_and_learning_keys.cpp.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,4 @@ bool is_emulated(const TrialSpec& trial);
 // Returns whether gradients are really sent between processes (models real and shaped), as those of real engines are.
 bool sends_gradients(CommModel model);
 
-// Returns the size, in bytes, of one gradient value that is sent between ranks.
-std::size_t gradient_bytes(GradientDtype dtype);
-
 }  // namespace chexbench::spec

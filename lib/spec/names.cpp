@@ -55,8 +55,8 @@ Names<CommModel> names_of(CommModel) {
           {CommModel::alpha_beta, "alpha_beta"},
           {CommModel::none, "none"}};
 }
-Names<GradientDtype> names_of(GradientDtype) {
-  return {{GradientDtype::f32, "f32"}, {GradientDtype::fp16, "fp16"}, {GradientDtype::bf16, "bf16"}};
+Names<FloatType> names_of(FloatType) {
+  return {{FloatType::f32, "f32"}, {FloatType::fp16, "fp16"}, {FloatType::bf16, "bf16"}};
 }
 Names<CommBackend> names_of(CommBackend) {
   return {{CommBackend::automatic, "auto"}, {CommBackend::nccl, "nccl"}, {CommBackend::mpi, "mpi"}};
@@ -133,8 +133,8 @@ template std::span<const std::pair<UpdateScheme, std::string>> named_values();
 std::string to_string(UpdateScheme value) { return word_of(value); }
 template std::span<const std::pair<CommModel, std::string>> named_values();
 std::string to_string(CommModel value) { return word_of(value); }
-template std::span<const std::pair<GradientDtype, std::string>> named_values();
-std::string to_string(GradientDtype value) { return word_of(value); }
+template std::span<const std::pair<FloatType, std::string>> named_values();
+std::string to_string(FloatType value) { return word_of(value); }
 template std::span<const std::pair<CommBackend, std::string>> named_values();
 std::string to_string(CommBackend value) { return word_of(value); }
 template std::span<const std::pair<PageCache, std::string>> named_values();

@@ -57,6 +57,7 @@ ParameterRule count_or(std::string name, std::vector<std::string> words, std::st
 // Lets a count also be "auto", which is found by measuring as the trial begins.
 ParameterRule or_auto(ParameterRule rule) {
   rule.words = {"auto"};
+  rule.tuned = true;
   return rule;
 }
 
@@ -69,12 +70,23 @@ ParameterRule text(std::string name, std::vector<std::string> words, std::string
 }
 
 OpRule converts(std::string op, ElementKind in, ElementKind out, std::vector<ParameterRule> parameters,
-                std::string description) {
-  return {std::move(op), in, out, false, std::move(parameters), std::move(description)};
+                std::string description, std::string at_once = "") {
+  return {.op = std::move(op),
+          .in = in,
+          .out = out,
+          .parameters = std::move(parameters),
+          .description = std::move(description),
+          .at_once = std::move(at_once)};
 }
 
-OpRule keeps(std::string op, std::vector<ParameterRule> parameters, std::string description) {
-  return {std::move(op), none, none, true, std::move(parameters), std::move(description)};
+OpRule keeps(std::string op, bool OpRule::*property, std::vector<ParameterRule> parameters, std::string description) {
+  OpRule rule{.op = std::move(op),
+              .same_kind = true,
+              .parameters = std::move(parameters),
+              .description = std::move(description),
+              .at_once = ""};
+  rule.*property = true;
+  return rule;
 }
 
 ParameterRule few(ParameterRule rule) {
@@ -114,8 +126,8 @@ ParameterRule shuffle_seed() {
 std::vector<OpRule> make_op_rules() {
   std::vector<OpRule> rules = {
       converts("list_files", none, file, {text("order", {"name"}, "name", "of the files")}, "The files of the split."),
-      keeps("shard", {}, "Keeps the elements whose index modulo the number of ranks is this rank."),
-      keeps("shuffle", {shuffle_buffer(), shuffle_seed()},
+      keeps("shard", &OpRule::shards, {}, "Keeps the elements whose index modulo the number of ranks is this rank."),
+      keeps("shuffle", &OpRule::shuffles, {shuffle_buffer(), shuffle_seed()},
             "Reservoir of tf.data: fill it, draw one uniformly, replace it."),
       converts("read", file, record, {}, "One file after the other; a TFRecord file yields its records in order."),
       converts("interleave", file, record,
@@ -123,11 +135,11 @@ std::vector<OpRule> make_op_rules() {
                               "files open at once; \"auto\": as many as read fastest, in the order of 10")),
                 count("block_length", 1, "records in a row from one"),
                 flag("parallel", true, "read the open files in parallel"), deterministic()},
-               "Reads several files in turn."),
+               "Reads several files in turn.", "cycle_length"),
       converts("map", record, example,
                {or_auto(count("parallel_calls", 1, "records worked on at once; \"auto\": as many as are fastest")),
                 deterministic()},
-               "Parses, decodes and resizes."),
+               "Parses, decodes and resizes.", "parallel_calls"),
       converts("batch", example, batch, {drop_remainder()}, "Copies examples into a batch."),
       converts("map_and_batch", record, batch,
                {few(count("parallel_batches", 5, "batches filled at once")), drop_remainder()},
@@ -137,16 +149,18 @@ std::vector<OpRule> make_op_rules() {
                 few(count("prefetch_factor", 2, "batches that each worker keeps ready")),
                 flag("persistent", true, "workers live on when an epoch ends; false: each epoch starts new ones"),
                 seconds("start_s", "seconds that starting the workers takes, as those of processes do")},
-               "PyTorch style: each worker builds whole batches."),
-      keeps("prefetch",
+               "PyTorch style: each worker builds whole batches.", "num_workers"),
+      keeps("prefetch", &OpRule::runs_ahead,
             {count_or("buffer", {"batch", "auto"}, "auto",
                       "elements to keep ready; \"batch\": as many as the local batch has images")},
             "Runs what is before it on a thread of its own, ahead of what is after it."),
-      keeps("repeat", {count_or("epochs", {"forever"}, "forever", "times to run through what is before it")},
+      keeps("repeat", &OpRule::repeats,
+            {count_or("epochs", {"forever"}, "forever", "times to run through what is before it")},
             "Starts over at the end."),
-      keeps("cache", {text("to", {}, "memory", "\"memory\", or the path of a file"), cache_bytes()},
+      keeps("cache", &OpRule::caches, {text("to", {}, "memory", "\"memory\", or the path of a file"), cache_bytes()},
             "Keeps the elements of the first epoch for the others."),
-      keeps("take", {count("count", 1, "elements to pass on")}, "Passes on the first elements, then ends."),
+      keeps("take", &OpRule::cuts, {count("count", 1, "elements to pass on")},
+            "Passes on the first elements, then ends."),
   };
   for (OpRule& rule : rules) {
     rule.parameters.push_back(
@@ -161,12 +175,6 @@ std::string misfit(const OpRule& rule, ElementKind got) {
   if (got == none) return fmt::format("takes {}s and cannot come first; begin with list_files", to_string(rule.in));
   return fmt::format("takes {}s, but what comes before it gives {}{}", to_string(rule.in), to_string(got),
                      got == batch ? "es" : "s");
-}
-
-// Returns whether the order of the op's elements depends on the timing of threads.
-bool is_disorderly(const OpSpec& op) {
-  const auto deterministic = op.parameters.find("deterministic");
-  return deterministic != op.parameters.end() && deterministic->second == ParameterValue{false};
 }
 
 }  // namespace
@@ -185,17 +193,45 @@ std::span<const std::string> op_names() {
   return names;
 }
 
+const OpRule& rule_or_none(const std::string& op) {
+  static const OpRule none_of_them;
+  const auto found = std::ranges::find(op_rules(), op, &OpRule::op);
+  return found == op_rules().end() ? none_of_them : *found;
+}
+
 const OpRule& op_rule(const std::string& op) {
-  const auto rules = op_rules();
-  const auto found = std::ranges::find(rules, op, &OpRule::op);
-  if (found == rules.end()) throw SpecError(fmt::format("no op is called '{}'{}", op, suggestion(op, op_names())));
-  return *found;
+  const OpRule& rule = rule_or_none(op);
+  if (rule.op.empty()) throw SpecError(fmt::format("no op is called '{}'{}", op, suggestion(op, op_names())));
+  return rule;
+}
+
+const OpRule& OpSpec::rule() const { return op_rule(op); }
+
+std::optional<bool> OpSpec::flag(const std::string& name) const {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? std::nullopt : std::optional(std::get<bool>(found->second));
 }
 
 OpSpec default_op(const std::string& op) {
   OpSpec result{op, {}};
   for (const ParameterRule& rule : op_rule(op).parameters) result.parameters[rule.name] = rule.default_value;
   return result;
+}
+
+const std::string* parameter_to_tune(const OpSpec& op) {
+  const auto& rules = op.rule().parameters;
+  const auto found =
+      std::ranges::find_if(rules, [&](const ParameterRule& rule) { return rule.tuned && op.holds_text(rule.name); });
+  return found == rules.end() ? nullptr : &found->name;
+}
+
+bool decodes_before_shard(const PipelineSpec& pipeline) {
+  bool decoded = false;
+  for (const OpSpec& op : pipeline.ops) {
+    if (op.rule().shards) return decoded;
+    decoded = decoded || op.rule().decodes();
+  }
+  return false;
 }
 
 std::string place_of(const PipelineSpec& pipeline, std::size_t index) {
@@ -207,21 +243,20 @@ void check_kinds(const PipelineSpec& pipeline) {
   bool sharded = false;
   std::string disorderly;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
-    const OpRule& rule = op_rule(pipeline.ops[i].op);
+    const OpRule& rule = pipeline.ops[i].rule();
     const std::string where = fmt::format("{}: {}", place_of(pipeline, i), rule.op);
     if (rule.same_kind && kind == none) throw SpecError(where + " cannot come first; begin with list_files");
     if (!rule.same_kind && rule.in != kind) throw SpecError(fmt::format("{} {}", where, misfit(rule, kind)));
-    if (rule.op == "shard" && sharded)
-      throw SpecError(where + " appears twice: a second one would drop images for good");
-    if (rule.op == "shard" && !disorderly.empty()) {
+    if (rule.shards && sharded) throw SpecError(where + " appears twice: a second one would drop images for good");
+    if (rule.shards && !disorderly.empty()) {
       throw SpecError(
           fmt::format("{} comes after {} with deterministic false: ranks would see different orders, and "
                       "their shards overlap; move shard before it",
                       where, disorderly));
     }
-    sharded = sharded || rule.op == "shard";
-    if (is_disorderly(pipeline.ops[i])) disorderly = rule.op;
-    if (!rule.same_kind) kind = rule.out;
+    sharded = sharded || rule.shards;
+    if (pipeline.ops[i].flag("deterministic") == false) disorderly = rule.op;
+    kind = rule.given(kind);
   }
   if (kind != batch) {
     throw SpecError(fmt::format(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -15,6 +16,8 @@ namespace chexbench::spec {
 
 // The kinds of elements that flow between ops: the name of a file, an encoded image, a decoded image, a batch.
 enum class ElementKind { none, file, record, example, batch };
+
+struct OpRule;
 
 // The value of an op's parameter.
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
@@ -35,6 +38,10 @@ struct OpSpec {
   double number(const std::string& name) const { return std::get<double>(parameters.at(name)); }
   const std::string& text(const std::string& name) const { return std::get<std::string>(parameters.at(name)); }
   bool holds_text(const std::string& name) const { return std::holds_alternative<std::string>(parameters.at(name)); }
+  // Returns what the flag says, or nothing where the op has no such parameter.
+  std::optional<bool> flag(const std::string& name) const;
+  // Returns the rule of the op, with its properties. @throws SpecError if there is no such op
+  const OpRule& rule() const;
 
   friend bool operator==(const OpSpec&, const OpSpec&) = default;
 };
@@ -57,12 +64,13 @@ struct ParameterRule {
   ValueType type = ValueType::integer;
   ParameterValue default_value;
   std::vector<std::string> words;  // allowed texts, also in place of a number ("auto"); empty: any text for type text
+  bool tuned = false;              // "auto" is found by measuring as a trial begins
   double minimum = 0;              // of a number, inclusive
   double maximum = std::numeric_limits<double>::max();  // of a number, inclusive
   std::string description;                              // for the schema
 };
 
-// The rule of an op.
+// The rule of an op: what it takes and gives, and its properties, by which all code outside of its own file knows it.
 struct OpRule {
   std::string op;
   ElementKind in = ElementKind::none;     // the elements that it takes; none: it is a source
@@ -70,6 +78,24 @@ struct OpRule {
   bool same_kind = false;                 // it takes any kind and gives the same; in and out are then unused
   std::vector<ParameterRule> parameters;  // the last one is delay_s, which every op has
   std::string description;                // for the schema
+
+  bool shards = false;      // keeps only the elements of its rank
+  bool shuffles = false;    // draws from a buffer of elements, which the parameter "buffer" counts
+  bool repeats = false;     // runs through what is before it once for each epoch
+  bool runs_ahead = false;  // of what is after it, on its own thread; "buffer" counts the elements that it keeps ready
+  bool caches = false;      // keeps the elements of the first epoch for the others
+  bool cuts = false;        // ends before what is before it does
+  // The parameter that counts the files that it reads at once, or the images that it decodes at once. Empty: it reads
+  // one file at a time, or decodes on every core.
+  std::string at_once;
+
+  bool reads() const { return in == ElementKind::file && out == ElementKind::record; }  // and does not decode
+  bool batches() const { return out == ElementKind::batch; }
+  bool decodes() const {
+    return (in == ElementKind::file || in == ElementKind::record) && (out == ElementKind::example || batches());
+  }
+  // Returns the kind of the elements that it makes of those of kind `taken`.
+  ElementKind given(ElementKind taken) const { return same_kind ? taken : out; }
 };
 
 // Returns the rules of all ops, in the order in which the schema and messages list them. The table is made at the first
@@ -83,6 +109,9 @@ std::span<const std::string> op_names();
 // @throws SpecError if there is no such op; the message suggests the nearest one
 const OpRule& op_rule(const std::string& op);
 
+// Returns the rule of `op`, or one without any property where no op has this name, such as the "synthetic" of counters.
+const OpRule& rule_or_none(const std::string& op);
+
 // Returns `op` with every parameter at its default.
 // @throws SpecError if there is no such op
 OpSpec default_op(const std::string& op);
@@ -92,6 +121,12 @@ OpSpec default_op(const std::string& op);
 // false comes before the shard (ranks would see different orders, and their shards would overlap).
 // @throws SpecError if not; the message names the op's index, "pipeline[2]", and what is wrong
 void check_kinds(const PipelineSpec& pipeline);
+
+// Returns the parameter of the op that is "auto" and found by measuring, or null if there is none.
+const std::string* parameter_to_tune(const OpSpec& op);
+
+// Returns whether a rank decodes images that a later shard takes away, because they are another rank's.
+bool decodes_before_shard(const PipelineSpec& pipeline);
 
 // Returns where an op of the pipeline stands, for messages: "pipeline[2] of 'optimized'".
 std::string place_of(const PipelineSpec& pipeline, std::size_t index);

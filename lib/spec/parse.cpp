@@ -53,11 +53,11 @@ void leave_out_unknown_parameters(Node& document) {
   for (Node& node : std::get<List>(ops->value)) {
     const Node* const name = member_of(&node, "op");
     if (name == nullptr || name->text() == nullptr) continue;
-    const auto rule = std::ranges::find(op_rules(), *name->text(), &OpRule::op);
-    if (rule == op_rules().end()) continue;  // which is refused with its name
+    const OpRule& rule = rule_or_none(*name->text());
+    if (rule.op.empty()) continue;  // which is refused with its name
     std::erase_if(std::get<Object>(node.value), [&](const Object::value_type& member) {
       return member.first != "op" &&
-             std::ranges::find(rule->parameters, member.first, &ParameterRule::name) == rule->parameters.end();
+             std::ranges::find(rule.parameters, member.first, &ParameterRule::name) == rule.parameters.end();
     });
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/float_type.hpp"
 #include "spec/ops.hpp"
 
 namespace chexbench::spec {
@@ -38,7 +39,6 @@ constexpr bool is_adam(OptimizerKind kind) { return kind != OptimizerKind::sgd; 
 enum class Task { multi_label, classes };
 enum class UpdateScheme { all_reduce, ring, tree, hierarchical, parameter_server };
 enum class CommModel { real, shaped, alpha_beta, none };
-enum class GradientDtype { f32, fp16, bf16 };
 enum class CommBackend { automatic, nccl, mpi };  // for gradients in device memory
 enum class PageCache { as_is, warm, cold };
 enum class Schedule { constant, cosine, plateau };
@@ -182,12 +182,12 @@ struct TrainingSpec {
 
 // The group "comm".
 struct CommSpec {
-  UpdateScheme update = UpdateScheme::all_reduce;     // the library's all-reduce, or a scheme of messages between ranks
-  int servers = 1;                                    // parameter_server: number of ranks, from 0 on, that also serve
-  int ranks_per_group = 0;                            // hierarchical: consecutive ranks of a group; 0: those of a host
-  std::int64_t bucket_bytes = 26214400;               // gradients that are averaged at once (25 MiB, as PyTorch DDP)
-  std::int64_t first_bucket_bytes = 1048576;          // small, so that communication starts early (as PyTorch DDP)
-  GradientDtype gradient_dtype = GradientDtype::f32;  // the type in which gradients are sent; sums are in f32
+  UpdateScheme update = UpdateScheme::all_reduce;  // the library's all-reduce, or a scheme of messages between ranks
+  int servers = 1;                                 // parameter_server: number of ranks, from 0 on, that also serve
+  int ranks_per_group = 0;                         // hierarchical: consecutive ranks of a group; 0: those of a host
+  std::int64_t bucket_bytes = 26214400;            // gradients that are averaged at once (25 MiB, as PyTorch DDP)
+  std::int64_t first_bucket_bytes = 1048576;       // small, so that communication starts early (as PyTorch DDP)
+  FloatType gradient_dtype = FloatType::f32;       // the type in which gradients are sent; sums are in f32
   CommModel model = CommModel::real;
   CommBackend backend = CommBackend::automatic;
   double stall_limit_s = 60;      // engine cuda: least time after which a step that does not end is given up
@@ -262,7 +262,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum =
     OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, Color, OnBadRecord, ResizeMethod,
-          Precision, OptimizerKind, Task, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache, Schedule,
+          Precision, OptimizerKind, Task, UpdateScheme, CommModel, FloatType, CommBackend, PageCache, Schedule,
           BatchNormMode, Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
@@ -281,7 +281,7 @@ std::string to_string(OptimizerKind value);
 std::string to_string(Task value);
 std::string to_string(UpdateScheme value);
 std::string to_string(CommModel value);
-std::string to_string(GradientDtype value);
+std::string to_string(FloatType value);
 std::string to_string(CommBackend value);
 std::string to_string(PageCache value);
 std::string to_string(Schedule value);

@@ -77,6 +77,24 @@ TEST(InputFindings, TellOfCoresThatAMapLeavesIdle) {
   EXPECT_EQ(text_of(trial, "few_parallel_calls"), "");
 }
 
+TEST(InputFindings, TellOfCoresThatFewWorkersLeaveIdle) {
+  results::TrialResult trial = trial_of("pytorch", 1);
+  trial.cores_per_rank = 4;
+  auto workers = std::ranges::find(trial.spec.pipeline.ops, std::string("worker_batches"), &spec::OpSpec::op);
+  workers->parameters["num_workers"] = std::int64_t{3};
+  results::Figures figures;
+  figures.limit = results::LimitedBy::input;
+  figures.wait_op = "worker_batches";
+  const std::vector<results::Finding> findings = input_findings(trial, figures);
+  const auto found = std::ranges::find(findings, "few_parallel_calls", &results::Finding::kind);
+  ASSERT_NE(found, findings.end());
+  EXPECT_THAT(found->text, HasSubstr("raise pipeline.worker_batches.num_workers"));
+  workers->parameters["num_workers"] = std::int64_t{4};
+  EXPECT_THAT(
+      input_findings(trial, figures),
+      testing::Not(testing::Contains(testing::Field(&results::Finding::kind, std::string("few_parallel_calls")))));
+}
+
 TEST(InputFindings, SuggestASettingOnlyOfAnOpThatItsNameTells) {
   results::TrialResult trial = trial_of("naive");
   const auto command = [&trial] {

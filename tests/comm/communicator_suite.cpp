@@ -160,15 +160,15 @@ void reducers_average_every_bucket(Communicator& group) {
 void reducers_average_gradients_of_16_bits(Communicator& group) {
   const double mean = 40960 + 512.0 * sum_of_ranks(group.world()) / group.world();
   for (spec::CommSpec comm : all_schemes()) {
-    for (const auto dtype : {spec::GradientDtype::fp16, spec::GradientDtype::bf16}) {
-      SCOPED_TRACE(to_string(comm.update) + " " + to_string(dtype));
+    for (const auto dtype : {FloatType::fp16, FloatType::bf16}) {
+      SCOPED_TRACE(to_string(comm.update) + " " + spec::to_string(dtype));
       comm.gradient_dtype = dtype;
       const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
       std::vector<float> bucket(4'200'001, static_cast<float>(40960 + 512 * group.rank()));
       bucket[3] = static_cast<float>(group.rank()) * 1.1f;
       reducer->reduce({bucket.data(), bucket.size()}, nullptr);
       reducer->wait();
-      const double error = (dtype == spec::GradientDtype::fp16 ? 0x1p-11 : 0x1p-8) * group.world();
+      const double error = (dtype == FloatType::fp16 ? 0x1p-11 : 0x1p-8) * group.world();
       for (const std::size_t i : {std::size_t{0}, bucket.size() / 2, bucket.size() - 1})
         EXPECT_NEAR(bucket[i], mean, error * mean);
       const std::uint64_t bytes = bucket.size() * 2;
@@ -204,7 +204,7 @@ void reducers_work_behind_the_callers_back(Communicator& group) {
 
 // Rank r holds 40960 + 512 r: the sum of two such binary16 numbers is infinite, their mean is not.
 template <typename T, typename Narrow>
-void expect_staged_mean(Communicator& group, GradientType type, Narrow narrow_value) {
+void expect_staged_mean(Communicator& group, FloatType type, Narrow narrow_value) {
   HostEvent ready = true;
   StagedReducer reducer(group.first(group.world()), {}, std::make_unique<HostCopies>());
   const float mean = 40960 + 512 * static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world());
@@ -218,9 +218,9 @@ void expect_staged_mean(Communicator& group, GradientType type, Narrow narrow_va
 }
 
 void staged_reducer_averages_every_type(Communicator& group) {
-  expect_staged_mean<float>(group, GradientType::f32, [](float value) { return value; });
-  expect_staged_mean<Half>(group, GradientType::f16, [](float value) { return to_half(value); });
-  expect_staged_mean<BFloat16>(group, GradientType::bf16, [](float value) { return to_bfloat16(value); });
+  expect_staged_mean<float>(group, FloatType::f32, [](float value) { return value; });
+  expect_staged_mean<Half>(group, FloatType::fp16, [](float value) { return to_half(value); });
+  expect_staged_mean<BFloat16>(group, FloatType::bf16, [](float value) { return to_bfloat16(value); });
 }
 
 // Averages over one rank, for which no device is needed.

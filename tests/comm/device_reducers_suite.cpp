@@ -84,7 +84,7 @@ TEST_F(DeviceReducers, OverMpiCopyAverageAndCopyBack) {
   const auto reducer = make(group_->world(), CommBackend::mpi);
   const cudaEvent_t ready = standin::make_event();
   std::vector<Half> bucket(1000, to_half(static_cast<float>(group_->rank())));
-  reducer->reduce({bucket.data(), bucket.size(), GradientType::f16}, ready);
+  reducer->reduce({bucket.data(), bucket.size(), FloatType::fp16}, ready);
   reducer->join(nullptr);
   for (const Half value : bucket) ASSERT_EQ(to_float(value), static_cast<float>(group_->world() - 1) / 2);
   EXPECT_THAT(calls(), Contains("stream1 waits for " + standin::name(ready)));

@@ -43,7 +43,7 @@ class NcclTest : public testing::Test {
     world_ = nccl::join(nccl::make_id(), {.rank = 1, .world = 3, .gpu = 2});
     reducer_ = world_->make_reducer(3);
   }
-  void reduce(std::size_t count = 3, GradientType type = GradientType::f32) {
+  void reduce(std::size_t count = 3, FloatType type = FloatType::f32) {
     reducer_->reduce({gradients_.data(), count, type}, ready_);
   }
   template <typename Call>
@@ -87,9 +87,8 @@ TEST_F(NcclTest, QueuesTheSameInACaptureButTimesEveryReplay) {
 
 // ncclFloat32 is 7, ncclFloat16 6, ncclBfloat16 9; ncclAvg is 4.
 TEST_F(NcclTest, AveragesEachTypeAsWhatItIs) {
-  for (const auto& [type, expected] : {std::pair(GradientType::f32, "type=7 op=4"),
-                                       {GradientType::f16, "type=6 op=4"},
-                                       {GradientType::bf16, "type=9 op=4"}}) {
+  for (const auto& [type, expected] :
+       {std::pair(FloatType::f32, "type=7 op=4"), {FloatType::fp16, "type=6 op=4"}, {FloatType::bf16, "type=9 op=4"}}) {
     calls().clear();
     reduce(4, type);
     EXPECT_THAT(calls(), Contains(HasSubstr(expected)));
@@ -141,7 +140,7 @@ TEST_F(NcclTest, WaitLooksAtTheDeviceUntilItIsDone) {
 TEST_F(NcclTest, TimesTheLastFinishedStep) {
   EXPECT_EQ(reducer_->timings().busy_s, 0);
   for (const int buckets : {2, 1, 3}) {
-    for (int i = 0; i < buckets; ++i) reduce(5, GradientType::bf16);
+    for (int i = 0; i < buckets; ++i) reduce(5, FloatType::bf16);
     reducer_->join(stream_);
     EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f * static_cast<float>(buckets));
     EXPECT_EQ(reducer_->timings().reduced_bytes, 10u * static_cast<unsigned>(buckets));
@@ -183,7 +182,7 @@ TEST_F(NcclTest, TellsEachBucketOnceByTheClockOfTheHost) {
   reset_world();
   const double made_s = now_s();
   reduce(3);
-  reduce(5, GradientType::bf16);
+  reduce(5, FloatType::bf16);
   EXPECT_THAT(reducer_->take_device_buckets(), IsEmpty()) << "the step has not ended";
   reducer_->join(stream_);
   const std::vector<BucketTime> buckets = reducer_->take_device_buckets();

@@ -16,7 +16,6 @@
 namespace chexbench::comm {
 namespace {
 
-using spec::GradientDtype;
 using spec::UpdateScheme;
 
 using Mail = std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>>;  // by sender and receiver
@@ -128,10 +127,10 @@ TEST_P(EveryScheme, GivesEveryRankTheSameMeanForAnyNumberOfRanksAndValues) {
 }
 
 // The largest relative error of one rounding: half a unit in the last place of 11 (fp16) or 8 (bf16) bits.
-double rounding(GradientDtype dtype) { return dtype == GradientDtype::fp16 ? 0x1p-11 : 0x1p-8; }
+double rounding(FloatType dtype) { return dtype == FloatType::fp16 ? 0x1p-11 : 0x1p-8; }
 
 TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsItSendsThem) {
-  for (const GradientDtype dtype : {GradientDtype::fp16, GradientDtype::bf16}) {
+  for (const FloatType dtype : {FloatType::fp16, FloatType::bf16}) {
     spec::CommSpec narrow = comm();
     narrow.gradient_dtype = dtype;
     for (const int ranks : {2, 3, 4, 7, 8}) {
@@ -144,9 +143,9 @@ TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsIt
           double mean = 0;
           for (const auto& values : before) mean += values[i] / static_cast<double>(ranks);
           // Very small fp16 numbers are subnormal and have fewer bits.
-          const double smallest = dtype == GradientDtype::fp16 ? ranks * 0x1p-25 : 0;
+          const double smallest = dtype == FloatType::fp16 ? ranks * 0x1p-25 : 0;
           ASSERT_NEAR(after.values[0][i], mean, 1.01 * ranks * (rounding(dtype) * mean + smallest))
-              << to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
+              << spec::to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
         }
         for (const auto& values : after.values) EXPECT_EQ(values, after.values[0]) << ranks << " ranks, of " << count;
       }
@@ -156,7 +155,7 @@ TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsIt
 
 TEST_P(EveryScheme, AveragesHalvesWhoseSumNoHalfHolds) {
   spec::CommSpec narrow = comm();
-  narrow.gradient_dtype = GradientDtype::fp16;
+  narrow.gradient_dtype = FloatType::fp16;
   const Outcome after = average(narrow, pairs(8), std::vector<std::vector<float>>(8, std::vector<float>(9, 57344)));
   for (const auto& values : after.values) EXPECT_THAT(values, testing::Each(57344));
 }
@@ -193,7 +192,7 @@ TEST(SlowLinks, ServersShareTheLoad) {
 }
 
 TEST(SlowLinks, HalvesTakeHalfTheTimeOfALinkButAllOfItsLatency) {
-  EXPECT_NEAR(time_of({.update = UpdateScheme::ring, .gradient_dtype = GradientDtype::fp16}, pairs(4)),
+  EXPECT_NEAR(time_of({.update = UpdateScheme::ring, .gradient_dtype = FloatType::fp16}, pairs(4)),
               6 * (1e-3 + kBucketS / 8), kRounding);
 }
 

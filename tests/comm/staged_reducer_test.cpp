@@ -73,8 +73,8 @@ TEST_F(StagedReducerTest, WaitsForEachBucketCopiesItOutAndBackInTheOrderOfTheirC
 TEST_F(StagedReducerTest, WidensHalvesBeforeItAveragesThem) {
   std::vector<Half> f16{to_half(65504), to_half(-3)};
   std::vector<BFloat16> bf16{to_bfloat16(3e38f), to_bfloat16(0.5f), to_bfloat16(-7)};
-  reducer_.reduce({f16.data(), f16.size(), GradientType::f16}, &ready_);
-  reducer_.reduce({bf16.data(), bf16.size(), GradientType::bf16}, &ready_);
+  reducer_.reduce({f16.data(), f16.size(), FloatType::fp16}, &ready_);
+  reducer_.reduce({bf16.data(), bf16.size(), FloatType::bf16}, &ready_);
   reducer_.wait();
   EXPECT_EQ(to_float(f16[0]), 32752);
   EXPECT_EQ(to_float(f16[1]), -1.5f);

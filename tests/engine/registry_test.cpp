@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/keys.hpp"
+
 namespace chexbench::engine {
 namespace {
 
@@ -60,13 +62,18 @@ TEST(ProfileOfEngine, IsWhatFollowsTheKind) {
 }
 
 TEST(Capabilities, AreThoseOfTheKindAndNoneForOtherNames) {
-  EXPECT_TRUE(drops_batches("none"));
-  EXPECT_FALSE(drops_batches("emulated:v100"));
   EXPECT_TRUE(computes_on_gpu("cuda"));
   EXPECT_FALSE(computes_on_gpu("onednn"));
   for (const char* name : {"auto", "tpu"}) {
-    EXPECT_FALSE(drops_batches(name));
     EXPECT_FALSE(computes_on_gpu(name));
+  }
+}
+
+TEST(Capabilities, DropBatchesWhereTheSpecHasNoEngine) {
+  for (const EngineKind* const kind : engine_kinds()) {
+    spec::TrialSpec spec;
+    spec.engine = kind->name;
+    EXPECT_EQ(kind->drops_batches, !spec::has_engine(spec)) << kind->name;
   }
 }
 

@@ -116,7 +116,7 @@ TEST(ModelledCommunication, OfGradientsOf16BitsTakesHalfTheTimeOfTheLink) {
   comm.alpha_s = comm.launch_s = 0;
   const std::vector<PlannedBucket> bucket{{.elements = 1000}};
   const double whole_s = model_communication(bucket, 4, comm).busy_s;
-  for (const auto dtype : {spec::GradientDtype::fp16, spec::GradientDtype::bf16}) {
+  for (const auto dtype : {FloatType::fp16, FloatType::bf16}) {
     comm.gradient_dtype = dtype;
     const ModelledCommunication half = model_communication(bucket, 4, comm);
     EXPECT_DOUBLE_EQ(half.busy_s, whole_s / 2);

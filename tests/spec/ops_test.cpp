@@ -65,6 +65,64 @@ TEST(OpTable, HoldsDefaultsThatItsOwnRulesAllow) {
   }
 }
 
+std::vector<std::string> ops_that(bool (*has_property)(const OpRule&)) {
+  std::vector<std::string> found;
+  for (const OpRule& rule : op_rules()) {
+    if (has_property(rule)) found.push_back(rule.op);
+  }
+  return found;
+}
+
+TEST(OpTable, HasTheOpsOfEachProperty) {
+  using testing::ElementsAre;
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.shards; }), ElementsAre("shard"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.shuffles; }), ElementsAre("shuffle"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.repeats; }), ElementsAre("repeat"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.runs_ahead; }), ElementsAre("prefetch"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.caches; }), ElementsAre("cache"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.cuts; }), ElementsAre("take"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.reads(); }), ElementsAre("read", "interleave"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.decodes(); }),
+              ElementsAre("map", "map_and_batch", "worker_batches"));
+  EXPECT_THAT(ops_that([](const OpRule& rule) { return rule.batches(); }),
+              ElementsAre("batch", "map_and_batch", "worker_batches"));
+}
+
+TEST(OpTable, HasWhatAPropertyNeedsAmongTheParameters) {
+  for (const OpRule& rule : op_rules()) {
+    const auto has = [op = default_op(rule.op)](const std::string& name) { return op.parameters.contains(name); };
+    EXPECT_TRUE(!(rule.shuffles || rule.runs_ahead) || has("buffer")) << rule.op;
+    EXPECT_TRUE(rule.at_once.empty() || (has(rule.at_once) && (rule.reads() || rule.decodes()))) << rule.op;
+  }
+}
+
+TEST(OpTable, HasNoPropertyForWhatIsNoOp) {
+  const OpRule& rule = rule_or_none("synthetic");
+  EXPECT_TRUE(rule.op.empty());
+  EXPECT_FALSE(rule.reads() || rule.decodes() || rule.batches() || rule.shards);
+}
+
+TEST(ParameterToTune, IsTheOneThatIsAuto) {
+  OpSpec op = default_op("interleave");
+  EXPECT_EQ(parameter_to_tune(op), nullptr);
+  op.parameters["cycle_length"] = "auto";
+  ASSERT_NE(parameter_to_tune(op), nullptr);
+  EXPECT_EQ(*parameter_to_tune(op), "cycle_length");
+  EXPECT_EQ(parameter_to_tune(default_op("prefetch")), nullptr) << "its auto grows while it runs";
+}
+
+TEST(DecodesBeforeShard, IsTrueOnlyWhereAShardFollows) {
+  EXPECT_TRUE(decodes_before_shard(pipeline_of({"list_files", "read", "map", "shard", "batch"})));
+  EXPECT_TRUE(decodes_before_shard(pipeline_of({"list_files", "worker_batches", "shard"})));
+  EXPECT_FALSE(decodes_before_shard(pipeline_of({"list_files", "shard", "read", "map", "batch"})));
+  EXPECT_FALSE(decodes_before_shard(pipeline_of({"list_files", "read", "map", "batch"})));
+}
+
+TEST(Flag, IsNothingWhereTheOpHasNone) {
+  EXPECT_EQ(default_op("batch").flag("drop_remainder"), true);
+  EXPECT_EQ(default_op("worker_batches").flag("drop_remainder"), std::nullopt);
+}
+
 TEST(OpTable, NamesTheNearestOpOfAnUnknownOne) {
   EXPECT_THAT(error_of([] { op_rule("shufle"); }), HasSubstr("did you mean 'shuffle'?"));
 }

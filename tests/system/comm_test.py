@@ -67,7 +67,7 @@ class Comm(SystemTest):
                 self.fail_with(2, "comm", *options, ranks=2, says=says)
 
     def test_f16_in_host_memory_is_an_error_of_the_device(self):
-        self.fail_with(4, "comm", "--memory", "host", "--dtype", "f16", ranks=2, says="always f32")
+        self.fail_with(4, "comm", "--memory", "host", "--dtype", "fp16", ranks=2, says="always f32")
 
 
 if __name__ == "__main__":

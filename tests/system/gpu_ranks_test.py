@@ -46,7 +46,7 @@ class CommOfGpus(SystemTest):
         self.assertEqual({row["ranks"] for row in told["rows"]}, {2, 3})
 
     def test_f16_is_averaged_there(self):
-        self.assertEqual(self.measured("--dtype", "f16")["dtype"], "f16")
+        self.assertEqual(self.measured("--dtype", "fp16")["dtype"], "fp16")
 
     def test_host_memory_can_be_asked_for(self):
         self.assertEqual(self.measured("--memory", "host")["memory"], "host")

@@ -51,6 +51,12 @@ class LintRules(SystemTest):
         done = self.lint(lib__README_md=LINK_LINES + "data -> core\nbench -> nowhere\n")
         self.assertIn("names nowhere, which is no folder of lib", done.stdout)
 
+    def test_an_op_is_not_known_by_its_name(self):
+        done = self.lint(lib__bench__a_cpp='if (op.op == "map") x();\nfind(ops, "map", &spec::OpSpec::op);\n'
+                                           'if (op.rule().decodes() && other.op == op.op) loop = "map";\n')
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.split(":")[1] for line in done.stdout.splitlines()], ["1", "2"], done.stdout)
+
     def test_pip_may_fetch_nothing_without_hashes(self):
         done = self.lint(scripts__a='python3 -m pip --quiet \\\n  install x\n"$venv/bin/pip" install y\n'
                                     'pip download z\npython3 -m pip --version\npip install \\\n'

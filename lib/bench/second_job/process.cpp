@@ -35,18 +35,18 @@ constexpr int kFirstOwnDescriptor = 10;  // above those that the job starts with
 }
 
 // An open file, which a program that this one starts does not inherit.
-class Descriptor {
+class PrivateFile {
  public:
   // Takes over `opened`, and moves it out of the way of the numbers that the job starts with.
-  Descriptor(int opened, const char* what) {
+  PrivateFile(int opened, const char* what) {
     if (opened < 0) fail(what);
     number_ = fcntl(opened, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
     ::close(opened);
     if (number_ < 0) fail(what);
   }
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  ~PrivateFile() { close(); }
+  PrivateFile(const PrivateFile&) = delete;
+  PrivateFile& operator=(const PrivateFile&) = delete;
 
   int number() const { return number_; }
   void close() {
@@ -150,9 +150,9 @@ class Process final : public SecondJob {
         words_(memory_file("chexbench-words", ""), "memfd_create"),
         counters_file_(memory_file("chexbench-counters", std::string(sizeof(SecondJobCounters), '\0')), "memfd_create"),
         counters_(counters_file_.number()) {
-    const Descriptor spec(memory_file("chexbench-spec", spec::to_json(request.trial)), "memfd_create");
+    const PrivateFile spec(memory_file("chexbench-spec", spec::to_json(request.trial)), "memfd_create");
     const Pipe pipe;
-    const Descriptor control(pipe.ends[0], "pipe");
+    const PrivateFile control(pipe.ends[0], "pipe");
     own_end_.emplace(pipe.ends[1], "pipe");
     process_ = spawn(program, request.cores,
                      {.spec = spec.number(),
@@ -206,9 +206,9 @@ class Process final : public SecondJob {
   }
 
   const std::string name_;
-  const Descriptor words_, counters_file_;
+  const PrivateFile words_, counters_file_;
   const SharedCounters counters_;
-  std::optional<Descriptor> own_end_;  // of the pipe: the job ends when it closes
+  std::optional<PrivateFile> own_end_;  // of the pipe: the job ends when it closes
   pid_t process_ = -1;
   bool ended_ = false;
   int status_ = 0;

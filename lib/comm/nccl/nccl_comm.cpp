@@ -15,13 +15,13 @@ namespace {
 // Other ranks may time convolutions for minutes before they come.
 constexpr double kMostSettling_s = 600, kNap_s = 1e-3;
 
-ncclDataType_t type_of(GradientType type) {
+ncclDataType_t type_of(FloatType type) {
   switch (type) {
-    case GradientType::f16:
+    case FloatType::fp16:
       return ncclFloat16;
-    case GradientType::bf16:
+    case FloatType::bf16:
       return ncclBfloat16;
-    case GradientType::f32:
+    case FloatType::f32:
       break;
   }
   return ncclFloat32;

@@ -25,10 +25,10 @@ class ScheduledAverage {
     Message message;
     std::vector<std::byte> bytes;
   };
-  bool narrows() const { return config_.dtype != spec::GradientDtype::f32; }
+  bool narrows() const { return config_.dtype != FloatType::f32; }
   std::span<float> values_of(const Message& message) const { return values_.subspan(message.first, message.count); }
   std::vector<std::byte> buffer_for(const Message& message) const {
-    return std::vector<std::byte>(message.count * spec::gradient_bytes(config_.dtype));
+    return std::vector<std::byte>(message.count * bytes_of(config_.dtype));
   }
   void scale();
   void begin(const Round& round);

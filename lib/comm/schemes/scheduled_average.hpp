@@ -12,7 +12,7 @@ namespace chexbench::comm {
 // How values are sent and scaled on their way to the mean.
 struct AverageConfig {
   float scale = 1;  // one over the number of ranks
-  spec::GradientDtype dtype = spec::GradientDtype::f32;
+  FloatType dtype = FloatType::f32;
 };
 
 // Returns an operation that sums `values` over ranks as the schedule says, in f32, multiplied by `scale`. For f32

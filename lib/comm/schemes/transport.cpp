@@ -17,12 +17,12 @@ void unpack_as(std::span<const std::byte> wire, std::span<float> values) {
 
 }  // namespace
 
-void pack(std::span<const float> values, spec::GradientDtype dtype, std::span<std::byte> wire) {
-  dtype == spec::GradientDtype::fp16 ? pack_as<Half>(values, wire) : pack_as<BFloat16>(values, wire);
+void pack(std::span<const float> values, FloatType dtype, std::span<std::byte> wire) {
+  dtype == FloatType::fp16 ? pack_as<Half>(values, wire) : pack_as<BFloat16>(values, wire);
 }
 
-void unpack(std::span<const std::byte> wire, spec::GradientDtype dtype, std::span<float> values) {
-  dtype == spec::GradientDtype::fp16 ? unpack_as<Half>(wire, values) : unpack_as<BFloat16>(wire, values);
+void unpack(std::span<const std::byte> wire, FloatType dtype, std::span<float> values) {
+  dtype == FloatType::fp16 ? unpack_as<Half>(wire, values) : unpack_as<BFloat16>(wire, values);
 }
 
 }  // namespace chexbench::comm

@@ -26,9 +26,9 @@ class Transport {
 
 // Converts gradients to and from the 16-bit types in which they may be sent between ranks (comm.gradient_dtype).
 
-// `dtype` is one of the 16-bit types, and `wire` has spec::gradient_bytes(dtype) bytes per value. Narrowing rounds as
+// `dtype` is one of the 16-bit types, and `wire` has bytes_of(dtype) bytes per value. Narrowing rounds as
 // in core/half.hpp: to nearest, ties to even; values that are too large become infinity. Pure.
-void pack(std::span<const float> values, spec::GradientDtype dtype, std::span<std::byte> wire);
-void unpack(std::span<const std::byte> wire, spec::GradientDtype dtype, std::span<float> values);
+void pack(std::span<const float> values, FloatType dtype, std::span<std::byte> wire);
+void unpack(std::span<const std::byte> wire, FloatType dtype, std::span<float> values);
 
 }  // namespace chexbench::comm

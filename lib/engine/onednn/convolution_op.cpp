@@ -209,7 +209,7 @@ constexpr std::int64_t kProducts = 12'000'000;
 
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination) {
-  if (device.type != ElementType::f32 || source.layout != Layout::blocked) return false;
+  if (device.type != FloatType::f32 || source.layout != Layout::blocked) return false;
   if (layer.kernel != 3 || layer.stride != 1 || layer.groups != 1) return false;
   const std::int64_t inputs = source.shape.channels, outputs = destination.shape.channels;
   const std::int64_t pixels = std::int64_t{destination.shape.images} * destination.shape.pixels();

@@ -6,7 +6,7 @@ namespace chexbench::engine::onednn {
 
 DenseBlock::DenseBlock(Planner& planner, const TensorShape& shape)
     : features(planner.tensor(shape)),
-      gradient(planner.tensor(shape, ElementType::f32)),
+      gradient(planner.tensor(shape, FloatType::f32)),
       mean(static_cast<std::size_t>(shape.channels)),
       variance(static_cast<std::size_t>(shape.channels)),
       b(static_cast<std::size_t>(shape.channels)),

@@ -34,10 +34,10 @@ Isa choose_isa() {
   return isa != Isa::baseline && onednn_has(dnnl::cpu_isa::avx2) ? Isa::avx2 : Isa::baseline;
 }
 
-ElementType element_type(spec::Precision precision) {
-  if (precision == spec::Precision::f32) return ElementType::f32;
+FloatType element_type(spec::Precision precision) {
+  if (precision == spec::Precision::f32) return FloatType::f32;
   const bool has_bf16 = cpu_features().avx512_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_bf16);
-  if (precision == spec::Precision::bf16 && has_bf16) return ElementType::bf16;
+  if (precision == spec::Precision::bf16 && has_bf16) return FloatType::bf16;
   throw DeviceError(fmt::format("engine 'onednn': {} cannot train in {}; training.precision may be {} here",
                                 cpu_features().model, to_string(precision), has_bf16 ? "f32 or bf16" : "f32"));
 }
@@ -55,7 +55,7 @@ bool fits_channels_last(const model::Graph& graph, int block) {
 bool has_amx() { return cpu_features().amx_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_amx); }
 
 Device fit_to_network(Device device, const model::Graph& graph) {
-  if (device.type != ElementType::bf16 || !has_amx()) return device;
+  if (device.type != FloatType::bf16 || !has_amx()) return device;
   for (const int block : {16, 8}) {
     if (!fits_channels_last(graph, block)) continue;
     device.layout = Layout::channels_last;

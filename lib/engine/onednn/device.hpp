@@ -17,14 +17,14 @@ struct Device {
   dnnl::engine engine;
   dnnl::stream stream;
   Isa isa = Isa::baseline;
-  ElementType type = ElementType::f32;  // type of activations and their gradients
-  Layout layout = Layout::blocked;      // of activations and their gradients: blocked or channels_last
-  int block = 8;                        // channels of a block (kernels.hpp): 8, or 16 with AVX-512
-  const Kernels* kernels = nullptr;     // for this isa, type and block; static storage
+  FloatType type = FloatType::f32;   // type of activations and their gradients
+  Layout layout = Layout::blocked;   // of activations and their gradients: blocked or channels_last
+  int block = 8;                     // channels of a block (kernels.hpp): 8, or 16 with AVX-512
+  const Kernels* kernels = nullptr;  // for this isa, type and block; static storage
 
   // `type` as oneDNN names it.
   dnnl::memory::data_type data_type() const {
-    return type == ElementType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+    return type == FloatType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
   }
 };
 

@@ -98,8 +98,8 @@ void FlattenOp::spread() {
   });
 }
 
-void FlattenOp::forward() { x_.type == ElementType::bf16 ? average<BFloat16>() : average<float>(); }
+void FlattenOp::forward() { x_.type == FloatType::bf16 ? average<BFloat16>() : average<float>(); }
 
-void FlattenOp::backward() { x_.type == ElementType::bf16 ? spread<BFloat16>() : spread<float>(); }
+void FlattenOp::backward() { x_.type == FloatType::bf16 ? spread<BFloat16>() : spread<float>(); }
 
 }  // namespace chexbench::engine::onednn

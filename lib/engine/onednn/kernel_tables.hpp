@@ -10,7 +10,7 @@ namespace chexbench::engine::onednn {
 namespace {
 
 template <typename T, int B>
-constexpr Kernels table(ElementType type) {
+constexpr Kernels table(FloatType type) {
   return {.block = B,
           .type = type,
           .statistics = statistics<T, B>,
@@ -30,8 +30,8 @@ constexpr Kernels table(ElementType type) {
 }
 
 constexpr KernelTables all_tables() {
-  return {{{table<float, 8>(ElementType::f32), table<float, 16>(ElementType::f32)},
-           {table<BFloat16, 8>(ElementType::bf16), table<BFloat16, 16>(ElementType::bf16)}},
+  return {{{table<float, 8>(FloatType::f32), table<float, 16>(FloatType::f32)},
+           {table<BFloat16, 8>(FloatType::bf16), table<BFloat16, 16>(FloatType::bf16)}},
           {.adam = adam, .sgd = sgd, .average = average}};
 }
 

@@ -12,8 +12,8 @@ const KernelTables& tables(Isa isa) {
 
 const UpdateKernels& update_kernels(Isa isa) { return tables(isa).update; }
 
-const Kernels& kernels(Isa isa, ElementType type, int block) {
-  return tables(isa).table[type == ElementType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
+const Kernels& kernels(Isa isa, FloatType type, int block) {
+  return tables(isa).table[type == FloatType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
 }
 
 }  // namespace chexbench::engine::onednn

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/float_type.hpp"
 #include "engine/onednn/isa.hpp"
 
 namespace chexbench::engine::onednn {
@@ -25,7 +26,6 @@ inline constexpr int kMaxTile = 16;
 // The sums of a call's second block are so many doubles behind those of its first, and so on.
 inline constexpr int kSumStride = 2 * kMaxBlock;
 
-enum class ElementType { f32, bf16 };
 enum class Layout {
   blocked,        // nChw8c or nChw16c, the layouts in which oneDNN's convolutions are fastest without AMX
   channels_last,  // NHWC, the only layout that oneDNN's convolutions for AMX take
@@ -101,7 +101,7 @@ struct PoolShape {
 // says otherwise.
 struct Kernels {
   int block = 0;  // B
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
 
   // Adds up x and x^2.
   void (*statistics)(const View& x, int pixels, Work work, double* sum, double* sum_squares);
@@ -168,7 +168,7 @@ struct UpdateKernels {
 
 // Returns the kernels for blocks of 8 or 16 channels. The CPU must have `isa`. The result is in static storage: the
 // same arguments always return the same object.
-const Kernels& kernels(Isa isa, ElementType type, int block);
+const Kernels& kernels(Isa isa, FloatType type, int block);
 const UpdateKernels& update_kernels(Isa isa);
 
 // The kernels of one instruction set. The indices are [type == bf16][block == 16].

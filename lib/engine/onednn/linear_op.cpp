@@ -34,7 +34,7 @@ void LinearOp::plan_backward(Planner& planner, ParameterStore& store) {
   planner.use(*y_gradient_);
   planner.use(x_);
   add_parameters(store);
-  x_gradient_ = &planner.tensor(x_.shape, Layout::flat, ElementType::f32);
+  x_gradient_ = &planner.tensor(x_.shape, Layout::flat, FloatType::f32);
   planner.use(*x_gradient_);
   planner.add_gradient(x_, *x_gradient_);
 }

@@ -80,7 +80,7 @@ class Lowering {
   Tensor& tensor(int i) const { return *tensors_[index(i)]; }
   Tensor& new_tensor(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i))); }
   Layout input_layout() const { return device_.layout == Layout::channels_last ? Layout::channels_last : Layout::nchw; }
-  Tensor& new_flat(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32)); }
+  Tensor& new_flat(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, FloatType::f32)); }
 
   template <typename T, typename... Arguments>
   void add(Arguments&&... arguments) {

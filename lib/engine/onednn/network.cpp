@@ -34,7 +34,7 @@ void Network::plan() {
     op->plan_forward(planner_);
     planner_.advance();
   }
-  logits_gradient_ = &planner_.tensor(logits_->shape, Layout::flat, ElementType::f32);
+  logits_gradient_ = &planner_.tensor(logits_->shape, Layout::flat, FloatType::f32);
   planner_.use(*logits_);
   planner_.use(*logits_gradient_);
   planner_.add_gradient(*logits_, *logits_gradient_);

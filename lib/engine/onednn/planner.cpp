@@ -20,7 +20,7 @@ dnnl::memory::format_tag tag(Layout layout, int block) {
 }  // namespace
 
 View Tensor::view(int first_channel) const {
-  const std::int64_t element_bytes = type == ElementType::bf16 ? 2 : 4;
+  const auto element_bytes = static_cast<std::int64_t>(bytes_of(type));
   View result;
   if (layout == Layout::blocked) {
     result.pixel_stride = block;
@@ -35,13 +35,13 @@ View Tensor::view(int first_channel) const {
   return result;
 }
 
-Tensor& Planner::tensor(const TensorShape& shape, Layout layout, ElementType type) {
+Tensor& Planner::tensor(const TensorShape& shape, Layout layout, FloatType type) {
   Tensor& added = tensors_.emplace_back();
   added.shape = shape;
   added.layout = layout;
   added.type = type;
   added.block = device_.block;
-  const auto data_type = type == ElementType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+  const auto data_type = type == FloatType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
   if (layout == Layout::flat) {
     added.desc = {{shape.images, shape.channels}, data_type, dnnl::memory::format_tag::nc};
   } else {

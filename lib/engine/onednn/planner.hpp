@@ -28,7 +28,7 @@ struct Tensor {
   TensorShape shape;
   Layout layout = Layout::blocked;
   dnnl::memory::desc desc;
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   std::size_t bytes = 0;  // including what spaces it from the next tensor in the arena
   int block = 8;          // channels per block
 
@@ -58,10 +58,10 @@ class Planner {
   // `device` must outlive the planner.
   explicit Planner(const Device& device) : device_(device) {}
 
-  Tensor& tensor(const TensorShape& shape, Layout layout, ElementType type);
+  Tensor& tensor(const TensorShape& shape, Layout layout, FloatType type);
   // Creates an activation: a tensor of the device's layout and type, or of another type.
   Tensor& tensor(const TensorShape& shape) { return tensor(shape, device_.type); }
-  Tensor& tensor(const TensorShape& shape, ElementType type) { return tensor(shape, device_.layout, type); }
+  Tensor& tensor(const TensorShape& shape, FloatType type) { return tensor(shape, device_.layout, type); }
   // Creates a tensor of `count` bytes without shape and layout.
   Tensor& bytes(std::size_t count);
   // Changes the size of a tensor that is not placed yet.

@@ -75,7 +75,7 @@ void upload_images(const Batch& batch, Tensor& input) {
 }  // namespace
 
 void upload(const Batch& batch, Tensor& input) {
-  input.type == ElementType::bf16 ? upload_images<std::uint16_t>(batch, input) : upload_images<float>(batch, input);
+  input.type == FloatType::bf16 ? upload_images<std::uint16_t>(batch, input) : upload_images<float>(batch, input);
 }
 
 }  // namespace chexbench::engine::onednn

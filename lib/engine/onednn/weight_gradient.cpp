@@ -61,7 +61,7 @@ bool WeightGradient::is_product(const model::Layer& layer) const {
 
 bool WeightGradient::is_in_parts(const model::Layer& layer) const {
   const int threads = parallel_threads();
-  return device_.type == ElementType::bf16 && source_.layout == Layout::blocked && layer.kernel > 1 &&
+  return device_.type == FloatType::bf16 && source_.layout == Layout::blocked && layer.kernel > 1 &&
          layer.groups == 1 && !layer.bias && threads > 1 && source_.shape.images >= threads;
 }
 

@@ -14,7 +14,16 @@ using spec::OpSpec;
 using spec::TrialSpec;
 using Ops = std::vector<OpSpec>;
 
-Ops::iterator find(Ops& ops, const char* name) { return std::ranges::find(ops, name, &OpSpec::op); }
+bool shards(const OpSpec& op) { return op.rule().shards; }
+bool shuffles(const OpSpec& op) { return op.rule().shuffles; }
+bool repeats(const OpSpec& op) { return op.rule().repeats; }
+bool runs_ahead(const OpSpec& op) { return op.rule().runs_ahead; }
+bool caches(const OpSpec& op) { return op.rule().caches; }
+bool only_decodes(const OpSpec& op) { return op.rule().decodes() && !op.rule().batches(); }
+bool only_batches(const OpSpec& op) { return op.rule().batches() && !op.rule().decodes(); }
+bool has_workers(const OpSpec& op) { return op.rule().batches() && op.rule().in == spec::ElementKind::file; }
+bool reads_one_by_one(const OpSpec& op) { return op.rule().reads() && op.rule().at_once.empty(); }
+bool reads_in_turns(const OpSpec& op) { return op.rule().reads() && !op.rule().at_once.empty(); }
 
 OpSpec with(const char* op, const char* parameter, spec::ParameterValue value) {
   OpSpec made = spec::default_op(op);
@@ -24,7 +33,7 @@ OpSpec with(const char* op, const char* parameter, spec::ParameterValue value) {
 
 void shard_first(TrialSpec& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
-  const auto shard = find(ops, "shard");
+  const auto shard = std::ranges::find_if(ops, shards);
   if (place.ranks == 1 || shard == ops.end()) return;
   if (shard > ops.begin() + 1) std::rotate(ops.begin() + 1, shard, shard + 1);
 }
@@ -33,8 +42,8 @@ void shard_first(TrialSpec& trial, const EditPlace& place) {
 // batch, and both become one op.
 void decode_into_batches(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
-  const auto batch = find(ops, "batch");
-  const auto map = find(ops, "map");
+  const auto batch = std::ranges::find_if(ops, only_batches);
+  const auto map = std::ranges::find_if(ops, only_decodes);
   if (batch == ops.end() || map == ops.end()) return;
   OpSpec both = with("map_and_batch", "delay_s", map->parameters.at("delay_s"));
   std::rotate(map, map + 1, batch);  // the map comes just before the batch
@@ -43,43 +52,43 @@ void decode_into_batches(TrialSpec& trial, const EditPlace&) {
 }
 
 void decode_in_parallel(TrialSpec& trial, const EditPlace& place) {
-  const auto map = find(trial.pipeline.ops, "map");
-  if (map == trial.pipeline.ops.end()) return;
+  const auto map = std::ranges::find_if(trial.pipeline.ops, only_decodes);
+  if (map == trial.pipeline.ops.end() || map->rule().at_once.empty()) return;
   const std::int64_t enough = std::int64_t{2} * place.cores_per_rank;
-  if (map->integer_or("parallel_calls", enough) >= enough) return;
-  map->parameters["parallel_calls"] = enough;
+  const std::string& at_once = map->rule().at_once;
+  if (map->integer_or(at_once, enough) >= enough) return;
+  map->parameters[at_once] = enough;
 }
 
 void decode_ahead(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
-  if (ops.back().op != "prefetch") ops.push_back(with("prefetch", "buffer", "auto"));
+  if (!runs_ahead(ops.back())) ops.push_back(with("prefetch", "buffer", "auto"));
 }
 
 void prefetch_few_batches(TrialSpec& trial, const EditPlace&) {
   OpSpec& last = trial.pipeline.ops.back();
-  if (last.op == "prefetch") last.parameters["buffer"] = "auto";
+  if (runs_ahead(last)) last.parameters["buffer"] = "auto";
 }
 
 void shuffle_records(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const std::size_t decoding = decoding_op(trial.pipeline);
-  const auto shuffle = std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(decoding), ops.end(),
-                                    [](const OpSpec& op) { return op.op == "shuffle"; });
+  const auto shuffle = std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(decoding), ops.end(), shuffles);
   if (shuffle != ops.end()) std::rotate(ops.begin() + static_cast<std::ptrdiff_t>(decoding), shuffle, shuffle + 1);
 }
 
 void read_in_turns(TrialSpec& trial, const EditPlace&) {
-  const auto read = find(trial.pipeline.ops, "read");
+  const auto read = std::ranges::find_if(trial.pipeline.ops, reads_one_by_one);
   if (read != trial.pipeline.ops.end()) *read = with("interleave", "delay_s", read->parameters.at("delay_s"));
 }
 
 void replace_workers(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
-  const auto workers = find(ops, "worker_batches");
+  const auto workers = std::ranges::find_if(ops, has_workers);
   if (workers == ops.end()) return;
   *workers = with("map_and_batch", "delay_s", workers->parameters.at("delay_s"));
   auto decoding = ops.insert(workers, spec::default_op("interleave"));
-  const auto repeat = std::find_if(decoding, ops.end(), [](const OpSpec& op) { return op.op == "repeat"; });
+  const auto repeat = std::find_if(decoding, ops.end(), repeats);
   if (repeat != ops.end())
     std::rotate(decoding, repeat, repeat + 1);  // batches need not be drained at the end of an epoch
 }
@@ -88,12 +97,13 @@ void replace_workers(TrialSpec& trial, const EditPlace&) {
 // only: a PNG is a file of its own, which the op that decodes reads.
 void read_more_at_once(TrialSpec& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
-  const auto interleave = find(trial.pipeline.ops, "interleave");
+  const auto interleave = std::ranges::find_if(trial.pipeline.ops, reads_in_turns);
   if (interleave == trial.pipeline.ops.end() || !spec::reads_shards(trial.data.format)) return;
-  if (interleave->holds_text("cycle_length")) return;  // auto finds it
+  const std::string& at_once = interleave->rule().at_once;
+  if (interleave->holds_text(at_once)) return;  // auto finds it
   const auto files = static_cast<std::int64_t>(place.files) / place.ranks;
-  const std::int64_t now = interleave->integer("cycle_length");
-  interleave->parameters["cycle_length"] = std::max(now, std::min({2 * now, files, kMost}));
+  const std::int64_t now = interleave->integer(at_once);
+  interleave->parameters[at_once] = std::max(now, std::min({2 * now, files, kMost}));
 }
 
 std::uint64_t images_of_a_rank(const EditPlace& place) {
@@ -104,25 +114,23 @@ std::uint64_t images_of_a_rank(const EditPlace& place) {
 // Decoding comes as early as possible, followed by the cache, and then by the ops that determine order and epochs.
 void cache_decoded(TrialSpec& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
-  if (find(ops, "cache") != ops.end() || find(ops, "worker_batches") != ops.end()) return;
+  if (std::ranges::any_of(ops, caches) || std::ranges::any_of(ops, has_workers)) return;
   if (place.images == 0 || images_of_a_rank(place) * image_bytes(trial) > place.cache_bytes) return;
   const auto decoding = ops.begin() + static_cast<std::ptrdiff_t>(decoding_op(trial.pipeline));
-  const auto is_kept_in_front = [](const OpSpec& op) {
-    return op.op != "shuffle" && op.op != "repeat" && op.op != "prefetch";
-  };
+  const auto is_kept_in_front = [](const OpSpec& op) { return !shuffles(op) && !repeats(op) && !runs_ahead(op); };
   Ops made;
   std::copy_if(ops.begin(), decoding, std::back_inserter(made), is_kept_in_front);
-  made.push_back(decoding->op == "map" ? *decoding : with("map", "delay_s", decoding->parameters.at("delay_s")));
-  if (decoding->op != "map") made.back().parameters["parallel_calls"] = std::int64_t{2} * place.cores_per_rank;
-  std::copy_if(decoding, ops.end(), std::back_inserter(made), [](const OpSpec& op) { return op.op == "shard"; });
+  made.push_back(only_decodes(*decoding) ? *decoding : with("map", "delay_s", decoding->parameters.at("delay_s")));
+  if (!only_decodes(*decoding)) made.back().parameters["parallel_calls"] = std::int64_t{2} * place.cores_per_rank;
+  std::copy_if(decoding, ops.end(), std::back_inserter(made), shards);
   made.push_back(spec::default_op("cache"));
-  for (const char* name : {"shuffle", "repeat"}) {
-    const auto last = std::find_if(ops.rbegin(), ops.rend(), [&](const OpSpec& op) { return op.op == name; });
+  for (const auto orders : {shuffles, repeats}) {
+    const auto last = std::find_if(ops.rbegin(), ops.rend(), orders);
     if (last != ops.rend()) made.push_back(*last);
   }
-  const auto batch = find(ops, "batch");
+  const auto batch = std::ranges::find_if(ops, only_batches);
   made.push_back(batch != ops.end() ? *batch : spec::default_op("batch"));
-  if (ops.back().op == "prefetch") made.push_back(ops.back());
+  if (runs_ahead(ops.back())) made.push_back(ops.back());
   ops = std::move(made);
   const int images_per_step = trial.training.batch_size * trial.training.accumulate_steps;
   const std::uint64_t steps = images_of_a_rank(place) / static_cast<std::uint64_t>(images_per_step) + 1;

@@ -16,21 +16,14 @@ using spec::PipelineSpec;
 // One thread copies decoded images at about this rate, which is below what DRAM gives one core of current servers.
 constexpr double kCopyBytesPerS = 4e9;
 
-bool decodes(const OpSpec& op) { return op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches"; }
-
 // Returns how many threads of a rank decode at once; 0 if the thread that asks for the images decodes them.
 int decoding_threads(const OpSpec& op, int cores) {
-  if (op.op == "map") {
-    const auto calls = static_cast<int>(op.integer_or("parallel_calls", cores));
-    return calls > 1 ? std::min(calls, cores) : 0;
-  }
-  if (op.op == "worker_batches" && !op.holds_text("num_workers"))
-    return std::min(static_cast<int>(op.integer("num_workers")), cores);
-  return cores;
+  const std::string& at_once = op.rule().at_once;
+  if (at_once.empty()) return cores;
+  const auto calls = static_cast<int>(op.integer_or(at_once, cores));
+  const bool has_threads = calls > 1 || op.rule().batches();  // those of a single worker make whole batches
+  return has_threads ? std::min(calls, cores) : 0;
 }
-
-bool is(const OpSpec& op, const char* name) { return op.op == name; }
-bool is_reader(const std::string& op) { return op == "read" || op == "interleave"; }
 
 // Seconds per image, by the threads that spend them.
 struct Pace {
@@ -72,15 +65,16 @@ class Walk {
   }
 
   void pass(const OpSpec& op, bool decoded) {
-    if (is(op, "batch")) {
+    const spec::OpRule& rule = op.rule();
+    if (rule.batches()) {
       work(costs_.batch_s > 0 ? costs_.batch_s : costs_.copy_s);
-    } else if (is(op, "shuffle")) {
+    } else if (rule.shuffles) {
       work(costs_.order_s);
-    } else if (is(op, "prefetch")) {
+    } else if (rule.runs_ahead) {
       hand_over();
-    } else if (is_reader(op.op)) {
+    } else if (rule.reads()) {
       read(op);
-    } else if (is(op, "cache") && decoded) {
+    } else if (rule.caches && decoded) {
       thread_s_ = 0;
       pace_ = {};  // the ops before the cache have nothing to do
       work(costs_.copy_s);
@@ -88,8 +82,9 @@ class Walk {
   }
 
   void read(const OpSpec& op) {
-    const double files_at_once = is(op, "interleave") ? static_cast<double>(op.integer_or("cycle_length", 10)) : 1;
-    const bool apart = is(op, "interleave") && op.boolean("parallel");
+    const std::string& at_once = op.rule().at_once;
+    const double files_at_once = at_once.empty() ? 1 : static_cast<double>(op.integer_or(at_once, 10));
+    const bool apart = op.flag("parallel") == true;
     pace_.processor_s += amplification_ * costs_.stream_cpu_s;
     if (apart) {
       pace_.ahead_s = std::max(pace_.ahead_s, amplification_ * costs_.stream_s / files_at_once);
@@ -120,7 +115,7 @@ class Walk {
 }  // namespace
 
 std::size_t decoding_op(const PipelineSpec& pipeline) {
-  const auto found = std::ranges::find_if(pipeline.ops, decodes);
+  const auto found = std::ranges::find_if(pipeline.ops, [](const OpSpec& op) { return op.rule().decodes(); });
   if (found == pipeline.ops.end()) throw std::logic_error("pipeline: no op decodes");
   return static_cast<std::size_t>(found - pipeline.ops.begin());
 }
@@ -134,9 +129,7 @@ std::size_t image_bytes(const spec::TrialSpec& trial) {
 }
 
 double predicted_amplification(const PipelineSpec& pipeline, int ranks) {
-  const auto shard = std::ranges::find(pipeline.ops, "shard", &OpSpec::op);
-  const auto place = static_cast<std::size_t>(shard - pipeline.ops.begin());
-  return shard != pipeline.ops.end() && place > decoding_op(pipeline) ? ranks : 1;
+  return spec::decodes_before_shard(pipeline) ? ranks : 1;
 }
 
 InputCosts measured_costs(const results::TrialResult& trial) {
@@ -150,7 +143,8 @@ InputCosts measured_costs(const results::TrialResult& trial) {
       wait_s += step.timings.wait_s;
     }
     for (const measure::OpCounters& op : repeat.ops) {
-      if (is_reader(op.op)) {
+      const spec::OpRule& rule = spec::rule_or_none(op.op);
+      if (rule.reads()) {
         costs.stream_s += op.busy_wall_s;
         costs.stream_cpu_s += op.busy_cpu_s;
         continue;
@@ -160,7 +154,7 @@ InputCosts measured_costs(const results::TrialResult& trial) {
       if (timed_s > 0) {
         costs.decode_s += std::max(op.busy_wall_s, timed_s) - op.read_s - op.parse_s;
       } else {
-        (op.op == "batch" ? costs.batch_s : costs.order_s) += op.busy_wall_s;
+        (rule.batches() ? costs.batch_s : costs.order_s) += op.busy_wall_s;
       }
     }
   }

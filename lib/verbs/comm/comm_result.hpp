@@ -49,7 +49,7 @@ struct CommResult {
   std::string date_utc;
   std::string library;  // "MPICH 4.0.2", "NCCL"
   std::string memory;   // "host", "GPU"
-  std::string dtype;    // "f32", "f16"
+  std::string dtype;    // "f32", "fp16"
   spec::UpdateScheme update = spec::UpdateScheme::all_reduce;
   int hosts = 1;
   std::vector<CommRow> rows;

@@ -28,8 +28,6 @@ constexpr double kRepeatS = 0.02;  // length of a repeat: long compared with the
 constexpr int kMostIterations = 1000;
 constexpr int kTrialIterations = 3;  // before a size is timed: they warm the caches and show how long one takes
 
-std::size_t value_bytes(GradientType type) { return type == GradientType::f32 ? 4 : 2; }
-
 // Returns a value that rank `rank` contributes. Values are small whole numbers, so that sums are exact.
 float value_of(int rank, std::size_t index) { return static_cast<float>(rank + 1 + static_cast<int>(index % 7)); }
 
@@ -58,7 +56,7 @@ class Sweep {
       : members_(members), reducer_(reducer), memory_(memory), repeats_(repeats) {}
 
   CommRow measure(std::uint64_t bytes) {
-    const std::size_t values = bytes / value_bytes(memory_.type());
+    const std::size_t values = bytes / bytes_of(memory_.type());
     check_mean(values);
     CommRow row{.ranks = members_.world(), .bytes = bytes, .repeats = repeats_};
     row.iterations = iterations(time_s(values, kTrialIterations));
@@ -81,7 +79,7 @@ class Sweep {
     memory_.write(numbers);
     average(values);
     memory_.read(numbers);
-    const double allowed = memory_.type() == GradientType::f32 ? 1e-6 : 2e-3;
+    const double allowed = memory_.type() == FloatType::f32 ? 1e-6 : 2e-3;
     for (std::size_t i = 0; i < values; ++i) {
       const double expected = mean_of(members_.world(), i);
       if (std::abs(numbers[i] - expected) <= allowed * expected) continue;
@@ -144,7 +142,7 @@ void check_comm_options(const CommOptions& options, int world) {
     throw SpecError(
         "comm: a world of one rank has nothing to communicate with; start several: `mpirun -np 2 chexbench comm`");
   }
-  const std::size_t value = value_bytes(options.type);
+  const std::size_t value = bytes_of(options.type);
   if (options.min_bytes == 0 || options.min_bytes % value != 0 || options.max_bytes % value != 0) {
     throw SpecError(fmt::format("--min-bytes and --max-bytes: must be multiples of {}, the bytes of a value", value));
   }
@@ -161,13 +159,13 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
   comm::Communicator& all = world.communicator();
   check_comm_options(options, all.world());
   const std::optional<int> gpu = choose_gpu(world, options);
-  if (!gpu && options.type != GradientType::f32) {
-    throw DeviceError("--dtype f16: gradients in host memory are always f32, and CUDA does not show every rank a GPU");
+  if (!gpu && options.type != FloatType::f32) {
+    throw DeviceError("--dtype fp16: gradients in host memory are always f32, and CUDA does not show every rank a GPU");
   }
   CommResult result{.date_utc = measure::utc_now(),
                     .library = world.library(),
                     .memory = gpu ? "GPU" : "host",
-                    .dtype = options.type == GradientType::f32 ? "f32" : "f16",
+                    .dtype = spec::to_string(options.type),
                     .update = options.comm.update,
                     .hosts = count_hosts(world)};
   const auto memory =
@@ -195,7 +193,7 @@ namespace {
 class HostMemory final : public GradientMemory {
  public:
   explicit HostMemory(std::size_t bytes) : values_(bytes / sizeof(float)) {}
-  GradientType type() const override { return GradientType::f32; }
+  FloatType type() const override { return FloatType::f32; }
   BucketSpan bucket(std::size_t values) override { return {.data = values_.data(), .count = values}; }
   ReadyEvent written() override { return nullptr; }
   void write(std::span<const float> values) override { std::ranges::copy(values, values_.begin()); }
@@ -207,26 +205,26 @@ class HostMemory final : public GradientMemory {
 
 class GpuMemory final : public GradientMemory {
  public:
-  GpuMemory(std::size_t bytes, GradientType type, int gpu)
+  GpuMemory(std::size_t bytes, FloatType type, int gpu)
       : type_(type), copies_(comm::make_device_copies(gpu)), data_(copies_->device_buffer(bytes)) {}
-  GradientType type() const override { return type_; }
+  FloatType type() const override { return type_; }
   BucketSpan bucket(std::size_t values) override { return {.data = data_, .count = values, .type = type_}; }
   ReadyEvent written() override { return copies_->copied(); }
   void write(std::span<const float> values) override {
-    if (type_ == GradientType::f32) return copies_->to_device(std::as_bytes(values), data_);
+    if (type_ == FloatType::f32) return copies_->to_device(std::as_bytes(values), data_);
     std::vector<Half> halves(values.size());
     narrow(values, std::span(halves));
     copies_->to_device(std::as_bytes(std::span(halves)), data_);
   }
   void read(std::span<float> values) override {
-    if (type_ == GradientType::f32) return copies_->to_host(data_, std::as_writable_bytes(values));
+    if (type_ == FloatType::f32) return copies_->to_host(data_, std::as_writable_bytes(values));
     std::vector<Half> halves(values.size());
     copies_->to_host(data_, std::as_writable_bytes(std::span(halves)));
     widen(std::span<const Half>(halves), values);
   }
 
  private:
-  const GradientType type_;
+  const FloatType type_;
   const std::unique_ptr<comm::DeviceCopies> copies_;
   void* const data_;
 };
@@ -235,7 +233,7 @@ class GpuMemory final : public GradientMemory {
 
 std::unique_ptr<GradientMemory> make_host_memory(std::size_t bytes) { return std::make_unique<HostMemory>(bytes); }
 
-std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, GradientType type, int gpu) {
+std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, FloatType type, int gpu) {
   return std::make_unique<GpuMemory>(bytes, type, gpu);
 }
 

@@ -19,8 +19,8 @@ enum class CommMemory { automatic, host, device };
 struct CommOptions {
   std::uint64_t min_bytes = 8;
   std::uint64_t max_bytes = 128u << 20;
-  std::vector<int> ranks;                 // numbers of ranks to measure, each at least 2; empty: 2, 4, 8, ... and all
-  GradientType type = GradientType::f32;  // f16 works only in device memory
+  std::vector<int> ranks;           // numbers of ranks to measure, each at least 2; empty: 2, 4, 8, ... and all
+  FloatType type = FloatType::f32;  // fp16 works only in device memory
   CommMemory memory = CommMemory::automatic;
   spec::CommSpec comm;  // the scheme (update, servers, ranks_per_group), the backend for device memory, a shaped link
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
@@ -32,7 +32,7 @@ struct CommOptions {
 // the rows of the groups that it is in, so rank 0 gets all of them. Collective over the world.
 // @throws SpecError as check_comm_options(), or if options.comm asks for more servers than there are ranks
 // @throws DeviceError if an average is wrong, a rank is lost, a GPU is missing or shared without allow_shared_gpu, or
-// f16 is asked for in host memory, whose gradients are f32
+// fp16 is asked for in host memory, whose gradients are f32
 // @throws InterruptedError if a signal arrives
 CommResult measure_comm(comm::World& world, const CommOptions& options);
 
@@ -48,7 +48,7 @@ void check_comm_options(const CommOptions& options, int world);
 class GradientMemory {
  public:
   virtual ~GradientMemory() = default;
-  virtual GradientType type() const = 0;
+  virtual FloatType type() const = 0;
   // Returns the first `values` values as a span that a reducer takes. The memory stays owned by this object.
   virtual BucketSpan bucket(std::size_t values) = 0;
   // Returns the event that a reducer must wait for before it uses the values of the last write(); null in host memory.
@@ -60,8 +60,8 @@ class GradientMemory {
 
 // Allocates `bytes` bytes of f32 in host memory.
 std::unique_ptr<GradientMemory> make_host_memory(std::size_t bytes);
-// Allocates `bytes` bytes of f32 or f16 on the GPU with CUDA's index `gpu` in this process.
+// Allocates `bytes` bytes of f32 or fp16 on the GPU with CUDA's index `gpu` in this process.
 // @throws DeviceError if this build or this machine has no CUDA, CUDA has no such GPU, or it has too little memory
-std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, GradientType type, int gpu);
+std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, FloatType type, int gpu);
 
 }  // namespace chexbench::verbs

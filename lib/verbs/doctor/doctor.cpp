@@ -18,9 +18,9 @@
 namespace chexbench::verbs {
 namespace {
 
-std::vector<measure::RankPlace> find_rank_places(comm::World& world) {
+std::vector<measure::BoundRank> find_rank_places(comm::World& world) {
   const std::vector<bench::RankCores> ranks = bench::gather_rank_cores(world);
-  std::vector<measure::RankPlace> places;
+  std::vector<measure::BoundRank> places;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const bench::CoreShare share =
         bench::share_cores(bench::host_cores_of(ranks, rank), {}, static_cast<int>(ranks.size()));
@@ -30,15 +30,15 @@ std::vector<measure::RankPlace> find_rank_places(comm::World& world) {
   return places;
 }
 
-std::vector<measure::Setting> find_settings() {
-  std::vector<measure::Setting> settings;
+std::vector<measure::EnvironmentSetting> find_settings() {
+  std::vector<measure::EnvironmentSetting> settings;
   for (const std::string& name : measure::threading_variables()) {
     if (const char* const value = std::getenv(name.c_str())) settings.push_back({name, value});
   }
   return settings;
 }
 
-measure::Surroundings look_around(const DoctorRequest& request, std::vector<measure::RankPlace> ranks,
+measure::Surroundings look_around(const DoctorRequest& request, std::vector<measure::BoundRank> ranks,
                                   const std::string& mpi) {
   measure::Surroundings around{.cpu = measure::probe_cpu_layout(request.roots),
                                .cgroup = measure::probe_cgroup_limits(request.roots),
@@ -58,7 +58,7 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
 }  // namespace
 
 Doctor examine(const DoctorRequest& request, comm::World& world) {
-  std::vector<measure::RankPlace> ranks = find_rank_places(world);
+  std::vector<measure::BoundRank> ranks = find_rank_places(world);
   if (world.communicator().rank() != 0) return {};
   Doctor doctor;
   doctor.surroundings = look_around(request, std::move(ranks), world.library());
@@ -127,9 +127,9 @@ std::string shared_line(const measure::SharedMemory& shared) {
                      shared.problem.empty() ? "" : ", cannot be written to: " + shared.problem);
 }
 
-std::string threading_line(const std::vector<measure::Setting>& threading) {
+std::string threading_line(const std::vector<measure::EnvironmentSetting>& threading) {
   std::vector<std::string> parts;
-  for (const measure::Setting& setting : threading) parts.push_back(setting.name + "=" + setting.value);
+  for (const measure::EnvironmentSetting& setting : threading) parts.push_back(setting.name + "=" + setting.value);
   return parts.empty() ? "" : fmt::format("threads: {}\n", fmt::join(parts, ", "));
 }
 
@@ -170,13 +170,13 @@ std::string data_lines(const measure::DataPlace& data) {
 
 std::string rank_lines(const measure::Surroundings& around) {
   if (around.ranks.size() == 1) {
-    const measure::RankPlace& rank = around.ranks.front();
+    const measure::BoundRank& rank = around.ranks.front();
     return fmt::format("one rank: cores {}, MPI {}\n", cpu_list_text(rank.cores), around.mpi);
   }
   report::TextTable table{
       .header = {"rank", "host", "bound to cores", "cores_per_rank"}, .rows = {}, .left_columns = 3};
   for (std::size_t r = 0; r < around.ranks.size(); ++r) {
-    const measure::RankPlace& rank = around.ranks[r];
+    const measure::BoundRank& rank = around.ranks[r];
     table.rows.push_back(
         {std::to_string(r), rank.host, cpu_list_text(rank.cores), std::to_string(rank.cores_per_rank)});
   }

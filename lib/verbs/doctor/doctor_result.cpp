@@ -117,9 +117,9 @@ Json store_to_json(const StoreProbe& store) {
           {"read_s", store.read_s}};
 }
 
-Json ranks_to_json(const std::vector<measure::RankPlace>& ranks) {
+Json ranks_to_json(const std::vector<measure::BoundRank>& ranks) {
   Json list = Json::array();
-  for (const measure::RankPlace& rank : ranks)
+  for (const measure::BoundRank& rank : ranks)
     list.push_back({{"host", rank.host}, {"cores", rank.cores}, {"cores_per_rank", rank.cores_per_rank}});
   return list;
 }
@@ -132,7 +132,7 @@ void add_surroundings(Json& object, const measure::Surroundings& around) {
   object["mpi"] = around.mpi;
   object["ranks"] = ranks_to_json(around.ranks);
   object["threading"] = Json::object();
-  for (const measure::Setting& setting : around.threading) object["threading"][setting.name] = setting.value;
+  for (const measure::EnvironmentSetting& setting : around.threading) object["threading"][setting.name] = setting.value;
   object["data"] = around.data ? data_to_json(*around.data) : Json();
 }
 

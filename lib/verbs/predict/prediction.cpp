@@ -75,7 +75,7 @@ bool buckets_known(const Training& training, int ranks) {
   if (ranks == 1 || !network.known_min_bytes || !network.known_max_bytes) return true;
   const engine::StepPlan plan = plan_step(training, ranks);
   return std::ranges::all_of(plan.buckets, [&](const engine::PlannedBucket& bucket) {
-    const std::uint64_t bytes = bucket.elements * spec::gradient_bytes(network.comm.gradient_dtype);
+    const std::uint64_t bytes = bucket.elements * bytes_of(network.comm.gradient_dtype);
     return *network.known_min_bytes <= bytes && bytes <= *network.known_max_bytes;
   });
 }

@@ -140,7 +140,7 @@ InputSide input_of(const PredictionRequest& request, const Arm& arm) {
     input.images_per_s_per_rank = *input.images_per_s_per_core * *input.cores_per_rank;
   } else {
     input.images_per_s_per_rank = request.input_images_per_s;
-    input.every_rank_decodes_all = request.input_images_per_s && decodes_before_shard(arm.spec.pipeline);
+    input.every_rank_decodes_all = request.input_images_per_s && spec::decodes_before_shard(arm.spec.pipeline);
   }
   input.storage_bytes_per_s = request.storage_bytes_per_s;
   if (request.storage_bytes_per_s && !input.bytes_per_image) {
@@ -254,15 +254,6 @@ results::Grade grade_of_input(const std::vector<const results::TrialResult*>& tr
 
 }  // namespace
 
-bool decodes_before_shard(const spec::PipelineSpec& pipeline) {
-  bool decoded = false;
-  for (const spec::OpSpec& op : pipeline.ops) {
-    if (op.op == "shard") return decoded;
-    decoded = decoded || op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches";
-  }
-  return false;
-}
-
 InputSide measured_input(const std::vector<const results::TrialResult*>& trials) {
   InputSide input;
   int most = 0;
@@ -273,7 +264,7 @@ InputSide measured_input(const std::vector<const results::TrialResult*>& trials)
                    .max = std::max(most, trial->ranks)};
     if (trial->ranks < most) continue;
     most = trial->ranks;
-    input.every_rank_decodes_all = decodes_before_shard(trial->spec.pipeline);
+    input.every_rank_decodes_all = spec::decodes_before_shard(trial->spec.pipeline);
     input.images_per_s_per_core = *figures.images_per_s_per_core * (input.every_rank_decodes_all ? most : 1);
     input.measured_cores_per_rank = trial->cores_per_rank;
     double bytes = 0;

@@ -36,9 +36,6 @@ struct PredictionRequest {
   double efficiency = 0.95;         // for for_ranks; above 0, at most 1
 };
 
-// Returns whether the pipeline shards after the op that decodes, so that each rank decodes all images.
-bool decodes_before_shard(const spec::PipelineSpec& pipeline);
-
 // Returns what feeds a rank, from trials of one arm with engine none, of which there must be at least one. The trial
 // with the most ranks determines the rate of a core, because it contains what ranks of one host do to each other.
 // @throws DataError if in every trial the ranks shared cores, so that the rate of a core is unknown

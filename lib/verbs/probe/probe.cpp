@@ -66,7 +66,7 @@ WorkShares work_shares(const results::TrialResult& trial) {
   double all_s = 0;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {
     for (const measure::OpCounters& op : repeat->ops) {
-      const bool reads = op.op == "read" || op.op == "interleave";
+      const bool reads = spec::rule_or_none(op.op).reads();
       const double parts_s = op.read_s + op.parse_s + op.decode_s + op.resize_s;
       const double op_s = std::max(op.busy_wall_s, parts_s);
       work.read += reads ? op_s : op.read_s + op.parse_s;
@@ -245,8 +245,7 @@ class Prober {
     decoded *= static_cast<double>(measure.warmup_steps + measure.steps) / measure.steps;
     const auto bad = static_cast<double>(result.bad_records);
     if (bad > 0) result.bad_share = bad / (bad + decoded);
-    const bool waits_for_files =
-        figures.wait_part == "read" || figures.wait_op == "interleave" || figures.wait_op == "read";
+    const bool waits_for_files = figures.wait_part == "read" || spec::rule_or_none(figures.wait_op).reads();
     if (result.cores_busy_share + figures.cpu_wait_share.value_or(0) < analysis::kFullCores)
       result.holdup = waits_for_files ? Holdup::read : Holdup::op;
     result.cpu_limit = analysis::limit_text(trial);

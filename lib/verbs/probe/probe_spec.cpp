@@ -42,7 +42,7 @@ spec::TrialSpec base_trial(const dataset::IndexReport& index, const spec::DataSp
   trial.pipeline = spec::preset("best");
   trial.pipeline.name = "probe";
   for (spec::OpSpec& op : trial.pipeline.ops) {
-    if (op.op == "shuffle" && !op.holds_text("buffer")) op.parameters["buffer"] = kShuffledRecords;
+    if (op.rule().shuffles && !op.holds_text("buffer")) op.parameters["buffer"] = kShuffledRecords;
   }
   trial.engine = "none";
   trial.measure = first_look_measure();

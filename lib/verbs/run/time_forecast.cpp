@@ -36,8 +36,8 @@ double images_before_first_batch(const spec::PipelineSpec& pipeline, std::size_t
   bool repeated = false;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
     const spec::OpSpec& op = pipeline.ops[i];
-    repeated = repeated || op.op == "repeat";
-    if (i <= decoding || op.op != "shuffle") continue;
+    repeated = repeated || op.rule().repeats;
+    if (i <= decoding || !op.rule().shuffles) continue;
     const double buffer = op.holds_text("buffer") ? all : static_cast<double>(op.integer("buffer"));
     sum += repeated ? buffer : std::min(buffer, all);
   }
@@ -157,7 +157,7 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
   } else if (tried.trained_images_per_s_per_core) {  // on the cores that also make the batches
     const double trained_s = batches * spec.training.batch_size / (cores * *tried.trained_images_per_s_per_core);
     forecast.repeat_s += trained_s * (1 + bench::validation_share(spec.training));
-  } else if (!engine::drops_batches(spec.engine)) {
+  } else if (spec::has_engine(spec)) {
     forecast.unknown = fmt::format("what engine {} computes", spec.engine);
   }
   forecast.repeat_s *= slowdown_of(trial, host, share);

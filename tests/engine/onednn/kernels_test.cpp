@@ -22,7 +22,7 @@ constexpr Clamp kRelu{0.0f, std::numeric_limits<float>::infinity()};
 // doubles.
 class Values {
  public:
-  Values(ElementType type, int block, Layout layout, std::uint64_t seed, int pixels = kPixels)
+  Values(FloatType type, int block, Layout layout, std::uint64_t seed, int pixels = kPixels)
       : type_(type), block_(block), layout_(layout), pixels_(pixels), memory_(64 + bytes()) {
     RandomStream stream(seed);
     for (int i = 0; i < kImages * 2 * pixels * block; ++i) set(i, 2.0 * stream.uniform() - 1.0);
@@ -45,13 +45,13 @@ class Values {
   }
   std::size_t bytes() const { return static_cast<std::size_t>(kImages * 2 * pixels_ * block_) * 4; }
   double get(int i) {
-    if (type_ == ElementType::f32) return static_cast<double>(reinterpret_cast<float*>(view().data)[i]);
+    if (type_ == FloatType::f32) return static_cast<double>(reinterpret_cast<float*>(view().data)[i]);
     const std::uint32_t bits = reinterpret_cast<std::uint16_t*>(view().data)[i];
     return static_cast<double>(std::bit_cast<float>(bits << 16));
   }
   void set(int i, double value) {
     const auto single = static_cast<float>(value);
-    if (type_ == ElementType::f32) {
+    if (type_ == FloatType::f32) {
       reinterpret_cast<float*>(view().data)[i] = single;
     } else {
       reinterpret_cast<std::uint16_t*>(view().data)[i] =
@@ -59,14 +59,14 @@ class Values {
     }
   }
 
-  ElementType type_;
+  FloatType type_;
   int block_;
   Layout layout_;
   int pixels_;
   std::vector<std::byte> memory_;
 };
 
-using Compilation = std::tuple<Isa, ElementType, int, Layout>;
+using Compilation = std::tuple<Isa, FloatType, int, Layout>;
 
 class KernelsTest : public testing::TestWithParam<Compilation> {
  protected:
@@ -75,12 +75,12 @@ class KernelsTest : public testing::TestWithParam<Compilation> {
     if (best_isa(cpu_features()) < isa) GTEST_SKIP() << "this CPU lacks the instruction set";
   }
   Values values(std::uint64_t seed, int pixels = kPixels) const { return {type(), block(), layout(), seed, pixels}; }
-  ElementType type() const { return std::get<1>(GetParam()); }
+  FloatType type() const { return std::get<1>(GetParam()); }
   int block() const { return std::get<2>(GetParam()); }
   Layout layout() const { return std::get<3>(GetParam()); }
   const Kernels& kernels_() const { return kernels(std::get<0>(GetParam()), type(), block()); }
   // The allowed error of a stored value near 1.
-  double tolerance() const { return type() == ElementType::bf16 ? 1e-2 : 2e-6; }
+  double tolerance() const { return type() == FloatType::bf16 ? 1e-2 : 2e-6; }
   // Calls the body for each block, or in NHWC for a tile of both.
   template <typename Body>
   void for_pieces(const Body& body) const {
@@ -238,7 +238,7 @@ TEST_P(KernelsTest, BackwardMasksByTheOutputAndAppliesTheFactors) {
 
 TEST_P(KernelsTest, AccumulatesOverNormsAndFinishesOnce) {
   Values x = values(1), gradient = values(3), dx = values(5);
-  Values total(ElementType::f32, block(), layout(), 6);
+  Values total(FloatType::f32, block(), layout(), 6);
   const auto scale = per_channel(7), shift = per_channel(8), mean = per_channel(9);
   const NormBackward norm{.x = x.view(),
                           .output = {},
@@ -275,7 +275,7 @@ constexpr int kPooled = 3 * 4;
 
 TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
   Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
-  Values winner(ElementType::f32, block(), layout(), 5, kPooled);
+  Values winner(FloatType::f32, block(), layout(), 5, kPooled);
   for_blocks([&](Work work) {
     kernels_().max_pool(x.view(), y.view(), winner.view(), kPool, work);
     kernels_().max_pool_backward(dy.view(), winner.view(), dx.view(), kPool, work);
@@ -301,7 +301,7 @@ TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
 // Windows 1 and 2 of output row 1 contain pixel 3 of input row 2; window 2 reads it after pixels that are numbers.
 TEST_P(KernelsTest, MaxPoolTakesNanForTheLargest) {
   Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
-  Values winner(ElementType::f32, block(), layout(), 5, kPooled);
+  Values winner(FloatType::f32, block(), layout(), 5, kPooled);
   const int place = 2 * kWidth + 3;
   x.set(1, 3, place, kNaN);
   for_blocks([&](Work work) {
@@ -344,7 +344,7 @@ TEST_P(KernelsTest, GlobalAverageAndItsGradient) {
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsTest,
                          testing::Combine(testing::Values(Isa::baseline, Isa::avx2, Isa::avx512),
-                                          testing::Values(ElementType::f32, ElementType::bf16), testing::Values(8, 16),
+                                          testing::Values(FloatType::f32, FloatType::bf16), testing::Values(8, 16),
                                           testing::Values(Layout::blocked, Layout::channels_last)));
 
 }  // namespace

@@ -51,7 +51,7 @@ class OpRig {
 
   Tensor& tensor(const TensorShape& shape) { return tensor(shape, device_.layout); }
   Tensor& tensor(const TensorShape& shape, Layout layout) {
-    const ElementType type = layout == Layout::flat ? ElementType::f32 : device_.type;
+    const FloatType type = layout == Layout::flat ? FloatType::f32 : device_.type;
     return *tensors_.emplace_back(&planner_.tensor(shape, layout, type));
   }
   // Adds a tensor to those whose sum is the gradient of `y`.
@@ -99,7 +99,7 @@ class OpRig {
   void write(Tensor& tensor, const std::vector<float>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t at = element(tensor, i);
-      if (tensor.type == ElementType::f32) {
+      if (tensor.type == FloatType::f32) {
         reinterpret_cast<float*>(tensor.data)[at] = values[i];
       } else {
         reinterpret_cast<std::uint16_t*>(tensor.data)[at] =
@@ -112,7 +112,7 @@ class OpRig {
                    static_cast<std::size_t>(tensor.shape.pixels()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t at = element(tensor, i);
-      values[i] = tensor.type == ElementType::f32
+      values[i] = tensor.type == FloatType::f32
                       ? static_cast<double>(reinterpret_cast<const float*>(tensor.data)[at])
                       : static_cast<double>(std::bit_cast<float>(
                             std::uint32_t{reinterpret_cast<const std::uint16_t*>(tensor.data)[at]} << 16));

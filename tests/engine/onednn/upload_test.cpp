@@ -19,7 +19,7 @@ class UploadTest : public testing::Test {
 
   Device device_ = make_device(spec::Precision::f32);
   Planner planner_{device_};
-  Tensor& input_ = planner_.tensor({2, 3, 4, 3}, Layout::nchw, ElementType::f32);
+  Tensor& input_ = planner_.tensor({2, 3, 4, 3}, Layout::nchw, FloatType::f32);
 };
 
 TEST_F(UploadTest, TurnsPixelsIntoPlanes) {

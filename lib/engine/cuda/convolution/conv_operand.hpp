@@ -82,7 +82,7 @@ inline constexpr NormRoles kResidualNormRoles{
 struct Operand {
   OperandRole role = OperandRole::x;
   std::size_t bytes = 0;  // a multiple of pitch_bytes
-  kernels::ElementType type = kernels::ElementType::f32;
+  FloatType type = FloatType::f32;
   std::size_t row_bytes = 0;
   std::size_t pitch_bytes = 0;
   bool is_result = false;

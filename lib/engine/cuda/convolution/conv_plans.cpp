@@ -117,7 +117,7 @@ class Description {
   template <typename Attributes>
   void provide(OperandRole role, Attributes& attributes, DataType_t type, const Extents& extents,
                const Extents& strides) {
-    const kernels::ElementType element = type == DataType_t::FLOAT ? kernels::ElementType::f32 : stored_;
+    const FloatType element = type == DataType_t::FLOAT ? FloatType::f32 : stored_;
     const auto bytes = [&](std::int64_t elements) { return static_cast<std::size_t>(elements) * bytes_of(element); };
     operands_.push_back({.role = role,
                          .bytes = bytes(extents[0] * strides[0]),
@@ -263,7 +263,7 @@ class Description {
 
   const ConvShape& shape_;
   const DataType_t type_;
-  const kernels::ElementType stored_;
+  const FloatType stored_;
   graph::Graph& operations_;
   std::vector<Operand>& operands_;
 };

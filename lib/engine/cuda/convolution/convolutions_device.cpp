@@ -54,7 +54,7 @@ class StatisticsPass {
 
  private:
   const ConvShape shape_;
-  const kernels::ElementType type_;
+  const FloatType type_;
   const PlanBench& bench_;
   DeviceMemory moments_;
   DeviceMemory scratch_;
@@ -150,7 +150,7 @@ class NormPass {
   }
 
   const ConvShape shape_;
-  const kernels::ElementType type_;
+  const FloatType type_;
   const PlanBench& bench_;
   DeviceMemory other_;
   DeviceMemory parameters_;
@@ -181,7 +181,7 @@ class CopyPass {
   int rows() const { return shape_.images * shape_.out_height() * shape_.out_width(); }
 
   const ConvShape shape_;
-  const kernels::ElementType type_;
+  const FloatType type_;
   const PlanBench& bench_;
   DeviceMemory packed_;
 };

@@ -17,13 +17,13 @@ constexpr std::size_t kFlushedPerCache = 8;  // times the size of the cache are 
 constexpr std::size_t kFlushChannels = 1024;
 constexpr std::size_t kSampledRows = 256, kSampledRowBytes = 32;
 
-void fill(const DeviceMemory& memory, kernels::ElementType type, std::size_t operand) {
+void fill(const DeviceMemory& memory, FloatType type, std::size_t operand) {
   const auto fill_as = [&]<typename T>(T) {
     const std::vector<T> values = bench_values<T>(operand, memory.bytes() / sizeof(T));
     fill_with(memory, std::as_bytes(std::span(values)));
   };
-  if (type == kernels::ElementType::f32) return fill_as(float{});
-  if (type == kernels::ElementType::f16) return fill_as(kernels::Half{});
+  if (type == FloatType::f32) return fill_as(float{});
+  if (type == FloatType::fp16) return fill_as(kernels::Half{});
   fill_as(kernels::BFloat16{});
 }
 
@@ -64,7 +64,7 @@ void CacheFlush::queue() {
   auto* const begin = static_cast<std::byte*>(memory_.data());
   auto* const moments = static_cast<float*>(moments_.data());
   clear(begin, half_bytes(), nullptr);
-  kernels::launch_statistics({.type = kernels::ElementType::f32,
+  kernels::launch_statistics({.type = FloatType::f32,
                               .rows = static_cast<int>(rows_),
                               .channels = static_cast<int>(kFlushChannels),
                               .x = {begin + half_bytes(), static_cast<int>(kFlushChannels)},

@@ -7,7 +7,7 @@ namespace chexbench::engine::cuda::kernels {
 
 // Adds `from` to `to`, both [rows][channels].
 struct AddCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix from, to;
 };

@@ -8,7 +8,7 @@ namespace chexbench::engine::cuda::kernels {
 
 // Computes y = clamp(x + bias). y may be x.
 struct BiasCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   const float* bias = nullptr;  // [channels]
   Clamp clamp;
@@ -18,7 +18,7 @@ void launch_bias(const BiasCall& call, const Matrix& x, const Matrix& y, Stream 
 // Writes dx, the part of the gradient that passes the activation, and bias_gradient, the sum of dx over the rows. No
 // two tensors may overlap.
 struct BiasBackwardCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Clamp clamp;
   Matrix output;  // Does not exist if there is no activation.

@@ -7,7 +7,7 @@ namespace chexbench::engine::cuda::kernels {
 
 // Copies `from` to `to`, both [rows][channels]. They must not overlap.
 struct CopyCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix from, to;
 };

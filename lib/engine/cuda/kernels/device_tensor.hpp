@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/float_type.hpp"
+
 struct CUstream_st;  // cudaStream_t is a pointer to this type.
 
 namespace chexbench::engine::cuda::kernels {
 
 using Stream = CUstream_st*;
-
-enum class ElementType { f32, f16, bf16 };
 
 // A matrix [rows][channels] of one element type; row r begins at data + r * ld elements. It describes NHWC tensors,
 // whose rows are pixels, and channel slices of them. Kernels move 16 bytes at a time if data, ld and channels allow it,

@@ -15,13 +15,13 @@ Rows<T> rows_of(const Matrix& matrix) {
 }
 
 template <typename Call>
-void with_type(ElementType type, const Call& call) {
+void with_type(FloatType type, const Call& call) {
   switch (type) {
-    case ElementType::f32:
+    case FloatType::f32:
       return call.template operator()<float>();
-    case ElementType::f16:
+    case FloatType::fp16:
       return call.template operator()<F16>();
-    case ElementType::bf16:
+    case FloatType::bf16:
       return call.template operator()<BF16>();
   }
 }
@@ -42,7 +42,7 @@ inline bool vectors_fit(const NormParameters& norm, int channels, int width) {
 // Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all that is moved allows it,
 // matrices and norms, else 1.
 template <typename Call, typename... Moved>
-void with_vectors(ElementType type, int channels, const Call& call, const Moved&... moved) {
+void with_vectors(FloatType type, int channels, const Call& call, const Moved&... moved) {
   with_type(type, [&]<typename T>() {
     if ((vectors_fit(moved, channels, kVectorWidth<T>) && ...)) {
       call.template operator()<T, kVectorWidth<T>>();

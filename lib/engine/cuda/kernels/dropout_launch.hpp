@@ -9,7 +9,7 @@ namespace chexbench::engine::cuda::kernels {
 // Computes `to` = `from` times the dropout factors: values in forward, their gradients in backward. `to` and `from` may
 // be the same memory.
 struct DropoutCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int images = 0, channels = 0;
   int pixels = 1;  // Of an image.
   Matrix from, to;

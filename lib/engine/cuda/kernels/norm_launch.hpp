@@ -12,7 +12,7 @@ namespace chexbench::engine::cuda::kernels {
 // Computes mean and biased variance, f32[channels] each, of the rows of x; and 1 / sqrt(variance + epsilon) if there is
 // a place for it.
 struct StatisticsCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix x;
   float* mean = nullptr;
@@ -31,7 +31,7 @@ void launch_running_update(const RunningUpdate& update, std::int64_t channels, S
 
 // Writes the norm's scale and shift (y = scale x + shift), element_type[channels] each.
 struct AffineCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int channels = 0;
   NormParameters norm;
   void* scale = nullptr;
@@ -44,7 +44,7 @@ void launch_moments_and_affine(const MomentsOfSums& moments, const AffineCall& c
 
 // Computes y = clamp(norm(x) + residual); the residual is optional. y may be x or the residual.
 struct NormalizeCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix x, residual, y;
   NormParameters norm;
@@ -54,7 +54,7 @@ void launch_normalize(const NormalizeCall& call, Stream stream);
 
 // The gradient of a norm's output, with the inputs and parameters of the norm.
 struct NormGradientCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix x, gradient;
   Matrix gradient2;  // Of a second reader of the output; optional.
@@ -84,12 +84,12 @@ void launch_gradient_apply(const NormGradientCall& call, bool masked, const floa
 
 // First pass of a norm that reads a dense block. With `first`, total, b and c are overwritten; otherwise they are added
 // to. `total_type` is f32 or the call's type. The call must not have a gradient2.
-void launch_lazy_accumulate(const NormGradientCall& call, ElementType total_type, Matrix total, bool first,
+void launch_lazy_accumulate(const NormGradientCall& call, FloatType total_type, Matrix total, bool first,
                             const NormSums& sums, Stream stream);
 
 // Last pass of a dense block: computes dx = total + b x + c. dx may be x, or total if that has x's type.
 struct LazyApplyCall {
-  ElementType type = ElementType::f32, total_type = ElementType::f32;
+  FloatType type = FloatType::f32, total_type = FloatType::f32;
   int rows = 0, channels = 0;
   Matrix x, total, dx;
   const float* b = nullptr;

@@ -8,13 +8,13 @@ namespace {
 // Calls call<T, S, V>(). S is the type of the total, f32 or T. A vector of the total has V elements, however many bytes
 // that is.
 template <typename Call, typename... Moved>
-void with_total(ElementType type, ElementType total_type, int channels, const Matrix& total, const Call& call,
+void with_total(FloatType type, FloatType total_type, int channels, const Matrix& total, const Call& call,
                 const Moved&... others) {
   with_vectors(
       type, channels,
       [&]<typename T, int V>() {
         const bool fits = V == 1 || whole_vectors(total.data, total.ld, channels, V);
-        if (total_type == ElementType::f32) {
+        if (total_type == FloatType::f32) {
           fits ? call.template operator()<T, float, V>() : call.template operator()<T, float, 1>();
         } else {
           fits ? call.template operator()<T, T, V>() : call.template operator()<T, T, 1>();
@@ -25,7 +25,7 @@ void with_total(ElementType type, ElementType total_type, int channels, const Ma
 
 }  // namespace
 
-void launch_lazy_accumulate(const NormGradientCall& call, ElementType total_type, Matrix total, bool first,
+void launch_lazy_accumulate(const NormGradientCall& call, FloatType total_type, Matrix total, bool first,
                             const NormSums& sums, Stream stream) {
   const GradientFinish finish = gradient_finish(call, sums, !first);
   const auto launch = [&]<typename T, typename S, int V>() {

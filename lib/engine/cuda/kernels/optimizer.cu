@@ -11,10 +11,10 @@ namespace {
 // Calls call<G, C>() with the types of the gradients and of the copy.
 template <typename Call>
 void with_gradient_and_copy(const UpdateCall& call, const Call& launch) {
-  const bool known = call.gradient_type == ElementType::f32 || call.copy_type == call.gradient_type;
+  const bool known = call.gradient_type == FloatType::f32 || call.copy_type == call.gradient_type;
   check_cuda(known ? cudaSuccess : cudaErrorInvalidValue, "update: the copy has another type than its gradients");
   with_type(call.copy_type, [&]<typename C>() {
-    if (call.gradient_type == ElementType::f32) {
+    if (call.gradient_type == FloatType::f32) {
       launch.template operator()<float, C>();
     } else {
       launch.template operator()<C, C>();
@@ -39,7 +39,7 @@ Update<G, C> update_of(const UpdateCall& call) {
 
 }  // namespace
 
-void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,
+void launch_overflow_check(FloatType type, const void* gradient, std::int64_t count, StepScalars* scalars,
                            Stream stream) {
   with_type(type, [&]<typename G>() {
     using Check = OverflowCheck<G>;
@@ -47,7 +47,7 @@ void launch_overflow_check(ElementType type, const void* gradient, std::int64_t 
   });
 }
 
-void launch_gradient_squares(ElementType type, const void* gradient, std::int64_t count, double* partials,
+void launch_gradient_squares(FloatType type, const void* gradient, std::int64_t count, double* partials,
                              Stream stream) {
   with_type(type, [&]<typename G>() {
     launch_blocks(GradientSquares<G>{static_cast<const G*>(gradient), count, partials}, kNormBlocks, stream);

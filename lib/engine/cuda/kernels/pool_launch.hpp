@@ -10,7 +10,7 @@ namespace chexbench::engine::cuda::kernels {
 // In forward `x` and `y` are the pool's input and output, in backward the gradients of these. No two tensors may
 // overlap.
 struct PoolCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int images = 0, channels = 0;
   PoolShape shape;
   Matrix x, y;

@@ -12,7 +12,7 @@ namespace chexbench::engine::cuda::kernels {
 // bytes.
 // @throws DeviceError also if `channels` is neither 4 nor 8
 struct UploadCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int channels = 4;
   std::int64_t pixels = 0;  // Of all images.
   void* to = nullptr;
@@ -25,7 +25,7 @@ void launch_upload_color(const UploadCall& call, const float* values, Stream str
 // scalars->loss_scale, and the gradient of the last layer's bias. logits (without the bias) and gradient are
 // [batch][ld]; targets and biased (the logits with the bias, f32) are [batch][outputs].
 struct LossCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   int batch = 0, outputs = 0, ld = 0;
   const void* logits = nullptr;
   const float* bias = nullptr;  // f32[outputs]
@@ -45,7 +45,7 @@ void launch_loss(const LossCall& call, Stream stream);
 
 // The gradients of one parameter range, which the backward pass of each batch of a step writes to the same place.
 struct AccumulateCall {
-  ElementType type = ElementType::f32;
+  FloatType type = FloatType::f32;
   std::int64_t count = 0;
   void* gradient = nullptr;
   float* sum = nullptr;
@@ -58,11 +58,10 @@ void launch_average(const AccumulateCall& call, int batches, Stream stream);
 void launch_end_batch(StepScalars* scalars, Stream stream);
 
 // Sets scalars->overflow if one of `count` gradients is infinite or NaN. `gradient` must be aligned to 16 bytes.
-void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,
+void launch_overflow_check(FloatType type, const void* gradient, std::int64_t count, StepScalars* scalars,
                            Stream stream);
 // Writes sums of squares of `count` gradients to partials[kNormBlocks]. `gradient` must be aligned to 16 bytes.
-void launch_gradient_squares(ElementType type, const void* gradient, std::int64_t count, double* partials,
-                             Stream stream);
+void launch_gradient_squares(FloatType type, const void* gradient, std::int64_t count, double* partials, Stream stream);
 // Adds up `count` partials into scalars->gradient_squares, in an order that depends on nothing else.
 void launch_gradient_norm(const double* partials, int count, StepScalars* scalars, Stream stream);
 // Sets the learning rate of all updates that are queued after this call. It is a kernel because a copy from the host's
@@ -76,7 +75,7 @@ void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream);
 // gradients are f32.
 // @throws DeviceError also if the copy has another type than gradients of a half type
 struct UpdateCall {
-  ElementType gradient_type = ElementType::f32, copy_type = ElementType::f32;
+  FloatType gradient_type = FloatType::f32, copy_type = FloatType::f32;
   std::int64_t count = 0;
   const void* gradient = nullptr;
   float* weight = nullptr;

@@ -85,7 +85,7 @@ kernels::PoolCall Addresses::pool(const Node& node) const {
 
 const void* Addresses::matrix(const ParameterPlace& place) const {
   const ParameterRegions& regions = regions_of(config_.plan, ParameterKind::matrix);
-  return at(type_ == kernels::ElementType::f32 ? regions.weights : regions.copies, place.offset * bytes_of(type_));
+  return at(type_ == FloatType::f32 ? regions.weights : regions.copies, place.offset * bytes_of(type_));
 }
 
 void* Addresses::matrix_gradient(const ParameterPlace& place) const {

@@ -33,7 +33,7 @@ class Addresses {
 
   const Config& config() const { return config_; }
   // The type of activations, matrices and their gradients.
-  kernels::ElementType type() const { return type_; }
+  FloatType type() const { return type_; }
   // The address of element `index` (counted in T) of a region.
   template <typename T = std::byte>
   T* at(const Region& region, std::size_t index = 0) const {
@@ -75,7 +75,7 @@ class Addresses {
   kernels::Matrix slice_of(const Slice& slice, std::size_t arena_offset) const;
 
   Config config_;
-  kernels::ElementType type_;
+  FloatType type_;
 };
 
 }  // namespace chexbench::engine::cuda

@@ -33,18 +33,16 @@ std::vector<float> widened(const std::vector<T>& values) {
   return wide;
 }
 
-inline std::vector<float> fetch_as_floats(kernels::ElementType type, const void* from, std::size_t count,
-                                          Stream stream) {
-  if (type == kernels::ElementType::f32) return fetch<float>(from, count, stream);
-  return type == kernels::ElementType::f16 ? widened(fetch<kernels::Half>(from, count, stream))
-                                           : widened(fetch<kernels::BFloat16>(from, count, stream));
+inline std::vector<float> fetch_as_floats(FloatType type, const void* from, std::size_t count, Stream stream) {
+  if (type == FloatType::f32) return fetch<float>(from, count, stream);
+  return type == FloatType::fp16 ? widened(fetch<kernels::Half>(from, count, stream))
+                                 : widened(fetch<kernels::BFloat16>(from, count, stream));
 }
 
-inline std::vector<float> fetch_rows_as_floats(kernels::ElementType type, const void* from, const RowBytes& rows,
-                                               Stream stream) {
-  if (type == kernels::ElementType::f32) return fetch_rows<float>(from, rows, stream);
-  return type == kernels::ElementType::f16 ? widened(fetch_rows<kernels::Half>(from, rows, stream))
-                                           : widened(fetch_rows<kernels::BFloat16>(from, rows, stream));
+inline std::vector<float> fetch_rows_as_floats(FloatType type, const void* from, const RowBytes& rows, Stream stream) {
+  if (type == FloatType::f32) return fetch_rows<float>(from, rows, stream);
+  return type == FloatType::fp16 ? widened(fetch_rows<kernels::Half>(from, rows, stream))
+                                 : widened(fetch_rows<kernels::BFloat16>(from, rows, stream));
 }
 
 }  // namespace chexbench::engine::cuda

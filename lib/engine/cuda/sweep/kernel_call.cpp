@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
@@ -12,69 +13,64 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-struct Named {
-  Kernel kernel;
-  const char* name;
-};
-
-constexpr std::array kNames{
-    Named{Kernel::statistics, "statistics"},
-    Named{Kernel::moments, "moments"},
-    Named{Kernel::running_update, "running_update"},
-    Named{Kernel::moments_and_affine, "moments_and_affine"},
-    Named{Kernel::affine, "affine"},
-    Named{Kernel::normalize, "normalize"},
-    Named{Kernel::normalize_residual, "normalize_residual"},
-    Named{Kernel::gradient_sums, "gradient_sums"},
-    Named{Kernel::gradient_sums_two, "gradient_sums_two"},
-    Named{Kernel::gradient_sums_residual, "gradient_sums_residual"},
-    Named{Kernel::gradient_sums_residual_two, "gradient_sums_residual_two"},
-    Named{Kernel::gradient_apply, "gradient_apply"},
-    Named{Kernel::gradient_apply_two, "gradient_apply_two"},
-    Named{Kernel::gradient_apply_masked, "gradient_apply_masked"},
-    Named{Kernel::lazy_accumulate_first, "lazy_accumulate_first"},
-    Named{Kernel::lazy_accumulate, "lazy_accumulate"},
-    Named{Kernel::lazy_apply, "lazy_apply"},
-    Named{Kernel::lazy_apply_packed, "lazy_apply_packed"},
-    Named{Kernel::norm_max_pool, "norm_max_pool"},
-    Named{Kernel::norm_average_pool, "norm_average_pool"},
-    Named{Kernel::max_pooled_gradient_sums, "max_pooled_gradient_sums"},
-    Named{Kernel::average_pooled_gradient_sums, "average_pooled_gradient_sums"},
-    Named{Kernel::max_pooled_gradient_apply, "max_pooled_gradient_apply"},
-    Named{Kernel::average_pooled_gradient_apply, "average_pooled_gradient_apply"},
-    Named{Kernel::average_pooled_lazy_accumulate, "average_pooled_lazy_accumulate"},
-    Named{Kernel::max_pool, "max_pool"},
-    Named{Kernel::max_pool_backward, "max_pool_backward"},
-    Named{Kernel::average_pool, "average_pool"},
-    Named{Kernel::average_pool_backward, "average_pool_backward"},
-    Named{Kernel::global_average, "global_average"},
-    Named{Kernel::global_average_backward, "global_average_backward"},
-    Named{Kernel::adaptive_average, "adaptive_average"},
-    Named{Kernel::adaptive_average_backward, "adaptive_average_backward"},
-    Named{Kernel::bias, "bias"},
-    Named{Kernel::bias_backward, "bias_backward"},
-    Named{Kernel::dropout, "dropout"},
-    Named{Kernel::add, "add"},
-    Named{Kernel::copy, "copy"},
-    Named{Kernel::upload_gray, "upload_gray"},
-    Named{Kernel::upload_color, "upload_color"},
-    Named{Kernel::upload_rgb, "upload_rgb"},
-    Named{Kernel::loss, "loss"},
-    Named{Kernel::accumulate_first, "accumulate_first"},
-    Named{Kernel::accumulate, "accumulate"},
-    Named{Kernel::average, "average"},
-    Named{Kernel::end_batch, "end_batch"},
-    Named{Kernel::overflow_check, "overflow_check"},
-    Named{Kernel::set_learning_rate, "set_learning_rate"},
-    Named{Kernel::decide, "decide"},
-    Named{Kernel::adam, "adam"},
-    Named{Kernel::sgd, "sgd"},
-    Named{Kernel::copy_weights, "copy_weights"},
+constexpr KernelTraits kTraits[] = {
+    {Kernel::statistics, "statistics", KernelGroup::norm, Reach::channel},
+    {Kernel::moments, "moments", KernelGroup::norm, Reach::all},
+    {Kernel::running_update, "running_update", KernelGroup::norm, Reach::all},
+    {Kernel::moments_and_affine, "moments_and_affine", KernelGroup::norm, Reach::all},
+    {Kernel::affine, "affine", KernelGroup::norm, Reach::all},
+    {Kernel::normalize, "normalize", KernelGroup::norm},
+    {Kernel::normalize_residual, "normalize_residual", KernelGroup::norm},
+    {Kernel::gradient_sums, "gradient_sums", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::gradient_sums_two, "gradient_sums_two", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::gradient_sums_residual, "gradient_sums_residual", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::gradient_sums_residual_two, "gradient_sums_residual_two", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::gradient_apply, "gradient_apply", KernelGroup::norm_backward},
+    {Kernel::gradient_apply_two, "gradient_apply_two", KernelGroup::norm_backward},
+    {Kernel::gradient_apply_masked, "gradient_apply_masked", KernelGroup::norm_backward},
+    {Kernel::lazy_accumulate_first, "lazy_accumulate_first", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::lazy_accumulate, "lazy_accumulate", KernelGroup::norm_backward, Reach::channel},
+    {Kernel::lazy_apply, "lazy_apply", KernelGroup::norm_backward},
+    {Kernel::lazy_apply_packed, "lazy_apply_packed", KernelGroup::norm_backward},
+    {Kernel::norm_max_pool, "norm_max_pool", KernelGroup::norm_pool},
+    {Kernel::norm_average_pool, "norm_average_pool", KernelGroup::norm_pool},
+    {Kernel::max_pooled_gradient_sums, "max_pooled_gradient_sums", KernelGroup::norm_pool, Reach::channel},
+    {Kernel::average_pooled_gradient_sums, "average_pooled_gradient_sums", KernelGroup::norm_pool, Reach::channel},
+    {Kernel::max_pooled_gradient_apply, "max_pooled_gradient_apply", KernelGroup::norm_pool},
+    {Kernel::average_pooled_gradient_apply, "average_pooled_gradient_apply", KernelGroup::norm_pool},
+    {Kernel::average_pooled_lazy_accumulate, "average_pooled_lazy_accumulate", KernelGroup::norm_pool, Reach::channel},
+    {Kernel::max_pool, "max_pool", KernelGroup::pool},
+    {Kernel::max_pool_backward, "max_pool_backward", KernelGroup::pool},
+    {Kernel::average_pool, "average_pool", KernelGroup::pool},
+    {Kernel::average_pool_backward, "average_pool_backward", KernelGroup::pool},
+    {Kernel::global_average, "global_average", KernelGroup::pool},
+    {Kernel::global_average_backward, "global_average_backward", KernelGroup::pool},
+    {Kernel::adaptive_average, "adaptive_average", KernelGroup::pool},
+    {Kernel::adaptive_average_backward, "adaptive_average_backward", KernelGroup::pool},
+    {Kernel::bias, "bias", KernelGroup::layer},
+    {Kernel::bias_backward, "bias_backward", KernelGroup::layer, Reach::channel},
+    {Kernel::dropout, "dropout", KernelGroup::layer, Reach::all},
+    {Kernel::add, "add", KernelGroup::layer},
+    {Kernel::copy, "copy", KernelGroup::layer},
+    {Kernel::upload_gray, "upload_gray", KernelGroup::layer},
+    {Kernel::upload_color, "upload_color", KernelGroup::layer},
+    {Kernel::upload_rgb, "upload_rgb", KernelGroup::layer},
+    {Kernel::loss, "loss", KernelGroup::layer, Reach::all},
+    {Kernel::accumulate_first, "accumulate_first", KernelGroup::step},
+    {Kernel::accumulate, "accumulate", KernelGroup::step},
+    {Kernel::average, "average", KernelGroup::step},
+    {Kernel::end_batch, "end_batch", KernelGroup::step},
+    {Kernel::overflow_check, "overflow_check", KernelGroup::step},
+    {Kernel::set_learning_rate, "set_learning_rate", KernelGroup::step},
+    {Kernel::decide, "decide", KernelGroup::step},
+    {Kernel::adam, "adam", KernelGroup::step},
+    {Kernel::sgd, "sgd", KernelGroup::step},
+    {Kernel::copy_weights, "copy_weights", KernelGroup::step},
 };
 
 constexpr auto kKernels = [] {
-  std::array<Kernel, kNames.size()> all{};
-  std::ranges::transform(kNames, all.begin(), &Named::kernel);
+  std::array<Kernel, std::size(kTraits)> all{};
+  std::ranges::transform(kTraits, all.begin(), &KernelTraits::kernel);
   return all;
 }();
 
@@ -90,7 +86,9 @@ std::string pool_text(const kernels::PoolShape& pool) {
 
 std::span<const Kernel> all_kernels() { return kKernels; }
 
-std::string to_string(Kernel kernel) { return std::ranges::find(kNames, kernel, &Named::kernel)->name; }
+const KernelTraits& traits_of(Kernel kernel) { return *std::ranges::find(kTraits, kernel, &KernelTraits::kernel); }
+
+std::string to_string(Kernel kernel) { return traits_of(kernel).name; }
 
 std::string shape_text(const KernelCall& call) {
   constexpr const char* kActivations[] = {"", " relu", " relu6"};

@@ -17,9 +17,7 @@
 
 namespace chexbench::engine::cuda {
 
-// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves. They
-// stand in groups (norms, norms with pools, pools, other layers, the end of a step) that other files tell apart by
-// their order.
+// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves.
 enum class Kernel {
   statistics,
   moments,
@@ -75,7 +73,23 @@ enum class Kernel {
   copy_weights,
 };
 
-// Returns all of them, in that order.
+// What a kernel works on: a norm's forward, its backward, a norm and the pool after it, a pool, another layer, or what
+// ends a step. Kernels of a group have their tensors in common, and are told apart by one switch in each file.
+enum class KernelGroup { norm, norm_backward, norm_pool, pool, layer, step };
+
+// What a kernel's results depend on, and so what of them is checked: on a row each; some on all rows of a channel, over
+// which the kernel sums; or on every item, which also stands for kernels so small that all of them is checked.
+enum class Reach { row, channel, all };
+
+struct KernelTraits {
+  Kernel kernel;
+  const char* name;  // the enumerator's
+  KernelGroup group;
+  Reach reach = Reach::row;
+};
+const KernelTraits& traits_of(Kernel kernel);
+
+// Returns all kernels, in the order of the enumerators.
 std::span<const Kernel> all_kernels();
 // Returns the enumerator's name.
 std::string to_string(Kernel kernel);
@@ -83,7 +97,7 @@ std::string to_string(Kernel kernel);
 // How a step calls a kernel. Pointers are left out, because each call is timed in memory of its own.
 struct KernelCall {
   Kernel kernel = Kernel::statistics;
-  kernels::ElementType type = kernels::ElementType::f32;
+  FloatType type = FloatType::f32;
   std::int64_t items = 1;  // rows; of pools and dropout, images; of flat arrays, elements
   int channels = 1;
   // The distances between rows, in elements, of the inputs and outputs of a node, and of the residual it adds. 0 means

@@ -69,7 +69,7 @@ class StepCalls {
   // Of those kernels, only those of scale and shift write elements of the activations' type.
   KernelCall per_channel(Kernel kernel, int channels) const {
     const bool writes_affine = kernel == Kernel::affine || kernel == Kernel::moments_and_affine;
-    return {.kernel = kernel, .type = writes_affine ? type_ : kernels::ElementType::f32, .items = channels};
+    return {.kernel = kernel, .type = writes_affine ? type_ : FloatType::f32, .items = channels};
   }
 
   void add_forward(int i) {
@@ -232,7 +232,7 @@ class StepCalls {
     const ParameterLayout parameters(graph_, program_);
     for (const ParameterKind kind : {ParameterKind::matrix, ParameterKind::vector}) {
       if (parameters.size(kind) == 0) continue;
-      use(KernelCall{.type = kind == ParameterKind::matrix ? type_ : kernels::ElementType::f32,
+      use(KernelCall{.type = kind == ParameterKind::matrix ? type_ : FloatType::f32,
                      .items = static_cast<std::int64_t>(parameters.size(kind))});
     }
   }
@@ -248,7 +248,7 @@ class StepCalls {
         of.kernel = kernel;
         add(of, 0);
       }
-      if (of.type == kernels::ElementType::f32) return;
+      if (of.type == FloatType::f32) return;
       of.kernel = Kernel::copy_weights;
       add(of, 0);
     });
@@ -259,7 +259,7 @@ class StepCalls {
   const model::Graph& graph_;
   const Program program_;
   const int images_;
-  const kernels::ElementType type_;
+  const FloatType type_;
   const FusedParts fused_;
   std::vector<Count> counts_;
 };
@@ -324,8 +324,8 @@ std::int64_t Selection::count() const {
 }
 
 std::vector<Selection> selections(const KernelCall& call) {
-  if (is_checked_whole(call.kernel)) return {{.items = {{0, call.items}}}};
-  if (!sums_rows(call.kernel)) return {{.items = spread_items(call)}};
+  if (traits_of(call.kernel).reach == Reach::all) return {{.items = {{0, call.items}}}};
+  if (traits_of(call.kernel).reach != Reach::channel) return {{.items = spread_items(call)}};
   std::vector<Selection> all;
   const auto is_row_result = [](const KernelOperand& tensor) {
     return tensor.access != Access::read && tensor.rows_per_item > 0;

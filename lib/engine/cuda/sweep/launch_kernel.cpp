@@ -21,11 +21,20 @@ class Launch {
       : call_(call), memory_(memory), scratch_(scratch), stream_(stream) {}
 
   void run() const {
-    if (call_.kernel <= Kernel::lazy_apply_packed) return run_norm();
-    if (call_.kernel <= Kernel::average_pooled_lazy_accumulate) return run_norm_pool();
-    if (call_.kernel <= Kernel::adaptive_average_backward) return run_pool();
-    if (call_.kernel <= Kernel::loss) return run_layer();
-    run_step();
+    switch (traits_of(call_.kernel).group) {
+      case KernelGroup::norm:
+        return run_norm();
+      case KernelGroup::norm_backward:
+        return run_norm_backward();
+      case KernelGroup::norm_pool:
+        return run_norm_pool();
+      case KernelGroup::pool:
+        return run_pool();
+      case KernelGroup::layer:
+        return run_layer();
+      case KernelGroup::step:
+        return run_step();
+    }
   }
 
  private:
@@ -57,8 +66,7 @@ class Launch {
                                               call_.items, stream_);
       case Kernel::affine:
         return kernels::launch_affine(affine(), stream_);
-      case Kernel::normalize:
-      case Kernel::normalize_residual:
+      default:
         return kernels::launch_normalize({.type = call_.type,
                                           .rows = rows(),
                                           .channels = channels(),
@@ -68,8 +76,6 @@ class Launch {
                                           .norm = memory_.norm(),
                                           .clamp = clamp_of(call_.activation)},
                                          stream_);
-      default:
-        return run_norm_backward();
     }
   }
 

@@ -19,8 +19,8 @@ constexpr Values kOutput{.center = 0.2f, .width = 1};  // about two fifths are m
 constexpr Values kFactor{.center = 0.1f, .width = 0.5f};
 constexpr Values kBinary{.center = 1, .width = 1, .step = 1};  // 0 or 1
 
-Cell cell_of(kernels::ElementType type) {
-  return type == kernels::ElementType::f32 ? Cell::f32 : type == kernels::ElementType::f16 ? Cell::f16 : Cell::bf16;
+Cell cell_of(FloatType type) {
+  return type == FloatType::f32 ? Cell::f32 : type == FloatType::fp16 ? Cell::f16 : Cell::bf16;
 }
 
 // Any place of a window.
@@ -109,9 +109,19 @@ void add_norm_pool(const KernelCall& call, OperandList& list) {
   list.sums(Access::write);
 }
 
-// The kernels of a norm's backward.
+// In place unless packed, as in Network::apply_lazy.
+void add_lazy_apply(const KernelCall& call, OperandList& list) {
+  const bool packed = call.kernel == Kernel::lazy_apply_packed;
+  list.matrix("x", Access::read, kX, call.in_ld)
+      .matrix("total", packed ? Access::read : Access::update, kGradient, call.in_ld)
+      .vector("b", Access::read, kFactor)
+      .vector("c", Access::read, kFactor);
+  if (packed) list.matrix("dx", Access::write, {}, call.out_ld);
+}
+
 void add_norm_backward(const KernelCall& call, OperandList& list) {
   const Kernel kernel = call.kernel;
+  if (kernel == Kernel::lazy_apply || kernel == Kernel::lazy_apply_packed) return add_lazy_apply(call, list);
   list.matrix("x", Access::read, kX, call.in_ld).matrix("gradient", Access::read, kGradient, call.out_ld);
   if (kernel == Kernel::gradient_sums_two || kernel == Kernel::gradient_sums_residual_two ||
       kernel == Kernel::gradient_apply_two)
@@ -181,11 +191,14 @@ void add_update(const KernelCall& call, OperandList& list) {
   if (cell != Cell::f32) list.flat("copy", cell, Access::write);
 }
 
-// Kernels that call a function for each element of flat arrays.
-void add_flat(const KernelCall& call, OperandList& list) {
+// Moments, affine factors and running averages are flat arrays.
+void add_norm(const KernelCall& call, OperandList& list) {
   const Cell cell = cell_of(call.type);
   const auto moments = [&] {
-    list.flat("mean", Cell::f32, Access::write).flat("variance", Cell::f32, Access::write);
+    list.flat("sum", Cell::f32, Access::read, kAroundOne)
+        .flat("squares", Cell::f32, Access::read, {.center = 8, .width = 1})
+        .flat("mean", Cell::f32, Access::write)
+        .flat("variance", Cell::f32, Access::write);
     if (call.inverse_deviation) list.flat("inverse_deviation", Cell::f32, Access::write);
   };
   const auto affine = [&] {
@@ -195,13 +208,15 @@ void add_flat(const KernelCall& call, OperandList& list) {
         .flat("shift", cell, Access::write);
   };
   switch (call.kernel) {
-    case Kernel::moments:
-    case Kernel::moments_and_affine:
-      list.flat("sum", Cell::f32, Access::read, kAroundOne)
-          .flat("squares", Cell::f32, Access::read, {.center = 8, .width = 1});
-      moments();
-      if (call.kernel == Kernel::moments_and_affine) affine();
+    case Kernel::statistics:
+      list.matrix("x", Access::read, kX, call.in_ld).vector("mean", Access::write).vector("variance", Access::write);
+      if (call.inverse_deviation) list.vector("inverse_deviation", Access::write);
       return;
+    case Kernel::moments:
+      return moments();
+    case Kernel::moments_and_affine:
+      moments();
+      return affine();
     case Kernel::running_update:
       list.flat("mean", Cell::f32, Access::read, kMean)
           .flat("variance", Cell::f32, Access::read, kAroundOne)
@@ -212,8 +227,20 @@ void add_flat(const KernelCall& call, OperandList& list) {
       return;
     case Kernel::affine:
       list.flat("mean", Cell::f32, Access::read, kMean).flat("variance", Cell::f32, Access::read, kAroundOne);
-      affine();
-      return;
+      return affine();
+    default:  // normalize
+      list.matrix("x", Access::read, kX, call.in_ld).norm(kFactor).matrix("y", Access::write, {}, call.out_ld);
+      if (call.kernel == Kernel::normalize_residual) list.matrix("residual", Access::read, kOutput, call.residual_ld);
+  }
+}
+
+// Kernels that call a function for each element of flat arrays.
+void add_step(const KernelCall& call, OperandList& list) {
+  const Cell cell = cell_of(call.type);
+  switch (call.kernel) {
+    case Kernel::adam:
+    case Kernel::sgd:
+      return add_update(call, list);
     case Kernel::accumulate_first:
     case Kernel::accumulate:
       list.flat("gradient", cell, Access::read, kGradient);
@@ -245,92 +272,57 @@ void add_upload(const KernelCall& call, OperandList& list) {
   list.matrix("to", Access::write, {});
 }
 
-}  // namespace
-
-std::vector<KernelOperand> operands(const KernelCall& call) {
-  OperandList list(call);
+void add_layer(const KernelCall& call, OperandList& list) {
   switch (call.kernel) {
-    case Kernel::statistics:
-      list.matrix("x", Access::read, kX, call.in_ld).vector("mean", Access::write).vector("variance", Access::write);
-      if (call.inverse_deviation) list.vector("inverse_deviation", Access::write);
-      break;
-    case Kernel::normalize:
-    case Kernel::normalize_residual:
-      list.matrix("x", Access::read, kX, call.in_ld).norm(kFactor).matrix("y", Access::write, {}, call.out_ld);
-      if (call.kernel == Kernel::normalize_residual) list.matrix("residual", Access::read, kOutput, call.residual_ld);
-      break;
-    case Kernel::gradient_sums:
-    case Kernel::gradient_sums_two:
-    case Kernel::gradient_sums_residual:
-    case Kernel::gradient_sums_residual_two:
-    case Kernel::gradient_apply:
-    case Kernel::gradient_apply_two:
-    case Kernel::gradient_apply_masked:
-    case Kernel::lazy_accumulate_first:
-    case Kernel::lazy_accumulate:
-      add_norm_backward(call, list);
-      break;
-    case Kernel::lazy_apply:  // in place, as in Network::apply_lazy
-      list.matrix("x", Access::read, kX, call.in_ld).matrix("total", Access::update, kGradient, call.in_ld);
-      list.vector("b", Access::read, kFactor).vector("c", Access::read, kFactor);
-      break;
-    case Kernel::lazy_apply_packed:
-      list.matrix("x", Access::read, kX, call.in_ld).matrix("total", Access::read, kGradient, call.in_ld);
-      list.vector("b", Access::read, kFactor).vector("c", Access::read, kFactor);
-      list.matrix("dx", Access::write, {}, call.out_ld);
-      break;
-    case Kernel::norm_max_pool:
-    case Kernel::norm_average_pool:
-    case Kernel::max_pooled_gradient_sums:
-    case Kernel::average_pooled_gradient_sums:
-    case Kernel::max_pooled_gradient_apply:
-    case Kernel::average_pooled_gradient_apply:
-    case Kernel::average_pooled_lazy_accumulate:
-      add_norm_pool(call, list);
-      break;
-    case Kernel::max_pool:
-    case Kernel::max_pool_backward:
-    case Kernel::average_pool:
-    case Kernel::average_pool_backward:
-    case Kernel::global_average:
-    case Kernel::global_average_backward:
-    case Kernel::adaptive_average:
-    case Kernel::adaptive_average_backward:
-      add_pool(call, list);
-      break;
     case Kernel::bias:
       list.matrix("x", Access::read, kX, call.in_ld).vector("bias", Access::read, kFactor);
       list.matrix("y", Access::write, {}, call.out_ld);
-      break;
+      return;
     case Kernel::bias_backward:
       if (call.activation != Activation::none) list.matrix("output", Access::read, kOutput, call.out_ld);
       list.matrix("gradient", Access::read, kGradient, call.out_ld).matrix("dx", Access::write, {}, call.in_ld);
       list.vector("bias_gradient", Access::write);
-      break;
+      return;
     case Kernel::dropout:
       list.matrix("from", Access::read, kGradient, call.in_ld, call.pool.pixels());
       list.matrix("to", Access::write, {}, call.out_ld, call.pool.pixels()).scalars(Access::read);
-      break;
+      return;
     case Kernel::add:
       list.matrix("from", Access::read, kGradient, call.in_ld).matrix("to", Access::update, kGradient, call.out_ld);
-      break;
+      return;
     case Kernel::copy:
       list.matrix("from", Access::read, kX, call.in_ld).matrix("to", Access::write, {}, call.out_ld);
-      break;
-    case Kernel::upload_gray:
-    case Kernel::upload_color:
-    case Kernel::upload_rgb:
-      add_upload(call, list);
-      break;
+      return;
     case Kernel::loss:
-      add_loss(call, list);
-      break;
-    case Kernel::adam:
-    case Kernel::sgd:
-      add_update(call, list);
-      break;
+      return add_loss(call, list);
     default:
-      add_flat(call, list);
+      add_upload(call, list);
+  }
+}
+
+}  // namespace
+
+std::vector<KernelOperand> operands(const KernelCall& call) {
+  OperandList list(call);
+  switch (traits_of(call.kernel).group) {
+    case KernelGroup::norm:
+      add_norm(call, list);
+      break;
+    case KernelGroup::norm_backward:
+      add_norm_backward(call, list);
+      break;
+    case KernelGroup::norm_pool:
+      add_norm_pool(call, list);
+      break;
+    case KernelGroup::pool:
+      add_pool(call, list);
+      break;
+    case KernelGroup::layer:
+      add_layer(call, list);
+      break;
+    case KernelGroup::step:
+      add_step(call, list);
+      break;
   }
   return list.list();
 }
@@ -343,29 +335,6 @@ std::int64_t bytes_moved(const KernelCall& call) {
     bytes += operand.access == Access::update ? 2 * once : once;
   }
   return bytes;
-}
-
-bool sums_rows(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::statistics:
-    case Kernel::gradient_sums:
-    case Kernel::gradient_sums_two:
-    case Kernel::gradient_sums_residual:
-    case Kernel::gradient_sums_residual_two:
-    case Kernel::lazy_accumulate_first:
-    case Kernel::lazy_accumulate:
-    case Kernel::max_pooled_gradient_sums:
-    case Kernel::average_pooled_gradient_sums:
-    case Kernel::average_pooled_lazy_accumulate:
-    case Kernel::bias_backward:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_checked_whole(Kernel kernel) {
-  return kernel <= Kernel::affine ? kernel != Kernel::statistics : kernel == Kernel::dropout || kernel == Kernel::loss;
 }
 
 std::size_t bytes_of(Cell cell) {

@@ -43,9 +43,4 @@ std::vector<KernelOperand> operands(const KernelCall& call);
 // Returns the bytes that the kernel must read and write: each element once for each.
 std::int64_t bytes_moved(const KernelCall& call);
 
-// Whether the kernel sums over the rows, channel by channel, so that some of its results need all rows.
-bool sums_rows(Kernel kernel);
-// Whether every result may depend on every item, or the kernel is so small that all of it is checked.
-bool is_checked_whole(Kernel kernel);
-
 }  // namespace chexbench::engine::cuda

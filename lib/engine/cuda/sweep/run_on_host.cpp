@@ -65,12 +65,20 @@ class HostRun {
         clamp_(clamp_of(call.activation)) {}
 
   void run() const {
-    if (call_.kernel <= Kernel::normalize_residual) return run_norm();
-    if (call_.kernel <= Kernel::lazy_apply_packed) return run_norm_backward();
-    if (call_.kernel <= Kernel::average_pooled_lazy_accumulate) return run_norm_pool();
-    if (call_.kernel <= Kernel::adaptive_average_backward) return run_pool();
-    if (call_.kernel <= Kernel::loss) return run_layer();
-    run_step();
+    switch (traits_of(call_.kernel).group) {
+      case KernelGroup::norm:
+        return run_norm();
+      case KernelGroup::norm_backward:
+        return run_norm_backward();
+      case KernelGroup::norm_pool:
+        return run_norm_pool();
+      case KernelGroup::pool:
+        return run_pool();
+      case KernelGroup::layer:
+        return run_layer();
+      case KernelGroup::step:
+        return run_step();
+    }
   }
 
  private:
@@ -349,11 +357,11 @@ class HostRun {
 
 void run_on_host(const KernelCall& call, const KernelMemory& memory) {
   switch (call.type) {
-    case kernels::ElementType::f32:
+    case FloatType::f32:
       return HostRun<float>(call, memory).run();
-    case kernels::ElementType::f16:
+    case FloatType::fp16:
       return HostRun<kernels::Half>(call, memory).run();
-    case kernels::ElementType::bf16:
+    case FloatType::bf16:
       return HostRun<kernels::BFloat16>(call, memory).run();
   }
 }

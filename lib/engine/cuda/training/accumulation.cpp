@@ -9,7 +9,7 @@ constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
 
 kernels::AccumulateCall Accumulation::call(ParameterKind kind, std::size_t begin, std::size_t count) const {
   const ParameterRegions& regions = addresses_.config().plan.regions.parameters[static_cast<std::size_t>(kind)];
-  const kernels::ElementType type = kind == ParameterKind::matrix ? addresses_.type() : kernels::ElementType::f32;
+  const FloatType type = kind == ParameterKind::matrix ? addresses_.type() : FloatType::f32;
   return {.type = type,
           .count = static_cast<std::int64_t>(count),
           .gradient = addresses_.at(regions.gradients, begin * bytes_of(type)),

@@ -5,18 +5,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-GradientType gradient_type(kernels::ElementType type) {
-  switch (type) {
-    case kernels::ElementType::f16:
-      return GradientType::f16;
-    case kernels::ElementType::bf16:
-      return GradientType::bf16;
-    case kernels::ElementType::f32:
-      break;
-  }
-  return GradientType::f32;
-}
-
 // plan_buckets() assumes four bytes for each element, so limits in bytes are scaled for smaller types.
 model::BucketLimits limits(const spec::CommSpec& comm, std::size_t element_bytes) {
   const auto share = static_cast<std::int64_t>(sizeof(float) / element_bytes);
@@ -38,12 +26,11 @@ DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& acc
   std::size_t begin = 0;
   for (const model::BucketRange& range : model::plan_buckets(counts, limits(comm, element_bytes))) {
     const auto count = static_cast<std::size_t>(range.elements);
-    const BucketSpan span{addresses.at(regions[0].gradients, begin * element_bytes), count,
-                          gradient_type(addresses.type())};
+    const BucketSpan span{addresses.at(regions[0].gradients, begin * element_bytes), count, addresses.type()};
     matrices_.push_back({ParameterKind::matrix, span, begin += count});
   }
   const std::size_t vectors = parameters.trained(ParameterKind::vector);
-  vectors_ = {ParameterKind::vector, {addresses.at(regions[1].gradients), vectors, GradientType::f32}, vectors};
+  vectors_ = {ParameterKind::vector, {addresses.at(regions[1].gradients), vectors, FloatType::f32}, vectors};
   ready_.resize(matrices_.size() + 1);
 }
 

@@ -27,8 +27,8 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
   const MemoryPlan& plan = addresses_.config().plan;
   const ParameterRegions& regions = plan.regions.parameters[static_cast<std::size_t>(kind)];
   const bool is_matrix = kind == ParameterKind::matrix;
-  kernels::UpdateCall call{.gradient_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
-                           .copy_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
+  kernels::UpdateCall call{.gradient_type = is_matrix ? addresses_.type() : FloatType::f32,
+                           .copy_type = is_matrix ? addresses_.type() : FloatType::f32,
                            .count = static_cast<std::int64_t>(addresses_.config().parameters.trained(kind)),
                            .gradient = addresses_.at(regions.gradients),
                            .weight = addresses_.at<float>(regions.weights),

@@ -24,7 +24,7 @@ struct ConvPlans::Impl {
   std::vector<Operand> operands;
 
   // Adds a tensor of so many rows.
-  void add(OperandRole role, kernels::ElementType type, int rows, int width, int pitch, bool is_result) {
+  void add(OperandRole role, FloatType type, int rows, int width, int pitch, bool is_result) {
     const std::size_t element_bytes = bytes_of(type);
     operands.push_back({.role = role,
                         .bytes = element_bytes * static_cast<std::size_t>(rows) * static_cast<std::size_t>(pitch),
@@ -48,7 +48,7 @@ struct ConvPlans::Impl {
     add(role, element_type(request.precision), s.out_channels * s.kernel * s.kernel, s.group_channels(),
         s.group_channels(), is_result);
   }
-  void add_row(OperandRole role, kernels::ElementType type, int channels, bool is_result = false) {
+  void add_row(OperandRole role, FloatType type, int channels, bool is_result = false) {
     add(role, type, 1, channels, channels, is_result);
   }
 
@@ -90,7 +90,7 @@ struct ConvPlans::Impl {
   }
   void add_statistics() {
     for (const OperandRole role : {OperandRole::sum, OperandRole::sum_of_squares})
-      add_row(role, kernels::ElementType::f32, request.shape.out_channels, true);
+      add_row(role, FloatType::f32, request.shape.out_channels, true);
   }
   void add_joined_forward() {
     add_forward();
@@ -113,9 +113,8 @@ struct ConvPlans::Impl {
   void add_norm(const NormRoles& roles) {
     add_input(roles.x);
     for (const OperandRole role : {roles.mean, roles.inverse_deviation, roles.scale, roles.bias})
-      add_row(role, kernels::ElementType::f32, request.shape.in_channels);
-    for (const OperandRole role : roles.results)
-      add_row(role, kernels::ElementType::f32, request.shape.in_channels, true);
+      add_row(role, FloatType::f32, request.shape.in_channels);
+    for (const OperandRole role : roles.results) add_row(role, FloatType::f32, request.shape.in_channels, true);
   }
   void add_join() {
     add_data_gradient();

@@ -10,13 +10,11 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-using kernels::ElementType;
-
 TEST(StrictSweep, BenchesAgreeInAnyOrderOfWork) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     strict::reset(seed, false);
     select_device(strict::kDevice);
-    for (const KernelCall& call : small_calls(ElementType::f16)) {
+    for (const KernelCall& call : small_calls(FloatType::fp16)) {
       const KernelCheck check = KernelBench(call).check();
       EXPECT_TRUE(check.agrees()) << to_string(call.kernel) << ": " << check.result << " differs by "
                                   << check.difference;

@@ -10,8 +10,6 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-using kernels::ElementType;
-
 struct Runs {
   int separate = 0, fused = 0;
   friend bool operator==(const Runs&, const Runs&) = default;
@@ -131,7 +129,7 @@ TEST(KernelBytes, AreThoseOfTheTable) {
   constexpr std::int64_t kRows = 1 << 20, kT = 2;
   const auto of = [](Kernel kernel, Activation activation = Activation::relu) {
     const KernelCall call{
-        .kernel = kernel, .type = ElementType::f16, .items = kRows, .channels = 64, .activation = activation};
+        .kernel = kernel, .type = FloatType::fp16, .items = kRows, .channels = 64, .activation = activation};
     return static_cast<double>(bytes_moved(call)) / (64 * kRows);
   };
   const auto near = [](double found, double expected) { EXPECT_NEAR(found, expected, 1e-3 * expected); };
@@ -160,7 +158,7 @@ TEST(KernelBytes, OfNormsWithPoolsAreThoseOfTheTable) {
   constexpr kernels::PoolShape kAverage{
       .height = 56, .width = 56, .out_height = 28, .out_width = 28, .kernel = 2, .stride = 2};
   const auto expect = [](Kernel kernel, const kernels::PoolShape& pool, double expected) {
-    const KernelCall call{.kernel = kernel, .type = ElementType::f16, .items = 64, .channels = 64, .pool = pool};
+    const KernelCall call{.kernel = kernel, .type = FloatType::fp16, .items = 64, .channels = 64, .pool = pool};
     const double found = static_cast<double>(bytes_moved(call)) / (64 * 64 * pool.pixels());
     EXPECT_NEAR(found, expected, 1e-3 * expected) << to_string(kernel);
   };
@@ -177,21 +175,21 @@ TEST(KernelBytes, OfNormsWithPoolsAreThoseOfTheTable) {
 TEST(KernelBytes, OfPoolsAndFlatArraysAreThoseOfTheTable) {
   const KernelCall pool{
       .kernel = Kernel::max_pool,
-      .type = ElementType::f16,
+      .type = FloatType::fp16,
       .items = 2,
       .channels = 64,
       .pool = {.height = 112, .width = 112, .out_height = 56, .out_width = 56, .kernel = 3, .stride = 2, .padding = 1}};
   EXPECT_EQ(bytes_moved(pool), 2 * 64 * (112 * 112 * 2 + 56 * 56 * (2 + 1)));
-  const auto of = [](Kernel kernel, ElementType type) {
+  const auto of = [](Kernel kernel, FloatType type) {
     return static_cast<double>(bytes_moved({.kernel = kernel, .type = type, .items = 1 << 20})) / (1 << 20);
   };
-  EXPECT_NEAR(of(Kernel::adam, ElementType::f16), 24 + 2 * 2, 1e-3);
-  EXPECT_NEAR(of(Kernel::sgd, ElementType::f16), 16 + 2 * 2, 1e-3);
-  EXPECT_NEAR(of(Kernel::adam, ElementType::f32), 24 + 4, 1e-3);  // without a copy
-  EXPECT_NEAR(of(Kernel::accumulate, ElementType::f16), 8 + 2, 1e-3);
-  EXPECT_NEAR(of(Kernel::accumulate_first, ElementType::f16), 4 + 2, 1e-3);
-  EXPECT_NEAR(of(Kernel::average, ElementType::f16), 4 + 2 * 2, 1e-3);
-  EXPECT_NEAR(of(Kernel::overflow_check, ElementType::f16), 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::adam, FloatType::fp16), 24 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::sgd, FloatType::fp16), 16 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::adam, FloatType::f32), 24 + 4, 1e-3);  // without a copy
+  EXPECT_NEAR(of(Kernel::accumulate, FloatType::fp16), 8 + 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::accumulate_first, FloatType::fp16), 4 + 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::average, FloatType::fp16), 4 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::overflow_check, FloatType::fp16), 2, 1e-3);
 }
 
 }  // namespace

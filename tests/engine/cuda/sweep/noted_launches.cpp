@@ -154,7 +154,7 @@ void launch_gradient_apply(const NormGradientCall& call, bool masked, const floa
   const Kernel unmasked = call.gradient2.exists() ? Kernel::gradient_apply_two : Kernel::gradient_apply;
   note_gradient(masked ? Kernel::gradient_apply_masked : unmasked, call);
 }
-void launch_lazy_accumulate(const NormGradientCall& call, ElementType, Matrix, bool first, const NormSums&, Stream) {
+void launch_lazy_accumulate(const NormGradientCall& call, FloatType, Matrix, bool first, const NormSums&, Stream) {
   note_gradient(first ? Kernel::lazy_accumulate_first : Kernel::lazy_accumulate, call);
 }
 void launch_lazy_apply(const LazyApplyCall& call, Stream) {
@@ -259,7 +259,7 @@ void launch_upload_color(const UploadCall& call, const float*, Stream) {
 void launch_upload_rgb(const UploadCall& call, const std::uint8_t*, const Normalization&, Stream) {
   note({.kernel = Kernel::upload_rgb, .type = call.type, .items = call.pixels, .channels = call.channels});
 }
-void launch_overflow_check(ElementType type, const void*, std::int64_t count, StepScalars*, Stream) {
+void launch_overflow_check(FloatType type, const void*, std::int64_t count, StepScalars*, Stream) {
   note({.kernel = Kernel::overflow_check, .type = type, .items = count});
 }
 void launch_set_learning_rate(StepScalars*, float, Stream) { note({.kernel = Kernel::set_learning_rate}); }
@@ -267,7 +267,7 @@ void launch_decide(StepScalars*, const StepRules&, Stream) { note({.kernel = Ker
 void launch_adam(const UpdateCall& call, const StepRules&, float, Stream) { note_update(Kernel::adam, call); }
 void launch_sgd(const UpdateCall& call, float, Stream) { note_update(Kernel::sgd, call); }
 // Only options that no sweep has launch these.
-void launch_gradient_squares(ElementType, const void*, std::int64_t, double*, Stream) {
+void launch_gradient_squares(FloatType, const void*, std::int64_t, double*, Stream) {
   throw std::logic_error("not swept");
 }
 void launch_gradient_norm(const double*, int, StepScalars*, Stream) { throw std::logic_error("not swept"); }

@@ -20,9 +20,10 @@ inline bool takes_squares(Kernel kernel) {
 }
 
 // Returns a small call of the kernel, with rows that have gaps where the engine has such rows.
-inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
+inline KernelCall small_call(Kernel kernel, FloatType type) {
+  const KernelGroup group = traits_of(kernel).group;
   KernelCall call{.kernel = kernel, .type = type, .items = 3000, .channels = 24, .activation = Activation::relu};
-  if (kernel >= Kernel::norm_max_pool && kernel <= Kernel::adaptive_average_backward) {
+  if (group == KernelGroup::norm_pool || group == KernelGroup::pool) {
     call.items = 5;
     call.pool = takes_squares(kernel) ? kSquares : kWindows;
     if (kernel == Kernel::global_average || kernel == Kernel::global_average_backward)
@@ -36,7 +37,7 @@ inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
     call.items = 6;
     call.channels = 16;
     call.outputs = 14;
-  } else if (kernel >= Kernel::accumulate_first || (kernel > Kernel::statistics && kernel < Kernel::normalize)) {
+  } else if (group == KernelGroup::step || (kernel > Kernel::statistics && kernel < Kernel::normalize)) {
     call.channels = 1;
     if (operands(call).size() == 1) call.items = 1;
   } else if (kernel == Kernel::copy) {
@@ -49,7 +50,7 @@ inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
 
 // Returns one of every kernel, those of two kernels that an activation makes another one, and those that also write an
 // inverse deviation.
-inline std::vector<KernelCall> small_calls(kernels::ElementType type) {
+inline std::vector<KernelCall> small_calls(FloatType type) {
   std::vector<KernelCall> calls;
   for (const Kernel kernel : all_kernels()) calls.push_back(small_call(kernel, type));
   for (const Kernel kernel : {Kernel::gradient_sums_residual, Kernel::bias_backward}) {

@@ -25,7 +25,7 @@ struct Averaged {
   void* gradient;
   float* sum;
   std::size_t count;
-  kernels::ElementType type;
+  FloatType type;
   int batches;
 };
 std::vector<Averaged> averaged;  // Since the test began.
@@ -113,7 +113,7 @@ std::vector<ParameterPlace> matrices(const ParameterLayout& layout) {
 struct Case {
   const char* network;
   Precision precision;
-  GradientType type;
+  FloatType type;
   std::size_t bytes_each;
 };
 
@@ -153,7 +153,7 @@ TEST_P(DeviceBucketsOf, VectorsAreOneBucketOfF32) {
   const DeviceBuckets::Bucket& bucket = planned_.buckets.vectors();
   EXPECT_EQ(bucket.span.data, planned_.addresses.at(planned_.plan.regions.parameters[1].gradients));
   EXPECT_EQ(bucket.span.count, planned_.layout.size(ParameterKind::vector));
-  EXPECT_EQ(bucket.span.type, GradientType::f32);
+  EXPECT_EQ(bucket.span.type, FloatType::f32);
   EXPECT_EQ(bucket.end, bucket.span.count);
 }
 
@@ -173,10 +173,10 @@ TEST_P(DeviceBucketsOf, AreReducedOnceAStepAsSoonAsTheyAreComplete) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, DeviceBucketsOf,
-                         testing::Values(Case{"resnet50", Precision::f32, GradientType::f32, 4},
-                                         Case{"resnet50", Precision::fp16, GradientType::f16, 2},
-                                         Case{"densenet121", Precision::tf32, GradientType::f32, 4},
-                                         Case{"densenet121", Precision::bf16, GradientType::bf16, 2}),
+                         testing::Values(Case{"resnet50", Precision::f32, FloatType::f32, 4},
+                                         Case{"resnet50", Precision::fp16, FloatType::fp16, 2},
+                                         Case{"densenet121", Precision::tf32, FloatType::f32, 4},
+                                         Case{"densenet121", Precision::bf16, FloatType::bf16, 2}),
                          [](const auto& test) {
                            return fmt::format("{}_{}", test.param.network, spec::to_string(test.param.precision));
                          });
@@ -276,10 +276,10 @@ TEST(DeviceBucketsOfSeveralBatches, AreAveragedWithTheirOwnSumsBeforeTheyAreRedu
   const float* sum = planned.addresses.at<float>(planned.plan.regions.parameters[0].sums);
   for (std::size_t i = 0; i + 1 < averaged.size(); sum += averaged[i++].count) {
     EXPECT_EQ(averaged[i].sum, sum);
-    EXPECT_EQ(averaged[i].type, kernels::ElementType::f16);
+    EXPECT_EQ(averaged[i].type, FloatType::fp16);
   }
   EXPECT_EQ(averaged.back().sum, planned.addresses.at<float>(planned.plan.regions.parameters[1].sums));
-  EXPECT_EQ(averaged.back().type, kernels::ElementType::f32);
+  EXPECT_EQ(averaged.back().type, FloatType::f32);
 }
 
 TEST_F(DeviceBucketsInAStep, AreNotReducedInAWorldOfOne) {

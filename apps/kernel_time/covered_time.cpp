@@ -1,11 +1,11 @@
-#include "kernel_time/interval_union.hpp"
+#include "kernel_time/covered_time.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 namespace chexbench::measure {
 
-std::uint64_t IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
+std::uint64_t CoveredTime::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
   begin_ns = std::max(begin_ns, begin_ns_);
   if (end_ns <= begin_ns) return 0;
   if (begin_ns < summed_until_ns_) {
@@ -29,7 +29,7 @@ std::uint64_t IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
 }
 
 // Sums up half of the pieces at once, so that this is rare.
-void IntervalUnion::sum_up_oldest() {
+void CoveredTime::sum_up_oldest() {
   const std::size_t kept = most_open_ / 2;
   while (open_.size() > kept) {
     const auto oldest = open_.begin();
@@ -39,7 +39,7 @@ void IntervalUnion::sum_up_oldest() {
   }
 }
 
-void IntervalUnion::begin_at(std::uint64_t begin_ns) {
+void CoveredTime::begin_at(std::uint64_t begin_ns) {
   begin_ns_ = begin_ns;
   summed_ns_ = 0;
   exact_ = summed_until_ns_ <= begin_ns;
@@ -48,7 +48,7 @@ void IntervalUnion::begin_at(std::uint64_t begin_ns) {
   for (const auto& [from, to] : open) add(from, to);
 }
 
-std::uint64_t IntervalUnion::covered_ns(std::uint64_t end_ns) const {
+std::uint64_t CoveredTime::covered_ns(std::uint64_t end_ns) const {
   std::uint64_t covered = summed_ns_;
   for (const auto& [from, to] : open_) {
     if (from < end_ns) covered += std::min(to, end_ns) - from;

@@ -10,9 +10,9 @@ namespace chexbench::measure {
 // The union of intervals [begin_ns, end_ns) that are added in almost any order. The union consists of disjoint
 // pieces. The newest `most_open` pieces stay open for late intervals; older pieces are summed up and can no longer
 // change. All times are in ns of any one clock. Not thread-safe.
-class IntervalUnion {
+class CoveredTime {
  public:
-  explicit IntervalUnion(std::size_t most_open = 65536) : most_open_(most_open) {}
+  explicit CoveredTime(std::size_t most_open = 65536) : most_open_(most_open) {}
 
   // Returns the time that no interval covered before. An empty interval, or one that ends before it begins, covers
   // nothing.

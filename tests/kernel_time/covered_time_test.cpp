@@ -1,4 +1,4 @@
-#include "kernel_time/interval_union.hpp"
+#include "kernel_time/covered_time.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kEnd = 1'000'000;
 
-TEST(IntervalUnion, CountsWhatOverlapsOnce) {
-  IntervalUnion busy;
+TEST(CoveredTime, CountsWhatOverlapsOnce) {
+  CoveredTime busy;
   busy.add(10, 20);
   busy.add(15, 30);
   busy.add(12, 14);
@@ -20,8 +20,8 @@ TEST(IntervalUnion, CountsWhatOverlapsOnce) {
   EXPECT_EQ(busy.covered_ns(kEnd), 30u);
 }
 
-TEST(IntervalUnion, JoinsPiecesThatALateOneFills) {
-  IntervalUnion busy;
+TEST(CoveredTime, JoinsPiecesThatALateOneFills) {
+  CoveredTime busy;
   busy.add(10, 20);
   busy.add(30, 40);
   busy.add(18, 35);
@@ -29,8 +29,8 @@ TEST(IntervalUnion, JoinsPiecesThatALateOneFills) {
   EXPECT_EQ(busy.covered_ns(kEnd), 35u);
 }
 
-TEST(IntervalUnion, AnIntervalIsToldWhatItAdds) {
-  IntervalUnion busy;
+TEST(CoveredTime, AnIntervalIsToldWhatItAdds) {
+  CoveredTime busy;
   EXPECT_EQ(busy.add(10, 20), 10u);
   EXPECT_EQ(busy.add(12, 15), 0u);
   EXPECT_EQ(busy.add(30, 40), 10u);
@@ -38,23 +38,23 @@ TEST(IntervalUnion, AnIntervalIsToldWhatItAdds) {
   EXPECT_EQ(busy.add(40, 40), 0u);
 }
 
-TEST(IntervalUnion, AnEmptyOrReversedIntervalCoversNothing) {
-  IntervalUnion busy;
+TEST(CoveredTime, AnEmptyOrReversedIntervalCoversNothing) {
+  CoveredTime busy;
   busy.add(10, 10);
   busy.add(30, 20);
   EXPECT_EQ(busy.covered_ns(kEnd), 0u);
 }
 
-TEST(IntervalUnion, CountsOnlyWhatLiesBeforeTheEnd) {
-  IntervalUnion busy;
+TEST(CoveredTime, CountsOnlyWhatLiesBeforeTheEnd) {
+  CoveredTime busy;
   busy.add(10, 20);
   busy.add(30, 40);
   EXPECT_EQ(busy.covered_ns(35), 15u);
   EXPECT_EQ(busy.covered_ns(5), 0u);
 }
 
-TEST(IntervalUnion, BeginsWithinWhatIsThereAndCutsWhatComesLate) {
-  IntervalUnion busy;
+TEST(CoveredTime, BeginsWithinWhatIsThereAndCutsWhatComesLate) {
+  CoveredTime busy;
   busy.add(10, 20);
   busy.add(30, 40);
   busy.begin_at(35);
@@ -65,9 +65,9 @@ TEST(IntervalUnion, BeginsWithinWhatIsThereAndCutsWhatComesLate) {
   EXPECT_TRUE(busy.exact(kEnd));
 }
 
-// Compares with a count of the covered nanoseconds. The intervals are shuffled over a distance that IntervalUnion
+// Compares with a count of the covered nanoseconds. The intervals are shuffled over a distance that CoveredTime
 // keeps open.
-TEST(IntervalUnion, IsExactInAnyOrderWithinItsPieces) {
+TEST(CoveredTime, IsExactInAnyOrderWithinItsPieces) {
   std::mt19937 random(7);
   std::vector<bool> covered(20'000);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;
@@ -79,14 +79,14 @@ TEST(IntervalUnion, IsExactInAnyOrderWithinItsPieces) {
   for (std::size_t i = 0; i + 8 < intervals.size(); i += 8) {
     std::shuffle(intervals.begin() + static_cast<long>(i), intervals.begin() + static_cast<long>(i) + 8, random);
   }
-  IntervalUnion busy(64);
+  CoveredTime busy(64);
   for (const auto& [begin, end] : intervals) busy.add(begin, end);
   EXPECT_EQ(busy.covered_ns(kEnd), static_cast<std::uint64_t>(std::ranges::count(covered, true)));
   EXPECT_TRUE(busy.exact(kEnd));
 }
 
-TEST(IntervalUnion, SaysThatItIsNotExactWhereAPieceCameTooLate) {
-  IntervalUnion busy(4);
+TEST(CoveredTime, SaysThatItIsNotExactWhereAPieceCameTooLate) {
+  CoveredTime busy(4);
   for (std::uint64_t i = 1; i <= 5; ++i) busy.add(100 * i, 100 * i + 10);
   EXPECT_TRUE(busy.exact(kEnd));
   EXPECT_FALSE(busy.exact(250)) << "summed up beyond it";
