@@ -47,7 +47,8 @@ std::string to_json(const analysis::Evaluation& evaluation) {
     if (i > 0) text += ',';
     text += results::dump(trial_to_json(report.trials[i], evaluation.figures[i]));
   }
-  return results::spread(text + "]}") + '\n';
+  text += "]}";
+  return results::spread(text) + '\n';
 }
 
 }  // namespace chexbench::report
