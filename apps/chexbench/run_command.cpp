@@ -15,6 +15,7 @@
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "bench/session.hpp"
+#include "bench/training/epochs.hpp"
 #include "build_facts.hpp"
 #include "commands.hpp"
 #include "core/credentials.hpp"
@@ -158,6 +159,9 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
   const std::string journal_path = is_root ? folder + "/journal.jsonl" : "";
   const bench::RepeatKeys before = is_root ? bench::read_repeat_keys(journal_path) : bench::RepeatKeys{};
   if (is_root && !arguments.resume.empty()) {
+    bench::RepeatKeys known = bench::finished_repeat_keys(checkpoints_of(folder));
+    known.insert(before.begin(), before.end());
+    bench::keep_known_keys(report, world.communicator().world(), known);
     bench::check_resumable(report, folder, before, verbs::difference_from_kept(run, folder));
   }
   std::optional<verbs::MetricsFile> metrics;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "bench/provenance.hpp"
 #include "comm/schemes/schedule.hpp"
@@ -13,6 +15,7 @@
 #include "image/isa.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
+#include "spec/key_history.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 
@@ -71,6 +74,10 @@ void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned
       asked, world == 1 ? "one process" : fmt::format("a world of {}", world), ranks(*most), ranks(*most)));
 }
 
+// Returns what a trial's key depends on besides its spec: the size of the world determines how the host's cores are
+// divided.
+std::string beside_spec(int world) { return fmt::format("world {}", world); }
+
 results::TrialResult plan_trial(const spec::Trial& trial, int world) {
   results::TrialResult planned{.name = trial.name, .spec = trial.spec};
   planned.ranks = trial.spec.ranks == 0 ? world : trial.spec.ranks;
@@ -78,8 +85,7 @@ results::TrialResult plan_trial(const spec::Trial& trial, int world) {
   planned.spec.engine = engine::resolve_engine_name(trial.spec.engine);
   engine::check_network(planned.spec.engine, planned.spec.model);
   comm::check_servers(planned.spec.comm, planned.ranks);
-  // The size of the world is part of the key, because it determines how the host's cores are divided.
-  planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
+  planned.key = spec::trial_key(planned.spec, beside_spec(world));
   planned.partial = true;  // until its last repeat is done
   return planned;
 }
@@ -106,6 +112,18 @@ results::Report plan_report(const std::string& experiment, const std::vector<spe
     if (report.trials.empty() && report.findings.size() == trials.size()) throw SpecError(hole);
   }
   return report;
+}
+
+void keep_known_keys(results::Report& planned, int world, const RepeatKeys& known) {
+  std::set<std::string_view> others;
+  for (const auto& [key, repeat] : known) others.insert(key);
+  for (const results::TrialResult& trial : planned.trials) others.erase(trial.key);
+  if (others.empty()) return;
+  for (results::TrialResult& trial : planned.trials) {
+    const std::vector<std::string> keys = spec::trial_keys(trial.spec, beside_spec(world));
+    const auto older = std::ranges::find_if(keys, [&](const std::string& key) { return others.contains(key); });
+    if (older != keys.end()) trial.key = *older;
+  }
 }
 
 void describe_engine(results::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {

@@ -9,6 +9,7 @@
 
 #include "bench/core_layout.hpp"
 #include "bench/gpu_layout.hpp"
+#include "bench/journal.hpp"
 #include "bench/scale_model.hpp"
 #include "comm/communicator.hpp"
 #include "core/reducer.hpp"
@@ -28,6 +29,10 @@ namespace chexbench::bench {
 // @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
                             std::optional<int> ranks = {});
+
+// Gives the trials of `planned` the keys by which an older version began them, if the `known` repeats of the run have
+// those. Such a run keeps them to its end, so that its journal and its checkpoints stay of one kind.
+void keep_known_keys(results::Report& planned, int world, const RepeatKeys& known);
 
 // Trials that differ only in their input. One engine serves them all, and because they take turns, noise of the machine
 // that comes and goes hits them alike.

@@ -1,7 +1,5 @@
 #include "report/json.hpp"
 
-#include <algorithm>
-
 #include "report/json_parts.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
@@ -28,25 +26,6 @@ Json trial_to_json(const results::TrialResult& trial, const results::Figures& de
   return object;
 }
 
-// Prints like dump(2), but an array of plain values is on one line, so that a step takes one line instead of sixteen.
-void print(const Json& value, const std::string& indent, std::string& text) {
-  const bool plain = std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_primitive(); });
-  if (value.empty() || value.is_primitive() || (value.is_array() && plain)) {
-    text += results::dump(value);
-    return;
-  }
-  const std::string inner = indent + "  ";
-  text += value.is_array() ? '[' : '{';
-  const char* separator = "\n";
-  for (const auto& item : value.items()) {
-    text += separator + inner;
-    if (value.is_object()) text += results::dump(Json(item.key())) + ": ";
-    print(item.value(), inner, text);
-    separator = ",\n";
-  }
-  text += '\n' + indent + (value.is_array() ? ']' : '}');
-}
-
 }  // namespace
 
 std::string to_json(const analysis::Evaluation& evaluation) {
@@ -61,12 +40,15 @@ std::string to_json(const analysis::Evaluation& evaluation) {
     results::visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
   object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
   object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
-  Json& trials = object["trials"] = Json::array();
-  for (std::size_t i = 0; i < report.trials.size(); ++i)
-    trials.push_back(trial_to_json(report.trials[i], evaluation.figures[i]));
-  std::string text;
-  print(object, "", text);
-  return text + '\n';
+  std::string text = results::dump(object);
+  text.back() = ',';  // thousands of trials take much less memory as text
+  text += "\"trials\":[";
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    if (i > 0) text += ',';
+    text += results::dump(trial_to_json(report.trials[i], evaluation.figures[i]));
+  }
+  text += "]}";
+  return results::spread(text) + '\n';
 }
 
 }  // namespace chexbench::report

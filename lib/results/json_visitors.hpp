@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -29,8 +30,8 @@ namespace chexbench::results {
 inline constexpr double kLargestMeasured = 1e18;
 inline bool is_measured(double value) { return std::abs(value) <= kLargestMeasured; }
 
-// Writes one field per call into `object`, which must outlive the writer. Undefined values (NaN, an empty optional)
-// become null.
+// Writes one field per call into `object`, which must outlive the writer, or without its name into a list. Undefined
+// values (NaN, an empty optional) become null.
 template <class Json>
 class JsonWriter {
  public:
@@ -38,10 +39,10 @@ class JsonWriter {
 
   template <class Value>
   void operator()(const char* name, const Value& value) const {
-    object_[name] = value;
+    at(name) = value;
   }
   void operator()(const char* name, double value) const {  // JSON has no NaN
-    object_[name] = is_measured(value) ? Json(value) : Json(nullptr);
+    at(name) = is_measured(value) ? Json(value) : Json(nullptr);
   }
   template <class Value>
   void operator()(const char* name, const std::optional<Value>& value) const {
@@ -49,31 +50,33 @@ class JsonWriter {
   }
   void operator()(const char* name, const std::optional<measure::Interval>& value) const {
     const bool has_both = value && is_measured(value->low) && is_measured(value->high);
-    object_[name] = has_both ? Json::array({value->low, value->high}) : Json(nullptr);
+    at(name) = has_both ? Json::array({value->low, value->high}) : Json(nullptr);
   }
   // Writes a list of words as one string, so that a sample stays a row of plain values.
   void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
     (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
   }
   void operator()(const char* name, const std::vector<WaitShare>& waits) const {
-    Json& rows = object_[name] = Json::array();
+    Json& rows = at(name) = Json::array();
     for (const auto& [op_index, op, part, share] : waits)
       rows.push_back({{"op_index", op_index}, {"op", op}, {"part", part}, {"share", share}});
   }
   void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
-    Json& object = object_[name] = Json::object();
+    Json& object = at(name) = Json::object();
     for (const auto& [word, share] : shares) object[word] = share;
   }
   void operator()(const char* name, const std::vector<measure::LibraryVersion>& libraries) const {
-    const JsonWriter versions(object_[name] = Json::object());
+    const JsonWriter versions(at(name) = Json::object());
     for (const auto& [library, version] : libraries) versions(library.c_str(), version);
   }
   void operator()(const char* name, const std::vector<HostState>& hosts) const {
-    Json& rows = object_[name] = Json::array();
+    Json& rows = at(name) = Json::array();
     for (const HostState& host : hosts) visit_host(JsonWriter(rows.emplace_back(Json::object())), host);
   }
 
  private:
+  Json& at(const char* name) const { return object_.is_array() ? object_.emplace_back() : object_[name]; }
+
   Json& object_;
 };
 
@@ -85,11 +88,12 @@ class JsonWriter {
 template <class Json>
 class JsonReader {
  public:
-  explicit JsonReader(const Json& object) : object_(object) {}
+  explicit JsonReader(const Json& object)
+      : object_(object), next_(object.is_object() ? object.begin() : object.end()) {}
 
   template <class Value>
   void operator()(const char* name, Value& value) const {
-    const auto found = object_.find(name);
+    const auto found = find(name);
     if (found == object_.end()) return;
     if constexpr (std::is_same_v<Value, double>) {
       value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
@@ -103,11 +107,11 @@ class JsonReader {
   }
   template <class Value>
   void operator()(const char* name, std::optional<Value>& value) const {
-    const auto found = object_.find(name);
+    const auto found = find(name);
     if (found != object_.end() && !found->is_null()) (*this)(name, value.emplace());
   }
   void operator()(const char* name, std::optional<measure::Interval>& value) const {
-    const auto found = object_.find(name);
+    const auto found = find(name);
     if (found == object_.end() || found->is_null()) return;
     value = measure::Interval{found->at(0).template get<double>(), found->at(1).template get<double>()};
   }
@@ -117,7 +121,7 @@ class JsonReader {
     if (text) reasons = reasons_from_text(*text);
   }
   void operator()(const char* name, std::vector<measure::LibraryVersion>& libraries) const {
-    const auto found = object_.find(name);
+    const auto found = find(name);
     if (found == object_.end()) return;
     for (const auto& item : found->items()) {
       measure::LibraryVersion& library = libraries.emplace_back(measure::LibraryVersion{.name = item.key()});
@@ -125,12 +129,19 @@ class JsonReader {
     }
   }
   void operator()(const char* name, std::vector<HostState>& hosts) const {
-    const auto found = object_.find(name);
+    const auto found = find(name);
     if (found == object_.end()) return;
     for (const Json& host : *found) visit_host(JsonReader(host), hosts.emplace_back());
   }
 
  private:
+  // Fields are read in the order in which they were written, so the next one is nearly always it.
+  auto find(const char* name) const {
+    const bool is_next = next_ != object_.end() && next_.key() == name;
+    const auto found = is_next ? next_ : object_.find(name);
+    if (found != object_.end()) next_ = std::next(found);
+    return found;
+  }
   template <class Value>
   static bool fits(const Json& number) {
     if (number.is_number_unsigned()) return std::in_range<Value>(number.template get<std::uint64_t>());
@@ -141,6 +152,7 @@ class JsonReader {
   }
 
   const Json& object_;
+  mutable typename Json::const_iterator next_;
 };
 
 }  // namespace chexbench::results

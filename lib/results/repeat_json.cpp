@@ -34,11 +34,8 @@ Json rows_to_json(const std::vector<Record>& records, Visit visit) {
   const Record any;
   visit([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
   for (const Record& record : records) {
-    Json object = Json::object();
-    visit(JsonWriter(object), record);
-    Json row = Json::array();
-    for (const auto& item : object.items()) row.push_back(std::move(item.value()));
-    rows.push_back(std::move(row));
+    Json& row = rows.emplace_back(Json::array());
+    visit(JsonWriter(row), record);
   }
   return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
@@ -91,9 +88,12 @@ template <class Record, class Visit>
 std::vector<Record> rows_from_json(const Json& object, Visit visit) {
   std::vector<Record> records;
   const Json& columns = object.at("columns");
+  Json record = Json::object();  // one for all rows, which have the same names
+  for (const Json& name : columns) record[name.get<std::string>()];
+  std::vector<Json*> places;
+  for (const Json& name : columns) places.push_back(&record[name.get<std::string>()]);
   for (const Json& row : object.at("rows")) {
-    Json record = Json::object();
-    for (std::size_t i = 0; i < columns.size(); ++i) record[columns.at(i).get<std::string>()] = row.at(i);
+    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = row.at(i);
     visit(JsonReader(record), records.emplace_back());
   }
   return records;
@@ -164,6 +164,51 @@ RepeatResult repeat_from_json(const Json& object) {
 }
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+namespace {
+
+// Returns the index behind a text that begins at `begin`.
+std::size_t end_of_text(std::string_view json, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (json[at] != '"') at += json[at] == '\\' ? 2 : 1;
+  return at + 1;
+}
+
+// Returns the index behind the list or object that begins at `begin`, or `begin` if others are in it.
+std::size_t end_of_plain(std::string_view json, std::size_t begin) {
+  for (std::size_t at = begin + 1;;) {
+    const char c = json[at];
+    if (c == ']' || c == '}') return at + 1;
+    if (c == '[' || c == '{' || (json[begin] == '{')) return begin;
+    at = c == '"' ? end_of_text(json, at) : at + 1;
+  }
+}
+
+}  // namespace
+
+std::string spread(std::string_view json) {
+  std::string text, line = "\n";
+  text.reserve(json.size() + json.size() / 2);
+  for (std::size_t at = 0; at < json.size();) {
+    const char c = json[at];
+    const bool opens = c == '[' || c == '{';
+    const std::size_t end = opens ? end_of_plain(json, at) : c == '"' ? end_of_text(json, at) : at;
+    if (end > at) {
+      text += json.substr(at, end - at);
+      at = end;
+      continue;
+    }
+    if (opens) line += "  ";
+    const bool closes = c == ']' || c == '}';
+    if (closes) line.resize(line.size() - 2);
+    if (closes) text += line;
+    text += c;
+    if (opens || c == ',') text += line;
+    if (c == ':') text += ' ';
+    ++at;
+  }
+  return text;
+}
 
 void check_version(const Json& object) {
   int version = 0;  // if the key is missing

@@ -29,6 +29,10 @@ RepeatResult repeat_from_json(const Json& object);
 // Returns the JSON on one line. Bytes that are not UTF-8 are replaced.
 std::string dump(const Json& value);
 
+// Returns what dump() gave, spread over lines for people, with a step on one line: each member of an object and each
+// item of a list is on its own, indented by two spaces, but a list of plain values is on one.
+std::string spread(std::string_view json);
+
 // @throws DataError if the object's schema_version is not kSchemaVersion
 void check_version(const Json& object);
 

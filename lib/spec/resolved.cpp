@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,11 +29,11 @@ void add(Object& root, const std::string& path, Node value) {
 
 }  // namespace
 
-std::string to_json(const TrialSpec& trial) {
+std::string to_json(const TrialSpec& trial, std::span<const std::string> left_out) {
   Object root;
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "model.name") root.emplace_back("pipeline", to_node(trial.pipeline));
-    if (!rule.stated_where.holds(trial)) continue;
+    if (!rule.stated_where.holds(trial) || std::ranges::find(left_out, rule.path) != left_out.end()) continue;
     add(root, rule.path, to_node(rule.values, rule.get(trial)));
   }
   return to_text(Node{std::move(root)});
@@ -40,10 +41,10 @@ std::string to_json(const TrialSpec& trial) {
 
 std::string to_json(const PipelineSpec& pipeline) { return to_text(to_node(pipeline)); }
 
-std::string trial_key(const TrialSpec& trial, std::string_view extra) {
+std::string trial_key(const TrialSpec& trial, std::string_view extra, std::span<const std::string> left_out) {
   TrialSpec unnamed = trial;
   unnamed.name = "trial";
-  return fmt::format("{:016x}", fnv1a64(to_json(unnamed).append("\n").append(extra)));
+  return fmt::format("{:016x}", fnv1a64(to_json(unnamed, left_out).append("\n").append(extra)));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,16 +16,17 @@ namespace chexbench::spec {
 
 // Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that has a
 // meaning in this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
-// parse_trial() of it gives the same trial.
-std::string to_json(const TrialSpec& trial);
+// parse_trial() of it gives the same trial. The keys at the paths `left_out` are not in it.
+std::string to_json(const TrialSpec& trial, std::span<const std::string> left_out = {});
 
 // Returns the pipeline as a file of configs/pipelines has it: {"name": ..., "ops": [...]}, without a newline at the
 // end. parse_pipeline() of it gives the same pipeline.
 std::string to_json(const PipelineSpec& pipeline);
 
 // Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (whatever else results
-// depend on). It is the same on every machine and does not depend on the experiment's name.
-std::string trial_key(const TrialSpec& trial, std::string_view extra = {});
+// depend on). It is the same on every machine and does not depend on the experiment's name. Older versions know the
+// trial by the keys of key_history.hpp.
+std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
 
 // Slows down what a spec models, for a scale model (emulation.cores_per_accelerator).
 

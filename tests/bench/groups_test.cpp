@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/plan.hpp"
+#include "spec/key_history.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -37,6 +38,27 @@ TEST(GroupArms, SeparatesWhatNeedsAnotherEngineInOrderOfFirstAppearance) {
   EXPECT_THAT(groups[0].arms, ElementsAre(0, 4));
   EXPECT_EQ(groups[1].ranks, 2);
   EXPECT_THAT(groups[2].arms, ElementsAre(2));
+}
+
+TEST(KeepKnownKeys, GivesATrialTheKeyOfTheVersionThatBeganIt) {
+  results::Report planned{.experiment = "mine"};
+  planned.trials = {trial("none", 1, "naive"), trial("none", 2, "naive")};
+  const std::vector<std::string> keys = spec::trial_keys(planned.trials[0].spec, "world 2");
+  planned.trials[0].key = keys.front();
+  planned.trials[1].key = "own";
+  keep_known_keys(planned, 1, {{keys.back(), 0}});
+  EXPECT_EQ(planned.trials[0].key, keys.front()) << "in a world of another size it is another trial";
+  keep_known_keys(planned, 2, {{keys.back(), 0}, {"of no trial", 0}});
+  EXPECT_EQ(planned.trials[0].key, keys.back());
+}
+
+TEST(KeepKnownKeys, LeavesARunOfThisVersionAsItIs) {
+  results::Report planned{.experiment = "mine"};
+  planned.trials = {trial("none", 1, "naive")};
+  planned.trials[0].key = spec::trial_keys(planned.trials[0].spec, "world 1").front();
+  const std::string key = planned.trials[0].key;
+  keep_known_keys(planned, 1, {{key, 0}, {"of no trial", 0}});
+  EXPECT_EQ(planned.trials[0].key, key);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ from harness import HAS_ONEDNN, SystemTest
 
 ARCHIVES = sorted((Path(__file__).parent / "old_files").glob("*.tar.xz"))
 NO_ONEDNN = "this build has no engine onednn"
-IMAGES = 24
+IMAGES, REPEATS = 24, 5  # of make.py
 FIGURES = ("images_per_s", "images_per_s_ci95", "wait_share", "decoded_per_trained")
 
 
@@ -41,7 +41,16 @@ class OldFiles(SystemTest):
         kept = (folder / "journal.jsonl").read_text().splitlines(keepends=True)[:lines]
         (folder / "journal.jsonl").write_text("".join(kept))
         spec = () if (folder / "run.json").exists() else ("--config", version / f"{run}.json")
-        return folder, kept, (*spec, "--resume", folder)
+        set_keys = self.trials_of(version / run)[0]["spec"]["measure"].keys() & {"extra_repeats"}  # by make.py
+        return folder, kept, (*spec, *("--set=measure.extra_repeats=0" for _ in set_keys), "--resume", folder)
+
+    def trials_of(self, folder):
+        return json.loads((folder / "report.json").read_text())["trials"]
+
+    def keys_of(self, folder):
+        """The trial and the rate of each line of a run's journal."""
+        lines = map(json.loads, (folder / "journal.jsonl").read_text().splitlines())
+        return [(line["key"], line["repeat"]["images_per_s"]) for line in lines]
 
     def test_a_report_has_the_figures_that_it_had(self):
         for version in self.each("*/report.json"):
@@ -66,10 +75,23 @@ class OldFiles(SystemTest):
             arms = self.told("compare", version / "input", version / "input")["arms"]
             self.assertEqual([arm["ratio"] for arm in arms], [1, 1])
 
-    def test_a_run_whose_trials_have_other_keys_is_left_as_it_is(self):
+    def test_a_killed_run_goes_on_with_what_it_measured(self):
         for version in self.each("input/journal.jsonl"):
             folder, kept, command = self.cut(version, "input", lines=3)
-            self.fail_with(2, *command, says="version of chexbench", cwd=version)
+            self.succeed(*command, cwd=version)
+            self.assertTrue((folder / "journal.jsonl").read_text().startswith("".join(kept)))
+            for new, old in zip(self.trials_of(folder), self.trials_of(version / "input"), strict=True):
+                self.assertEqual(new["key"], old["key"])
+                self.assertGreaterEqual(len(new["repeats"]), REPEATS)
+                self.assertEqual(new["repeats"][0]["images_per_s"], old["repeats"][0]["images_per_s"])
+            self.assertEqual(len(self.keys_of(folder)), sum(len(one["repeats"]) for one in self.trials_of(folder)))
+
+    def test_a_killed_run_whose_spec_is_changed_is_left_as_it_is(self):
+        for version in self.each("input/journal.jsonl"):
+            folder, kept, command = self.cut(version, "input", lines=3)
+            names = "image_size" if (folder / "run.json").exists() else "none of the 3 repeats"
+            self.fail_with(2, *command, "--set", "model.image_size=64", says=names, cwd=version)
+            self.fail_with(2, *command, "--set", "measure.max_total_seconds=60", says="--resume", cwd=version)
             self.assertEqual((folder / "journal.jsonl").read_text(), "".join(kept))
 
     def test_shards_hold_their_images(self):
@@ -127,10 +149,23 @@ class OldFiles(SystemTest):
             self.assertEqual(told["mean"]["auroc"], 0.5, "all images have the score of weights of 0")
 
     @unittest.skipUnless(HAS_ONEDNN, NO_ONEDNN)
-    def test_a_killed_training_that_has_another_key_names_what_to_do(self):
+    def test_a_training_that_was_killed_before_its_line_of_the_journal_goes_on(self):
+        for version in self.each("training/checkpoints/*/last.safetensors"):
+            folder, _, command = self.cut(version, "training", lines=0)
+            last = next(folder.glob("checkpoints/*/last.safetensors"))
+            if "training" not in read_checkpoint(last)[0]:
+                self.fail_with(2, *command, says=["version of chexbench", "training.checkpoint"], cwd=version)
+                continue
+            is_kept = (last.parent / "repeat.json").exists()
+            self.succeed(*command, cwd=version)
+            self.assertEqual(self.keys_of(folder) == self.keys_of(version / "training"), is_kept)
+
+    @unittest.skipUnless(HAS_ONEDNN, NO_ONEDNN)
+    def test_a_killed_training_whose_spec_is_changed_names_what_to_do(self):
         for version in self.each("training/checkpoints/*/last.safetensors"):
             _, _, command = self.cut(version, "training", lines=0)
-            self.fail_with(2, *command, says=["version of chexbench", "training.checkpoint"], cwd=version)
+            self.fail_with(2, *command, "--set", "training.weight_decay=0.1",
+                           says=["version of chexbench", "training.checkpoint"], cwd=version)
 
 
 if __name__ == "__main__":

@@ -243,6 +243,16 @@ TEST(TraceMlSummary, OfAnotherVersionIsRefused) {
   }
 }
 
+TEST(TraceMlSummary, IsNoComparisonOfTwo) {
+  try {
+    recorded("traceml-compare.json");
+    FAIL() << "it was read";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("comparison of two runs"));
+    EXPECT_THAT(error.what(), HasSubstr("./a/final_summary.json"));
+  }
+}
+
 TEST(DlioOutput, OfARealRunHasItsSteps) {
   const StepLog log = recorded("dlio-output.json");
   EXPECT_THAT(log.steps, SizeIs(48));

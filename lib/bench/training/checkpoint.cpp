@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +22,7 @@
 #include "engine/training_engine.hpp"
 #include "results/journal_line.hpp"
 #include "spec/document.hpp"
-#include "spec/resolved.hpp"
+#include "spec/key_history.hpp"
 #include "spec/safetensors.hpp"
 
 namespace chexbench::bench {
@@ -36,10 +37,11 @@ constexpr const char* kLabels = "labels";
 // Writes a double as a hexadecimal float, from which every bit can be read back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-// Returns a key that differs between trainings and does not depend on the number of ranks.
-std::string training_key(spec::TrialSpec spec) {
+// Returns keys that differ between trainings and do not depend on the number of ranks: this version's, and behind it
+// those of older ones.
+std::vector<std::string> training_keys(spec::TrialSpec spec) {
   spec.ranks = 0;
-  return spec::trial_key(spec);
+  return spec::trial_keys(spec);
 }
 
 // Returns the metadata text of `key`, which every checkpoint has.
@@ -114,7 +116,7 @@ std::map<std::string, std::string> metadata_of(const spec::TrialSpec& spec, cons
           {kUse, use_of(spec)},
           {"optimizer", spec::to_string(spec.training.optimizer)},
           {"trial", state.experiment},
-          {"training", training_key(spec)},
+          {"training", training_keys(spec).front()},
           {"updates", fmt::to_string(state.updates)},
           {kCores, fmt::to_string(state.cores_per_rank)},
           {"best_loss", exact(state.rate.best_loss)},
@@ -171,7 +173,8 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
 }
 
 void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::TrialSpec& spec) {
-  if (file.metadata("training") == training_key(spec)) return;
+  const std::vector<std::string> keys = training_keys(spec);
+  if (std::ranges::find(keys, file.metadata("training")) != keys.end()) return;
   throw SpecError(fmt::format(
       "{} belongs to a training by another spec, or of another version of chexbench: resume it with the same --config, "
       "--set and version, use --output for a new run, or begin one from it by training.checkpoint",
@@ -227,7 +230,7 @@ std::string last_checkpoint(const std::string& folder) { return folder + "/last.
 
 bool is_checkpoint_after(const std::string& path, const std::vector<results::EpochRecord>& epochs) {
   const spec::Safetensors file(path, kSubject);
-  return text_of(file, path, "epochs") == line_of(text_of(file, path, "trial"), epochs);
+  return line_of("", training_state(file, path).epochs) == line_of("", epochs);
 }
 
 void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, const TrainingState& state,

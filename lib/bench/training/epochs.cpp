@@ -255,6 +255,13 @@ namespace {
 
 std::string path_in(const std::string& folder) { return folder + "/repeat.json"; }
 
+// @throws DataError if the file in `folder` is damaged
+std::vector<results::JournalEntry> kept_in(const std::string& folder) {
+  std::ostringstream text;
+  text << std::ifstream(path_in(folder), std::ios::binary).rdbuf();
+  return results::journal_from_text(text.view(), path_in(folder)).entries;
+}
+
 }  // namespace
 
 void keep_finished_repeat(const std::string& folder, const std::string& key, const results::RepeatResult& repeat) {
@@ -264,16 +271,25 @@ void keep_finished_repeat(const std::string& folder, const std::string& key, con
 
 std::optional<results::RepeatResult> find_finished_repeat(const std::string& folder, const std::string& key,
                                                           int repeat) {
-  const std::string path = path_in(folder);
-  if (!std::filesystem::exists(path) || !std::filesystem::exists(last_checkpoint(folder))) return {};
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  results::JournalContents contents = results::journal_from_text(text.view(), path);
-  if (contents.entries.size() != 1) return {};
-  results::JournalEntry& entry = contents.entries.front();
+  if (!std::filesystem::exists(last_checkpoint(folder))) return {};
+  std::vector<results::JournalEntry> entries = kept_in(folder);
+  if (entries.size() != 1) return {};
+  results::JournalEntry& entry = entries.front();
   if (entry.key != key || entry.repeat.repeat != repeat) return {};
   if (!is_checkpoint_after(last_checkpoint(folder), entry.repeat.epochs)) return {};
   return std::move(entry.repeat);
+}
+
+RepeatKeys finished_repeat_keys(const std::string& checkpoints) {
+  RepeatKeys keys;
+  std::error_code error;  // ignored: a run without trainings has no such folder
+  for (const auto& training : std::filesystem::directory_iterator(checkpoints, error)) {
+    try {
+      for (const results::JournalEntry& entry : kept_in(training.path())) keys.emplace(entry.key, entry.repeat.repeat);
+    } catch (const DataError&) {  // find_finished_repeat() says so if the repeat is needed
+    }
+  }
+  return keys;
 }
 
 }  // namespace chexbench::bench

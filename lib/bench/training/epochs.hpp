@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/journal.hpp"
 #include "bench/recorder.hpp"
 #include "bench/step_observer.hpp"
 #include "bench/training/checkpoint.hpp"
@@ -87,5 +88,8 @@ void keep_finished_repeat(const std::string& folder, const std::string& key, con
 // @throws DataError if one of the two files is damaged
 std::optional<results::RepeatResult> find_finished_repeat(const std::string& folder, const std::string& key,
                                                           int repeat);
+
+// Returns the repeats that are kept in the folders of `checkpoints`, but for damaged ones.
+RepeatKeys finished_repeat_keys(const std::string& checkpoints);
 
 }  // namespace chexbench::bench

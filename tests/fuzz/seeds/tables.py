@@ -47,6 +47,7 @@ def foreign_log_seeds():
         yield f"traceml-{name}", (
             f'{{"schema_version": {schema}, "primary_diagnosis": {{}}, "step_time": {{"global": {{"window": '
             f'{{"steps_analyzed": 40}}}}, "groups": {{"rows": {{"0": {{"metrics": {{{metrics}}}}}}}}}}}}}').encode()
+    yield "traceml-compare", b'{"schema_version": 2, "lhs": {"path": "a/final_summary.json"}, "rhs": {"path": "b"}}'
     yield "dlio-output", b'{"1": {"load": {"block1": [0.2, 0.1]}, "proc": {"block1": [0.3, 0.2]}, "au": {"block1": 8}}}'
     yield "dlio-summary", (b'{"num_accelerators": 2, "num_files_train": 48, "num_samples_per_file": 1, "metric": '
                            b'{"train_au_percentage": [8.5, 9], "train_throughput_samples_per_second": [7.5, 8]}}')

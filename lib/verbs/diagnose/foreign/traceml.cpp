@@ -19,6 +19,8 @@ constexpr int kMostCounted = 1'000'000'000;
 
 void TraceMlSummary::value(const Place& place, const Scalar& value) {
   if (place.is({"schema_version"}) && std::holds_alternative<double>(value)) schema_ = std::get<double>(value);
+  const auto* text = std::get_if<std::string_view>(&value);
+  if (text != nullptr && place.is({"lhs", "path"})) compared_ = *text;
   if (place.is({"step_time", "global", "window", "steps_analyzed"}) && value.index() != 0) {
     steps_ = static_cast<std::size_t>(place.whole_number(value, kMostCounted));
   }
@@ -40,6 +42,12 @@ void TraceMlSummary::closed(const Place& place) {
 }
 
 StepLog TraceMlSummary::finish(const std::string& name) const {
+  if (!is_summary_) {
+    throw DataError(fmt::format(
+        "{}: TraceML's comparison of two runs, which has no ranks; give the final_summary.json of one, such "
+        "as {}",
+        name, printable(compared_, 200)));
+  }
   if (*schema_ < kFirstSchema || *schema_ >= kNextSchema) {
     throw DataError(
         fmt::format("{}: it has TraceML's schema_version {}, and this program reads {} to {}.x; write the "

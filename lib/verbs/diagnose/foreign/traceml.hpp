@@ -16,8 +16,9 @@ class TraceMlSummary : public Visitor {
  public:
   void value(const Place& place, const Scalar& value) override;
   void closed(const Place& place) override;
-  bool recognized() const { return schema_ && is_summary_; }
-  // @throws DataError if its version has other keys, or it has no steps
+  // Also what `traceml compare` writes, which finish() refuses.
+  bool recognized() const { return schema_ && (is_summary_ || !compared_.empty()); }
+  // @throws DataError if its version has other keys, it has no steps, or it compares two runs
   StepLog finish(const std::string& name) const;
 
  private:
@@ -28,6 +29,7 @@ class TraceMlSummary : public Visitor {
 
   std::optional<double> schema_;
   bool is_summary_ = false;
+  std::string compared_;  // the first of the summaries that a comparison is of
   std::map<int, Means> ranks_;
   std::size_t steps_ = 0;
 };
