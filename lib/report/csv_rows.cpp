@@ -5,9 +5,7 @@
 
 #include "report/csv_rows.hpp"
 #include "report/swept_keys.hpp"
-#include "results/curves_json.hpp"
 #include "results/disturbance.hpp"
-#include "results/fields.hpp"
 #include "results/gpu_summary.hpp"
 
 namespace chexbench::report {
@@ -120,7 +118,7 @@ void add_steps(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_repeat(evaluation.report, [&table](const Place& place) {
     for (const results::StepRecord& step : place.repeat.steps) {
       begin_row(table, place);
-      results::visit_step(table, step);
+      visit_fields(table, step);
       table(kEmulated, place.trial.emulated);
       table.end_row();
     }
@@ -131,7 +129,7 @@ void add_repeats(CsvTable& table, const analysis::Evaluation& evaluation) {
   const std::vector<std::string> swept = swept_keys(evaluation.report.trials);
   for_each_repeat(evaluation.report, [&](const Place& place) {
     add_arm(table, place.report, place.trial);
-    results::visit_repeat(table, place.repeat);
+    visit_fields(table, place.repeat);
     table(Field{"disturbed", "", "other processes used more than 10 % of the ranks' cores or time"},
           results::is_disturbed(place.repeat));
     table(kCoresPerRank, place.trial.cores_per_rank);
@@ -187,7 +185,7 @@ void add_epochs(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_repeat(evaluation.report, [&table](const Place& place) {
     for (const results::EpochRecord& epoch : place.repeat.epochs) {
       begin_row(table, place);
-      results::visit_epoch(table, epoch);
+      visit_fields(table, epoch);
       table.end_row();
     }
   });
@@ -199,7 +197,7 @@ void add_aurocs(CsvTable& table, const analysis::Evaluation& evaluation) {
       for (const results::LabelScore& score : epoch.scores) {
         begin_row(table, place);
         table(Field{"epoch", "", "number of the epoch, from 1"}, epoch.epoch);
-        results::visit_label_score(table, score);
+        visit_fields(table, score);
         table.end_row();
       }
     }
@@ -284,7 +282,7 @@ std::optional<bool> is_throttled(const measure::GpuSample& sample) {
 void add_gpu(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
     begin();
-    results::visit_gpu_sample(table, sample);
+    results::visit_fields(table, sample);
     table(Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU does not tell reasons"},
           is_throttled(sample));
     table.end_row();

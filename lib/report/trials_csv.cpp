@@ -12,9 +12,7 @@
 #include "report/csv_rows.hpp"
 #include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
-#include "results/fields.hpp"
 #include "results/figures.hpp"
-#include "results/gpu_fields.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"
@@ -302,7 +300,7 @@ void add_row(CsvTable& table, const TrialRow& row) {
   add_flags(table, row);
   add_input(table, row);
   add_learning(table, row);
-  results::visit_gpu_window(table, row.figures.gpu);
+  results::visit_fields(table, row.figures.gpu);
   add_machine(table, row);
 }
 

@@ -10,6 +10,7 @@
 
 #include "measure/gpu_window.hpp"
 #include "measure/statistics.hpp"
+#include "results/measured_fields.hpp"
 
 namespace chexbench::results {
 
@@ -20,6 +21,9 @@ inline constexpr double kFedShare = 0.02;
 // What bounds the images/s of a trial; analysis/verdict.hpp says when.
 enum class LimitedBy { nothing, slow_rank, cpu, input, machine, sample, communication, upload, compute };
 
+// Returns the name of the value, such as "slow_rank", or "" for nothing.
+const char* to_string(LimitedBy limit);
+
 // The time for which the engine waited because of one op, or of one part of an op.
 struct WaitShare {
   int op_index = 0;  // position in the op list, from 0
@@ -27,6 +31,13 @@ struct WaitShare {
   std::string part;  // read, parse, decode, resize, other; empty if the op has no parts
   double share = 0;  // of the steps' wall time, over all ranks and repeats
 };
+template <class Visitor, MaybeConst<WaitShare> Record>
+void visit_fields(Visitor&& visit, Record& wait) {
+  visit("op_index", wait.op_index);
+  visit("op", wait.op);
+  visit("part", wait.part);
+  visit("share", wait.share);
+}
 
 // All figures of one trial. A share of 1 is 100 %. A figure that is undefined for the trial is empty.
 struct Figures {
@@ -66,5 +77,44 @@ struct Figures {
   std::uint64_t peak_rss_bytes = 0;       // of the largest rank, largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // the same, of anonymous memory only (no mapped files)
 };
+
+template <class Visitor, MaybeConst<Figures> Record>
+void visit_fields(Visitor&& visit, Record& figures) {
+  visit("images_per_s", figures.images_per_s);
+  visit("images_per_s_mad", figures.images_per_s_mad);
+  visit("images_per_s_ci95", figures.images_per_s_ci95);
+  visit("scaling_efficiency", figures.scaling_efficiency);
+  visit("scaling_efficiency_ci95", figures.scaling_efficiency_ci95);
+  visit("speedup", figures.speedup);
+  visit("epoch_s", figures.epoch_s);
+  visit("images_per_joule", figures.images_per_joule);
+  visit("wait_share", figures.wait_share);
+  visit("wait_op", figures.wait_op);
+  visit("wait_part", figures.wait_part);
+  visit("waits", figures.waits);
+  visit("limit", std::string(to_string(figures.limit)));
+  visit("cores_busy_share", figures.cores_busy_share);
+  visit("cpu_wait_share", figures.cpu_wait_share);
+  visit("upload_share", figures.upload_share);
+  visit("compute_share", figures.compute_share);
+  visit("exposed_communication_share", figures.exposed_communication_share);
+  visit("update_share", figures.update_share);
+  visit("other_share", figures.other_share);
+  visit("busy_share", figures.busy_share);
+  visit("decoded_per_trained", figures.decoded_per_trained);
+  visit("au_share", figures.au_share);
+  visit("images_per_s_per_core", figures.images_per_s_per_core);
+  visit("mean_auroc", figures.mean_auroc);
+  visit("mean_auroc_ci95", figures.mean_auroc_ci95);
+  visit("top1", figures.top1);
+  visit("top1_ci95", figures.top1_ci95);
+  visit("top5", figures.top5);
+  visit("best_epoch", figures.best_epoch);
+  visit("time_to_auroc_s", figures.time_to_auroc_s);
+  visit("buffer_fed", figures.buffer_fed);
+  visit("peak_rss_bytes", figures.peak_rss_bytes);
+  visit("anonymous_rss_bytes", figures.anonymous_rss_bytes);
+  visit_fields(visit, figures.gpu);
+}
 
 }  // namespace chexbench::results
