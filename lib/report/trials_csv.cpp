@@ -1,9 +1,12 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,34 +15,23 @@
 #include "report/csv_rows.hpp"
 #include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
-#include "results/figures.hpp"
 #include "results/rates.hpp"
-#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
 
 using results::Field;
+using results::kNotReached;
 
-// Why a figure is empty.
-constexpr const char* kNotReached = "the run ended before the trial";
 constexpr const char* kNoRepeats = "fewer than two repeats have a mean AUROC";
-constexpr const char* kNoAuroc = "it did not train over epochs, or no label has an AUROC";
-const char* no_interval() {
-  static const std::string kClause = fmt::format("{} count", spec::kTooFewRepeats);
-  return kClause.c_str();
-}
-const char* no_scaling_interval() {
-  static const std::string kClause = fmt::format("scaling_efficiency is, on one rank, or where {}", no_interval());
-  return kClause.c_str();
-}
 
 // What a row of trials.csv is made from.
 struct TrialRow {
   const results::Report& report;
   const results::TrialResult& trial;
   const results::Figures& figures;
+  std::set<std::string_view> added;  // names of figures
 };
 
 // Sums a count over the trial's repeats.
@@ -54,6 +46,27 @@ Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count
 template <class Value>
 std::optional<Value> if_measured(const results::TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
+}
+
+// Adds the figures for which `takes(name)`, and notes them.
+template <class Takes>
+void add_figures_if(CsvTable& table, TrialRow& row, Takes takes) {
+  visit_fields(
+      [&]<class Name, class Value>(const Name& field, const Value& value) {
+        if constexpr (std::is_same_v<Name, Field>) {  // lists have rows in files of their own
+          if (!takes(field.name) || !row.added.insert(field.name).second) return;
+          if constexpr (std::is_same_v<Value, std::uint64_t>)
+            table(field, if_measured(row.trial, value));
+          else
+            table(field, value);
+        }
+      },
+      row.figures);
+}
+
+void add_figures(CsvTable& table, TrialRow& row, std::initializer_list<std::string_view> names) {
+  for (const std::string_view wanted : names)
+    add_figures_if(table, row, [wanted](std::string_view name) { return name == wanted; });
 }
 
 // Returns `value`, which describes the trial's input, or std::nullopt if its batches are ready-made.
@@ -87,92 +100,35 @@ std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) 
 }
 
 // Adds the columns that keep their places, in the order that the interface promises.
-void add_promised(CsvTable& table, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
+void add_promised(CsvTable& table, TrialRow& row) {
   add_arm(table, row.report, row.trial);
-  table(
-      Field{"images_per_s", "images/s", "images that all ranks train on in a second: median over repeats", kNotReached},
-      figures.images_per_s);
-  table(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
-              "there are fewer than two repeats"},
-        figures.images_per_s_mad);
-  table(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", no_interval()},
-        figures.images_per_s_ci95);
-  table(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
-              "the same settings were not measured at 1 rank with as many cores of its own"},
-        figures.scaling_efficiency);
-  table(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
-        figures.wait_share);
-  table(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
-        figures.busy_share);
-  table(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
-              "the input is synthetic, or the run ended before the trial"},
-        figures.decoded_per_trained);
-  table(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank", kNotReached},
-        if_measured(row.trial, figures.peak_rss_bytes));
+  add_figures(table, row,
+              {"images_per_s", "images_per_s_mad", "images_per_s_ci95", "scaling_efficiency", "wait_share",
+               "busy_share", "decoded_per_trained", "peak_rss_bytes"});
   table(kEmulated, row.trial.emulated);
 }
 
 // Adds what limits the trial, and rates that follow from its images/s.
-void add_verdict(CsvTable& table, const results::Figures& figures) {
-  table(Field{"limit", "",
-              "what bounds images/s: slow_rank, machine, sample, cpu, input, communication, upload or compute",
-              "nothing but the input can, as with engine none, or the run ended before the trial"},
-        std::string(results::to_string(figures.limit)));
-  table(
-      Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
-      figures.wait_op);
-  table(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
-              "wait_op is, or the op has no parts"},
-        figures.wait_part);
-  table(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank with the same settings",
-              "the same settings were not measured at 1 rank"},
-        figures.speedup);
-  table(
-      Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap", no_scaling_interval()},
-      figures.scaling_efficiency_ci95);
-  table(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
-              "ranks share cores, or the run ended before the trial"},
-        figures.images_per_s_per_core);
-  table(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
-              "there is no data set, or the run ended before the trial"},
-        figures.epoch_s);
-  table(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
-        figures.images_per_joule);
+void add_verdict(CsvTable& table, TrialRow& row) {
+  add_figures(table, row,
+              {"limit", "wait_op", "wait_part", "speedup", "scaling_efficiency_ci95", "images_per_s_per_core",
+               "epoch_s", "images_per_joule"});
 }
 
 // Adds where the time went.
-void add_shares(CsvTable& table, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
-  table(Field{"upload_share", "1", "share of the steps' wall time: copying batches to the device", kNotReached},
-        figures.upload_share);
-  table(Field{"compute_share", "1", "share of the steps' wall time: forward and backward", kNotReached},
-        figures.compute_share);
-  table(Field{"exposed_communication_share", "1",
-              "share of the steps' wall time: averaging of gradients that backward does not hide", kNotReached},
-        figures.exposed_communication_share);
-  table(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
-        figures.update_share);
-  table(Field{"other_share", "1", "share of the steps' wall time: all that is none of the other parts", kNotReached},
-        figures.other_share);
+void add_shares(CsvTable& table, TrialRow& row) {
+  add_figures(table, row,
+              {"upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share"});
   const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(row.trial);
   table(Field{"steady_wait_share", "1", "wait_share of the steps that begin no epoch",
               "the steps hold no start of an epoch, and no shuffle of decoded images"},
         waits ? waits->steady_wait_share : std::nullopt);
-  table(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
-              "the engine is not emulated"},
-        figures.au_share);
-  table(Field{"cores_busy_share", "1", "CPU time of the ranks / time of their cores",
-              "ranks share cores, or the run ended before the trial"},
-        figures.cores_busy_share);
-  table(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
-              "it is a scale model, or the run ended before the trial"},
-        figures.cpu_wait_share);
+  add_figures(table, row, {"au_share", "cores_busy_share", "cpu_wait_share"});
 }
 
 // Adds what tells how far the figures can be trusted.
-void add_flags(CsvTable& table, const TrialRow& row) {
-  const auto& [report, trial, figures] = row;
+void add_flags(CsvTable& table, TrialRow& row) {
+  const results::TrialResult& trial = row.trial;
   table(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
   table(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
@@ -185,15 +141,14 @@ void add_flags(CsvTable& table, const TrialRow& row) {
   table(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
   table(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
   table(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
-  table(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
-        figures.buffer_fed);
+  add_figures(table, row, {"buffer_fed"});
   table(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 if it is none"},
         trial.scale_factor);
 }
 
 // Adds the input: what it is, where it lies and what was read of it. Counts are sums over repeats.
-void add_input(CsvTable& table, const TrialRow& row) {
-  const auto& [report, trial, figures] = row;
+void add_input(CsvTable& table, TrialRow& row) {
+  const results::TrialResult& trial = row.trial;
   const spec::StoreShape shape = of_input(trial, trial.spec.data.store.shape).value_or(spec::StoreShape{});
   table(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
   table(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
@@ -231,21 +186,16 @@ void add_input(CsvTable& table, const TrialRow& row) {
         if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
   table(Field{"process_cpu_s", "s", "CPU time of all ranks in the measured steps", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
-  table(
-      Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank", kNotReached},
-      if_measured(trial, figures.anonymous_rss_bytes));
+  add_figures(table, row, {"anonymous_rss_bytes"});
   table(Field{"start_to_first_batch_s", "s", "from the start of the process of rank 0 to its first batch",
               "another trial came first"},
         start_to_first_batch_s(trial));
 }
 
 // Adds what a training over epochs learned.
-void add_learning(CsvTable& table, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
+void add_learning(CsvTable& table, TrialRow& row) {
   table(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
-  table(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", kNoAuroc}, figures.mean_auroc);
-  table(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap", kNoAuroc},
-        figures.mean_auroc_ci95);
+  add_figures(table, row, {"mean_auroc", "mean_auroc_ci95"});
   const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(row.trial);
   const auto of_repeats = [&spread](auto member) {
     return spread ? std::optional(std::invoke(member, *spread)) : std::nullopt;
@@ -258,23 +208,11 @@ void add_learning(CsvTable& table, const TrialRow& row) {
         of_repeats(&analysis::AurocSpread::deviation));
   table(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best_repeat));
-  constexpr const char* kNoClasses = "it did not train exclusive classes over epochs";
-  table(Field{"top1", "1", "share of images whose class has the highest score, at the best epoch", kNoClasses},
-        figures.top1);
-  table(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
-  table(Field{"top5", "1", "share of images whose class has one of the five highest scores, at the best epoch",
-              kNoClasses},
-        figures.top5);
-  table(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
-              "it did not train over epochs"},
-        figures.best_epoch);
-  table(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
-              "there is no target, or a repeat did not reach it"},
-        figures.time_to_auroc_s);
+  add_figures(table, row, {"top1", "top1_ci95", "top5", "best_epoch", "time_to_auroc_s"});
 }
 
 // Adds the machine and what identifies the trial.
-void add_machine(CsvTable& table, const TrialRow& row) {
+void add_machine(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const results::Environment& environment = row.report.environment;
   table(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
@@ -293,14 +231,14 @@ void add_machine(CsvTable& table, const TrialRow& row) {
   table(Field{"key", "", "hash of the resolved trial: equal keys are the same trial"}, trial.key);
 }
 
-void add_row(CsvTable& table, const TrialRow& row) {
+void add_row(CsvTable& table, TrialRow& row) {
   add_promised(table, row);
-  add_verdict(table, row.figures);
+  add_verdict(table, row);
   add_shares(table, row);
   add_flags(table, row);
   add_input(table, row);
   add_learning(table, row);
-  results::visit_fields(table, row.figures.gpu);
+  add_figures_if(table, row, [](std::string_view) { return true; });  // those that no column above is
   add_machine(table, row);
 }
 
@@ -311,7 +249,8 @@ void add_trials(CsvTable& table, const analysis::Evaluation& evaluation) {
   const std::vector<std::string> swept = swept_keys(report.trials);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
-    add_row(table, {.report = report, .trial = trial, .figures = evaluation.figures[i]});
+    TrialRow row{.report = report, .trial = trial, .figures = evaluation.figures[i], .added = {}};
+    add_row(table, row);
     for (const std::string& key : swept) table.add_cell(setting_of(trial.spec, key));
     table.end_row();
   }

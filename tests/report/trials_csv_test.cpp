@@ -43,6 +43,18 @@ TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
             promised);
 }
 
+TEST(TrialsCsv, HasEachFigureOnce) {
+  const auto header = read_csv(csv_text("trials.csv", results::make_report({}))).at(0);
+  const auto expect_column = [&header]<class Name, class Value>(const Name& field, const Value&) {
+    if constexpr (!std::is_same_v<Name, results::Field>) return;  // a list
+    const std::string name =
+        std::string(field) + (std::is_same_v<Value, std::optional<measure::Interval>> ? "_low" : "");
+    EXPECT_EQ(std::ranges::count(header, name), 1) << name;
+  };
+  const results::Figures figures;
+  visit_fields(expect_column, figures);
+}
+
 TEST(TrialsCsv, NamesTheLongestWaitAndLeavesTheOthersToWaitsCsv) {
   const auto row = only_row(results::make_trial({}, {100}));
   EXPECT_EQ(row.at("wait_op"), "map");
