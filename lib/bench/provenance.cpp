@@ -21,6 +21,7 @@
 #include "measure/data_place.hpp"
 
 namespace chexbench::bench {
+
 results::HostState describe_host(const measure::Machine& machine) {
   const measure::CpuLayout cpus = measure::probe_cpu_layout();
   results::HostState state{.host = machine.host, .cpu = machine.cpu, .kernel = machine.kernel};
