@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 
-#include "comm/texts.hpp"
+#include "bench/rank_records.hpp"
 #include "core/affinity.hpp"
 
 namespace chexbench::bench {
@@ -17,22 +16,6 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
-}
-
-// Writes the host's name, the cores, a bar and the hyperthreads, separated by blanks; a host's name contains no blank.
-std::string to_text(const RankCores& rank) {
-  return fmt::format("{} {} | {}", rank.host, fmt::join(rank.cores, " "), fmt::join(rank.hyperthreads, " "));
-}
-
-RankCores from_text(const std::string& text) {
-  std::istringstream words(text);
-  RankCores rank;
-  words >> rank.host;
-  for (int core = 0; words >> core;) rank.cores.push_back(core);
-  words.clear();
-  words.ignore(1);
-  for (int cpu = 0; words >> cpu;) rank.hyperthreads.push_back(cpu);
-  return rank;
 }
 
 bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
@@ -60,9 +43,7 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
 std::vector<RankCores> gather_rank_cores(comm::World& world) {
   RankCores own{.host = host_name(), .cores = usable_cores(), .hyperthreads = usable_cpus()};
   std::erase_if(own.hyperthreads, [&](int cpu) { return std::ranges::find(own.cores, cpu) != own.cores.end(); });
-  std::vector<RankCores> ranks;
-  for (const std::string& text : comm::all_gather(world.communicator(), to_text(own))) ranks.push_back(from_text(text));
-  return ranks;
+  return all_gather_records(world.communicator(), own);
 }
 
 std::string describe(const RankCores& rank) { return fmt::format("{}: {}", rank.host, fmt::join(rank.cores, " ")); }

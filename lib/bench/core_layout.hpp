@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "results/field.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
@@ -28,6 +29,12 @@ struct RankCores {
   std::vector<int> cores;         // one CPU of each core that it may use
   std::vector<int> hyperthreads;  // the other CPUs that it may use
 };
+template <class Visitor, results::MaybeConst<RankCores> Record>
+void visit_fields(Visitor&& visit, Record& rank) {
+  visit("host", rank.host);
+  visit("cores", rank.cores);
+  visit("hyperthreads", rank.hyperthreads);
+}
 
 // Returns the host and the cores of every rank, in the order of ranks. Collective over the world.
 // @throws DeviceError if a rank was lost

@@ -1,16 +1,14 @@
 #include "bench/gpu_layout.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
-#include "comm/texts.hpp"
+#include "bench/rank_records.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/numbers.hpp"
@@ -23,12 +21,6 @@ RankView own_view(const HostCores& host, const std::vector<engine::GpuIdentity>&
   RankView view{.host = host.host, .cores = host.cores};
   for (const engine::GpuIdentity& gpu : visible) view.gpus.push_back({gpu, cpus_near(gpu.pci_bus_id)});
   return view;
-}
-
-std::vector<RankView> gather_views(comm::Communicator& ranks, const RankView& own) {
-  std::vector<RankView> views;
-  for (const std::string& text : comm::all_gather(ranks, to_text(own))) views.push_back(rank_view_from_text(text));
-  return views;
 }
 
 }  // namespace
@@ -82,7 +74,7 @@ GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std:
     throw DeviceError(
         fmt::format("rank {} on host {}: CUDA shows it no GPU (CUDA_VISIBLE_DEVICES?)", ranks.rank(), host.host));
   }
-  const std::vector<RankView> views = gather_views(ranks, own_view(host, visible));
+  const std::vector<RankView> views = all_gather_records(ranks, own_view(host, visible));
   const std::vector<int> assigned = assign_gpus(views);
   std::vector<RankGpu> all;
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
@@ -124,13 +116,6 @@ bool take_index(std::string_view& text, int& index) {
   return index >= 0;
 }
 
-std::vector<int> numbers(const std::string& text) {
-  std::istringstream words(text);
-  std::vector<int> result;
-  for (int number = 0; words >> number;) result.push_back(number);
-  return result;
-}
-
 }  // namespace
 
 std::vector<int> assign_gpus(const std::vector<RankView>& ranks) {
@@ -169,32 +154,6 @@ std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& fol
   std::string list;
   std::getline(file, list);
   return parse_cpu_list(list);
-}
-
-std::string to_text(const RankView& view) {
-  std::string text = fmt::format("{}\n{}\n", view.host, fmt::join(view.cores, " "));
-  for (const auto& [gpu, cpus] : view.gpus)
-    text += fmt::format("{}\n{}\n{}\n{}\n", gpu.name, gpu.uuid, gpu.pci_bus_id, fmt::join(cpus, " "));
-  return text;
-}
-
-RankView rank_view_from_text(const std::string& text) {
-  std::istringstream lines(text);
-  RankView view;
-  std::string cores;
-  std::getline(lines, view.host);
-  std::getline(lines, cores);
-  view.cores = numbers(cores);
-  NearGpu near;
-  while (std::getline(lines, near.gpu.name)) {
-    std::string cpus;
-    std::getline(lines, near.gpu.uuid);
-    std::getline(lines, near.gpu.pci_bus_id);
-    std::getline(lines, cpus);
-    near.cpus = numbers(cpus);
-    view.gpus.push_back(near);
-  }
-  return view;
 }
 
 }  // namespace chexbench::bench

@@ -21,6 +21,13 @@ struct NearGpu {
   engine::GpuIdentity gpu;
   std::vector<int> cpus;  // of the socket or NUMA node that it is attached to; empty if the system does not say
 };
+template <class Visitor, results::MaybeConst<NearGpu> Record>
+void visit_fields(Visitor&& visit, Record& near) {
+  visit("name", near.gpu.name);
+  visit("uuid", near.gpu.uuid);
+  visit("pci_bus_id", near.gpu.pci_bus_id);
+  visit("cpus", near.cpus);
+}
 
 // What one rank sends to the others about its host, cores and GPUs.
 struct RankView {
@@ -28,6 +35,12 @@ struct RankView {
   std::vector<int> cores;     // those that it may use
   std::vector<NearGpu> gpus;  // those that CUDA shows it, in CUDA's order
 };
+template <class Visitor, results::MaybeConst<RankView> Record>
+void visit_fields(Visitor&& visit, Record& view) {
+  visit("host", view.host);
+  visit("cores", view.cores);
+  visit("gpus", view.gpus);
+}
 
 // Returns for each rank the index, in its RankView::gpus, of the GPU that it takes. Among the GPUs that no earlier rank
 // took, this is the one that most of the rank's cores are near, and the first one if several are equally near. If all
@@ -40,10 +53,6 @@ std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& fol
 
 // Parses a list of CPUs as the kernel writes it, such as "0-3,8,10-11". Returns an empty list for any other text.
 std::vector<int> parse_cpu_list(std::string_view text);
-
-// Packs a view into text for the other ranks, and unpacks the text that to_text() returned.
-std::string to_text(const RankView& view);
-RankView rank_view_from_text(const std::string& text);
 
 // The GPU that one rank takes.
 struct RankGpu {

@@ -37,6 +37,11 @@ struct HostClock {
   std::string host;
   double ready_s = 0;
 };
+template <class Visitor, results::MaybeConst<HostClock> Record>
+void visit_fields(Visitor&& visit, Record& clock) {
+  visit("host", clock.host);
+  visit("ready_s", clock.ready_s);
+}
 // Returns the seconds to add to the clock of rank `rank` to get the clock of rank 0. Ranks of one host have one clock.
 // The clocks of different hosts are aligned by the barrier before the repeat, which is precise to milliseconds. A pure
 // function.

@@ -72,7 +72,7 @@ void OpenedDatasets::read_together(const spec::TrialSpec& trial, comm::Communica
   if (readers < 2 || !spec::uses_pipeline(trial) || std::ranges::find(asked_, key) != asked_.end()) return;
   asked_.push_back(key);
   const auto is_shared = [](const storage::DataRoot& root) { return dataset::is_own_index(root) ? "yes" : ""; };
-  if (comm::broadcast_text(ranks, ranks.rank() == 0 ? text_or_nothing(trial.data, is_shared) : "").empty()) return;
+  if (!comm::broadcast_flag(ranks, ranks.rank() == 0 && !text_or_nothing(trial.data, is_shared).empty())) return;
   const auto share = [&](const storage::DataRoot& root) {
     return dataset::read_index_share(root, ranks.rank(), readers);
   };

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
+#include "bench/rank_records.hpp"
 #include "comm/library_name.hpp"
-#include "comm/texts.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"
 #include "dataset/index_report.hpp"
@@ -23,24 +21,6 @@
 #include "measure/data_place.hpp"
 
 namespace chexbench::bench {
-namespace {
-
-// One line for each field; none of them contains a line end.
-std::string host_to_text(const results::HostState& state) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n", state.host, state.cpu, state.kernel, state.governors, state.load_before);
-}
-
-results::HostState host_from_text(const std::string& text) {
-  std::istringstream lines(text);
-  results::HostState state;
-  std::string load;
-  for (std::string* field : {&state.host, &state.cpu, &state.kernel, &state.governors, &load})
-    std::getline(lines, *field);
-  state.load_before = std::strtod(load.c_str(), nullptr);  // reads "nan", too
-  return state;
-}
-
-}  // namespace
 
 results::HostState describe_host(const measure::Machine& machine) {
   const measure::CpuLayout cpus = measure::probe_cpu_layout();
@@ -52,11 +32,10 @@ results::HostState describe_host(const measure::Machine& machine) {
 }
 
 std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host) {
+  const auto own = first_of_host ? std::optional(describe_host(measure::probe_machine())) : std::nullopt;
   std::vector<results::HostState> hosts;
-  for (const std::string& text : comm::all_gather(
-           world.communicator(), first_of_host ? host_to_text(describe_host(measure::probe_machine())) : "")) {
-    if (!text.empty()) hosts.push_back(host_from_text(text));
-  }
+  for (auto& host : all_gather_records(world.communicator(), own))
+    if (host) hosts.push_back(std::move(*host));
   return hosts;
 }
 

@@ -8,6 +8,7 @@
 #include "bench/gpu_watch.hpp"
 #include "bench/merge_ranks.hpp"
 #include "bench/opened_datasets.hpp"
+#include "bench/rank_records.hpp"
 #include "bench/second_job/cores.hpp"
 #include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
@@ -18,7 +19,6 @@
 #include "core/log.hpp"
 #include "measure/machine.hpp"
 #include "results/disturbance.hpp"
-#include "results/journal_line.hpp"
 #include "results/rates.hpp"
 #include "spec/keys.hpp"
 
@@ -123,10 +123,7 @@ void RepeatRunner::warn_of_mask(const results::RepeatResult& result) {
 void RepeatRunner::merge(RunningArm& arm, const TrialContext& context, const results::RepeatResult& mine,
                          double begin_s) {
   comm::Communicator& members = context.communicator;
-  std::vector<results::RepeatResult> all;
-  for (const std::string& text : members.gather(results::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
-    all.push_back(results::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
-  }
+  const std::vector<results::RepeatResult> all = gather_records(members, mine);
   if (members.rank() != 0) return;
   const spec::TrainingSpec& training = arm.trial.spec.training;
   results::RepeatResult merged = merge_ranks(all, training.batch_size * training.accumulate_steps);
@@ -142,11 +139,9 @@ void RepeatRunner::merge(RunningArm& arm, const TrialContext& context, const res
 const std::vector<results::OpTuning>& RepeatRunner::tune(RunningArm& arm, const TrialContext& context) const {
   if (!arm.tunings && !has_auto(arm.run)) arm.tunings.emplace();
   if (arm.tunings) return *arm.tunings;
-  results::RepeatResult known;  // only rank 0 has the repeats of an earlier run
-  if (!arm.trial.repeats.empty()) known.tunings = arm.trial.repeats.front().tunings;
-  const std::string text =
-      comm::broadcast_text(context.communicator, results::to_journal_line({.key = arm.trial.key, .repeat = known}));
-  arm.tunings = results::journal_from_text(text + "\n", "rank 0's values").entries.front().repeat.tunings;
+  std::vector<results::OpTuning> known;  // only rank 0 has the repeats of an earlier run
+  if (!arm.trial.repeats.empty()) known = arm.trial.repeats.front().tunings;
+  arm.tunings = broadcast_record(context.communicator, known);
   if (!arm.tunings->empty()) return *arm.tunings;
   prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, context.communicator);
   arm.tunings = tune_input(context, arm.trial.name, options_.tuning);

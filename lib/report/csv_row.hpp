@@ -10,11 +10,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
-#include "report/csv.hpp"
 
 namespace chexbench::report {
 
@@ -55,17 +53,6 @@ class CsvRow {
     value ? (*this)(*value) : append("");
   }
 
-  // Visits a field of a record: appends its value under the column that ColumnList makes of it.
-  template <class Value>
-  void operator()(const results::Field& /*field*/, const Value& value) {
-    (*this)(value);
-  }
-  void operator()(const char* /*name*/, const IsList auto& /*list*/) const {}
-  void operator()(const results::Field& /*field*/, const std::optional<measure::Interval>& value) {
-    (*this)(value ? std::optional(value->low) : std::nullopt);
-    (*this)(value ? std::optional(value->high) : std::nullopt);
-  }
-
   // Returns the row with its line end, and leaves the object unusable.
   std::string line() && { return std::move(text_) + '\n'; }
 
@@ -78,20 +65,5 @@ class CsvRow {
   std::string text_;
   bool first_ = true;
 };
-
-// Returns the line of the columns' names.
-inline std::string header_line(const std::vector<Column>& columns) {
-  CsvRow line;
-  for (const Column& column : columns) line(column.name);
-  return std::move(line).line();
-}
-
-// Returns the line of what `visit_columns` visits in a row.
-template <class Row>
-std::string value_line(const Row& row) {
-  CsvRow line;
-  visit_columns(line, row);
-  return std::move(line).line();
-}
 
 }  // namespace chexbench::report

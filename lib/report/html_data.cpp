@@ -18,8 +18,6 @@
 #include "measure/statistics.hpp"
 #include "report/json_parts.hpp"
 #include "report/result_tables.hpp"
-#include "results/curves_json.hpp"
-#include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/json_visitors.hpp"
@@ -107,7 +105,7 @@ Json repeat_of(const results::RepeatResult& repeat) {
   for (const QueueCurve& queue : queue_curves(repeat)) queues.push_back({{"op", queue.op}, {"depth", queue.depth}});
   Json epochs = Json::array();
   for (const results::EpochRecord& epoch : repeat.epochs) {
-    results::visit_epoch(results::JsonWriter(epochs.emplace_back(Json::object())), epoch);
+    visit_fields(results::JsonWriter(epochs.emplace_back(Json::object())), epoch);
   }
   return {{"repeat", repeat.repeat},
           {"epochs", std::move(epochs)},
@@ -128,7 +126,7 @@ Json scores_of(const results::TrialResult& trial) {
   if (epoch == nullptr) return scores;
   std::vector<std::string> labels;
   for (const results::LabelScore& score : epoch->scores) {
-    results::visit_label_score(results::JsonWriter(scores.emplace_back(Json::object())), score);
+    visit_fields(results::JsonWriter(scores.emplace_back(Json::object())), score);
     labels.push_back(score.label);
   }
   if (!analysis::has_published_aurocs(labels)) return scores;
@@ -140,17 +138,21 @@ Json scores_of(const results::TrialResult& trial) {
 
 // Returns the curves of all labels, of the same epoch.
 Json curves_of(const results::TrialResult& trial) {
+  Json curves = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
-  return epoch == nullptr ? Json::array() : results::curves_to_json<Json>(epoch->curves);
+  if (epoch == nullptr) return curves;
+  for (const results::LabelCurves& label : epoch->curves)
+    visit_fields(results::JsonWriter(curves.emplace_back(Json::object())), label);
+  return curves;
 }
 
 Json trial_of(const results::TrialResult& trial, const results::Figures& figures, const std::string& label) {
   Json object = Json::object();
-  results::visit_trial(results::JsonWriter(object), trial);
+  visit_fields(results::JsonWriter(object), trial);
   object["label"] = label;
   object["mark"] = results::mark_of(trial);
   object["flags"] = analysis::flags_of(trial, figures);
-  results::visit_figures(results::JsonWriter(object["figures"] = Json::object()), figures);
+  visit_fields(results::JsonWriter(object["figures"] = Json::object()), figures);
   object["time_by_rank"] = ranks_of(trial);
   object["learned"] = scores_of(trial);
   object["curves"] = curves_of(trial);
@@ -188,7 +190,7 @@ Json findings_of(const results::Report& report) {
   Json findings = Json::array();
   for (const results::Finding* const finding : analysis::by_worth(report.findings)) {
     if (findings.size() >= kMostFindings) break;
-    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), *finding);
+    visit_fields(results::JsonWriter(findings.emplace_back(Json::object())), *finding);
   }
   return findings;
 }
@@ -252,7 +254,7 @@ std::string page_data(const analysis::Evaluation& evaluation) {
   object["measured"] = results::has_results(report);
   object["title"] = tables.title;
   object["notes"] = tables.notes;
-  results::visit_environment(results::JsonWriter(object["environment"] = Json::object()), report.environment);
+  visit_fields(results::JsonWriter(object["environment"] = Json::object()), report.environment);
   object["answer"] = answer_of(evaluation);
   object["findings"] = findings_of(report);
   object["ablations"] = ablations_to_json<Json>(evaluation.ablations());

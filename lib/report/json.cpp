@@ -1,7 +1,6 @@
 #include "report/json.hpp"
 
 #include "report/json_parts.hpp"
-#include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/json_visitors.hpp"
 #include "results/repeat_json.hpp"
@@ -15,11 +14,11 @@ using results::JsonWriter;
 
 Json trial_to_json(const results::TrialResult& trial, const results::Figures& derived) {
   Json object = Json::object();
-  results::visit_trial(JsonWriter(object), trial);
+  visit_fields(JsonWriter(object), trial);
   Json& figures = object["figures"] = Json::object();
   figures["emulated"] = trial.emulated;  // these two next to the numbers, for readers who copy only this object
   figures["step_time_computed"] = trial.step_time_computed;
-  results::visit_figures(JsonWriter(figures), derived);
+  visit_fields(JsonWriter(figures), derived);
   object["spec"] = Json::parse(spec::to_json(trial.spec));
   Json& repeats = object["repeats"] = Json::array();
   for (const results::RepeatResult& repeat : trial.repeats) repeats.push_back(results::repeat_to_json(repeat));
@@ -34,10 +33,10 @@ std::string to_json(const analysis::Evaluation& evaluation) {
   object["schema_version"] = results::kSchemaVersion;
   object["experiment"] = report.experiment;
   object["interrupted"] = report.interrupted;
-  results::visit_environment(JsonWriter(object["environment"] = Json::object()), report.environment);
+  visit_fields(JsonWriter(object["environment"] = Json::object()), report.environment);
   Json& findings = object["findings"] = Json::array();
   for (const results::Finding& finding : report.findings)
-    results::visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
+    visit_fields(JsonWriter(findings.emplace_back(Json::object())), finding);
   object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
   object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
   std::string text = results::dump(object);

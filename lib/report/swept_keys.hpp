@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/csv.hpp"
+#include "report/csv_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::report {

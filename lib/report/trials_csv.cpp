@@ -1,48 +1,37 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "analysis/epoch_waits.hpp"
 #include "analysis/learning.hpp"
-#include "report/csv.hpp"
-#include "report/csv_row.hpp"
+#include "report/csv_rows.hpp"
 #include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
-#include "results/fields.hpp"
-#include "results/figures.hpp"
-#include "results/gpu_fields.hpp"
 #include "results/rates.hpp"
-#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
 
 using results::Field;
+using results::kNotReached;
 
-// Why a figure is empty.
-constexpr const char* kNotReached = "the run ended before the trial";
 constexpr const char* kNoRepeats = "fewer than two repeats have a mean AUROC";
-constexpr const char* kNoAuroc = "it did not train over epochs, or no label has an AUROC";
-const char* no_interval() {
-  static const std::string kClause = fmt::format("{} count", spec::kTooFewRepeats);
-  return kClause.c_str();
-}
-const char* no_scaling_interval() {
-  static const std::string kClause = fmt::format("scaling_efficiency is, on one rank, or where {}", no_interval());
-  return kClause.c_str();
-}
 
 // What a row of trials.csv is made from.
 struct TrialRow {
   const results::Report& report;
   const results::TrialResult& trial;
-  results::Figures figures;
+  const results::Figures& figures;
+  std::set<std::string_view> added;  // names of figures
 };
 
 // Sums a count over the trial's repeats.
@@ -57,6 +46,27 @@ Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count
 template <class Value>
 std::optional<Value> if_measured(const results::TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
+}
+
+// Adds the figures for which `takes(name)`, and notes them.
+template <class Takes>
+void add_figures_if(CsvTable& table, TrialRow& row, Takes takes) {
+  visit_fields(
+      [&]<class Name, class Value>(const Name& field, const Value& value) {
+        if constexpr (std::is_same_v<Name, Field>) {  // lists have rows in files of their own
+          if (!takes(field.name) || !row.added.insert(field.name).second) return;
+          if constexpr (std::is_same_v<Value, std::uint64_t>)
+            table(field, if_measured(row.trial, value));
+          else
+            table(field, value);
+        }
+      },
+      row.figures);
+}
+
+void add_figures(CsvTable& table, TrialRow& row, std::initializer_list<std::string_view> names) {
+  for (const std::string_view wanted : names)
+    add_figures_if(table, row, [wanted](std::string_view name) { return name == wanted; });
 }
 
 // Returns `value`, which describes the trial's input, or std::nullopt if its batches are ready-made.
@@ -89,251 +99,161 @@ std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) 
   return std::nullopt;
 }
 
-// Visits the columns that keep their places, in the order that the interface promises.
-template <class Visitor>
-void visit_promised(Visitor& visit, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
-  visit_arm(visit, row.report, row.trial);
-  visit(
-      Field{"images_per_s", "images/s", "images that all ranks train on in a second: median over repeats", kNotReached},
-      figures.images_per_s);
-  visit(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
-              "there are fewer than two repeats"},
-        figures.images_per_s_mad);
-  visit(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", no_interval()},
-        figures.images_per_s_ci95);
-  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
-              "the same settings were not measured at 1 rank with as many cores of its own"},
-        figures.scaling_efficiency);
-  visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
-        figures.wait_share);
-  visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
-        figures.busy_share);
-  visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
-              "the input is synthetic, or the run ended before the trial"},
-        figures.decoded_per_trained);
-  visit(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank", kNotReached},
-        if_measured(row.trial, figures.peak_rss_bytes));
-  visit(kEmulated, row.trial.emulated);
+// Adds the columns that keep their places, in the order that the interface promises.
+void add_promised(CsvTable& table, TrialRow& row) {
+  add_arm(table, row.report, row.trial);
+  add_figures(table, row,
+              {"images_per_s", "images_per_s_mad", "images_per_s_ci95", "scaling_efficiency", "wait_share",
+               "busy_share", "decoded_per_trained", "peak_rss_bytes"});
+  table(kEmulated, row.trial.emulated);
 }
 
-// Visits what limits the trial, and rates that follow from its images/s.
-template <class Visitor>
-void visit_verdict(Visitor& visit, const results::Figures& figures) {
-  visit(Field{"limit", "",
-              "what bounds images/s: slow_rank, machine, sample, cpu, input, communication, upload or compute",
-              "nothing but the input can, as with engine none, or the run ended before the trial"},
-        std::string(results::to_string(figures.limit)));
-  visit(
-      Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
-      figures.wait_op);
-  visit(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
-              "wait_op is, or the op has no parts"},
-        figures.wait_part);
-  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank with the same settings",
-              "the same settings were not measured at 1 rank"},
-        figures.speedup);
-  visit(
-      Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap", no_scaling_interval()},
-      figures.scaling_efficiency_ci95);
-  visit(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
-              "ranks share cores, or the run ended before the trial"},
-        figures.images_per_s_per_core);
-  visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
-              "there is no data set, or the run ended before the trial"},
-        figures.epoch_s);
-  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
-        figures.images_per_joule);
+// Adds what limits the trial, and rates that follow from its images/s.
+void add_verdict(CsvTable& table, TrialRow& row) {
+  add_figures(table, row,
+              {"limit", "wait_op", "wait_part", "speedup", "scaling_efficiency_ci95", "images_per_s_per_core",
+               "epoch_s", "images_per_joule"});
 }
 
-// Visits where the time went.
-template <class Visitor>
-void visit_shares(Visitor& visit, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
-  visit(Field{"upload_share", "1", "share of the steps' wall time: copying batches to the device", kNotReached},
-        figures.upload_share);
-  visit(Field{"compute_share", "1", "share of the steps' wall time: forward and backward", kNotReached},
-        figures.compute_share);
-  visit(Field{"exposed_communication_share", "1",
-              "share of the steps' wall time: averaging of gradients that backward does not hide", kNotReached},
-        figures.exposed_communication_share);
-  visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
-        figures.update_share);
-  visit(Field{"other_share", "1", "share of the steps' wall time: all that is none of the other parts", kNotReached},
-        figures.other_share);
+// Adds where the time went.
+void add_shares(CsvTable& table, TrialRow& row) {
+  add_figures(table, row,
+              {"upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share"});
   const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(row.trial);
-  visit(Field{"steady_wait_share", "1", "wait_share of the steps that begin no epoch",
+  table(Field{"steady_wait_share", "1", "wait_share of the steps that begin no epoch",
               "the steps hold no start of an epoch, and no shuffle of decoded images"},
         waits ? waits->steady_wait_share : std::nullopt);
-  visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
-              "the engine is not emulated"},
-        figures.au_share);
-  visit(Field{"cores_busy_share", "1", "CPU time of the ranks / time of their cores",
-              "ranks share cores, or the run ended before the trial"},
-        figures.cores_busy_share);
-  visit(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
-              "it is a scale model, or the run ended before the trial"},
-        figures.cpu_wait_share);
+  add_figures(table, row, {"au_share", "cores_busy_share", "cpu_wait_share"});
 }
 
-// Visits what tells how far the figures can be trusted.
-template <class Visitor>
-void visit_flags(Visitor& visit, const TrialRow& row) {
-  const auto& [report, trial, figures] = row;
-  visit(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
-  visit(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
+// Adds what tells how far the figures can be trusted.
+void add_flags(CsvTable& table, TrialRow& row) {
+  const results::TrialResult& trial = row.trial;
+  table(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
+  table(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
-  visit(
+  table(
       Field{
           "disturbed_repeats", "repeats",
           "repeats in which other processes used over 10 % of the ranks' cores or time, or cores left their CPU mask"},
       std::ranges::count_if(trial.repeats,
                             [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
-  visit(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
-  visit(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
-  visit(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
-  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
-        figures.buffer_fed);
-  visit(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 if it is none"},
+  table(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
+  table(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
+  table(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
+  add_figures(table, row, {"buffer_fed"});
+  table(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 if it is none"},
         trial.scale_factor);
 }
 
-// Visits the input: what it is, where it lies and what was read of it. Counts are sums over repeats.
-template <class Visitor>
-void visit_input(Visitor& visit, const TrialRow& row) {
-  const auto& [report, trial, figures] = row;
+// Adds the input: what it is, where it lies and what was read of it. Counts are sums over repeats.
+void add_input(CsvTable& table, TrialRow& row) {
+  const results::TrialResult& trial = row.trial;
   const spec::StoreShape shape = of_input(trial, trial.spec.data.store.shape).value_or(spec::StoreShape{});
-  visit(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
-  visit(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
+  table(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
+  table(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
         of_input(trial, to_string(trial.spec.data.decoder)));
-  visit(Field{"color", "", "what images are decoded to: gray or rgb", "the batches are ready-made"},
+  table(Field{"color", "", "what images are decoded to: gray or rgb", "the batches are ready-made"},
         of_input(trial, to_string(spec::color_of(trial.spec.data))));
-  visit(Field{"deliver", "", "type of the pixels that the engine gets"}, spec::to_string(trial.spec.data.deliver));
-  visit(kCoresPerRank, trial.cores_per_rank);
-  visit(Field{"data_root", "", "folder or URL of the data set", "there is none"},
+  table(Field{"deliver", "", "type of the pixels that the engine gets"}, spec::to_string(trial.spec.data.deliver));
+  table(kCoresPerRank, trial.cores_per_rank);
+  table(Field{"data_root", "", "folder or URL of the data set", "there is none"},
         of_input(trial, trial.spec.data.root));
-  visit(Field{"store_bandwidth_mb_per_s", "MB/s", "speed that reading was slowed down to, for each rank", "it was not"},
+  table(Field{"store_bandwidth_mb_per_s", "MB/s", "speed that reading was slowed down to, for each rank", "it was not"},
         shape.bandwidth_mb_per_s);
-  visit(Field{"store_latency_ms", "ms", "latency that was added to each request", "none was"}, shape.latency_ms);
-  visit(Field{"store_jitter_ms", "ms", "mean of the random latency that was added to each request", "none was"},
+  table(Field{"store_latency_ms", "ms", "latency that was added to each request", "none was"}, shape.latency_ms);
+  table(Field{"store_jitter_ms", "ms", "mean of the random latency that was added to each request", "none was"},
         shape.jitter_ms);
-  visit(Field{"store_requests_per_s", "requests/s", "requests of a rank that could begin in a second",
+  table(Field{"store_requests_per_s", "requests/s", "requests of a rank that could begin in a second",
               "any number could"},
         shape.iops);
-  visit(Field{"page_cache", "", "state of the page cache before the repeats; mixed if they differ (repeats.csv)",
+  table(Field{"page_cache", "", "state of the page cache before the repeats; mixed if they differ (repeats.csv)",
               kNotReached},
         page_cache_state(trial));
-  visit(Field{"cached_share_before", "1", "share of the trial's files in the page cache before a repeat",
+  table(Field{"cached_share_before", "1", "share of the trial's files in the page cache before a repeat",
               "no file was looked at"},
         cached_share(trial, &results::RepeatResult::cached_bytes_before));
-  visit(Field{"cached_share_after", "1", "share of the trial's files in the page cache after a repeat",
+  table(Field{"cached_share_after", "1", "share of the trial's files in the page cache after a repeat",
               "no file was looked at"},
         cached_share(trial, &results::RepeatResult::cached_bytes_after));
-  visit(Field{"images_trained", "images", "images that all ranks trained on", kNotReached},
+  table(Field{"images_trained", "images", "images that all ranks trained on", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
-  visit(Field{"images_decoded", "images", "images that all ranks decoded", kNotReached},
+  table(Field{"images_decoded", "images", "images that all ranks decoded", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
-  visit(Field{"bad_records", "records", "images or records that could not be read and were skipped", kNotReached},
+  table(Field{"bad_records", "records", "images or records that could not be read and were skipped", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::bad_records)));
-  visit(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included", kNotReached},
+  table(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
-  visit(Field{"process_cpu_s", "s", "CPU time of all ranks in the measured steps", kNotReached},
+  table(Field{"process_cpu_s", "s", "CPU time of all ranks in the measured steps", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
-  visit(
-      Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank", kNotReached},
-      if_measured(trial, figures.anonymous_rss_bytes));
-  visit(Field{"start_to_first_batch_s", "s", "from the start of the process of rank 0 to its first batch",
+  add_figures(table, row, {"anonymous_rss_bytes"});
+  table(Field{"start_to_first_batch_s", "s", "from the start of the process of rank 0 to its first batch",
               "another trial came first"},
         start_to_first_batch_s(trial));
 }
 
-// Visits what a training over epochs learned.
-template <class Visitor>
-void visit_learning(Visitor& visit, const TrialRow& row) {
-  const results::Figures& figures = row.figures;
-  visit(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
-  visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", kNoAuroc}, figures.mean_auroc);
-  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap", kNoAuroc},
-        figures.mean_auroc_ci95);
+// Adds what a training over epochs learned.
+void add_learning(CsvTable& table, TrialRow& row) {
+  table(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
+  add_figures(table, row, {"mean_auroc", "mean_auroc_ci95"});
   const std::optional<analysis::AurocSpread> spread = analysis::auroc_spread(row.trial);
   const auto of_repeats = [&spread](auto member) {
     return spread ? std::optional(std::invoke(member, *spread)) : std::nullopt;
   };
-  visit(Field{"mean_auroc_best", "1", "mean AUROC of the best repeat, at its best epoch", kNoRepeats},
+  table(Field{"mean_auroc_best", "1", "mean AUROC of the best repeat, at its best epoch", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best));
-  visit(Field{"mean_auroc_worst", "1", "the same of the worst repeat", kNoRepeats},
+  table(Field{"mean_auroc_worst", "1", "the same of the worst repeat", kNoRepeats},
         of_repeats(&analysis::AurocSpread::worst));
-  visit(Field{"mean_auroc_deviation", "1", "standard deviation of the repeats' mean AUROCs", kNoRepeats},
+  table(Field{"mean_auroc_deviation", "1", "standard deviation of the repeats' mean AUROCs", kNoRepeats},
         of_repeats(&analysis::AurocSpread::deviation));
-  visit(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
+  table(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best_repeat));
-  constexpr const char* kNoClasses = "it did not train exclusive classes over epochs";
-  visit(Field{"top1", "1", "share of images whose class has the highest score, at the best epoch", kNoClasses},
-        figures.top1);
-  visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
-  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores, at the best epoch",
-              kNoClasses},
-        figures.top5);
-  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
-              "it did not train over epochs"},
-        figures.best_epoch);
-  visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
-              "there is no target, or a repeat did not reach it"},
-        figures.time_to_auroc_s);
+  add_figures(table, row, {"top1", "top1_ci95", "top5", "best_epoch", "time_to_auroc_s"});
 }
 
-// Visits the machine and what identifies the trial.
-template <class Visitor>
-void visit_machine(Visitor& visit, const TrialRow& row) {
+// Adds the machine and what identifies the trial.
+void add_machine(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const results::Environment& environment = row.report.environment;
-  visit(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
-  visit(Field{"emulated_source", "", "where the step times of an emulated engine come from", "it is not emulated"},
+  table(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
+  table(Field{"emulated_source", "", "where the step times of an emulated engine come from", "it is not emulated"},
         trial.emulated ? trial.engine_source : std::string());
-  visit(Field{"step_time_computed", "", "no source gives these step times: a roofline computed them",
+  table(Field{"step_time_computed", "", "no source gives these step times: a roofline computed them",
               "the engine is not emulated"},
         trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
-  visit(Field{"host", "", "name of the host of rank 0"}, environment.host);
-  visit(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
-  visit(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a generation that servers have"},
+  table(Field{"host", "", "name of the host of rank 0"}, environment.host);
+  table(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
+  table(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a generation that servers have"},
         environment.cpu_kind);
-  visit(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},
+  table(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},
         environment.instruction_set);
-  visit(Field{"date_utc", "", "when the run began, as ISO 8601"}, environment.date_utc);
-  visit(Field{"key", "", "hash of the resolved trial: equal keys are the same trial"}, trial.key);
+  table(Field{"date_utc", "", "when the run began, as ISO 8601"}, environment.date_utc);
+  table(Field{"key", "", "hash of the resolved trial: equal keys are the same trial"}, trial.key);
 }
 
-template <class Visitor>
-void visit_columns(Visitor& visit, const TrialRow& row) {
-  visit_promised(visit, row);
-  visit_verdict(visit, row.figures);
-  visit_shares(visit, row);
-  visit_flags(visit, row);
-  visit_input(visit, row);
-  visit_learning(visit, row);
-  results::visit_gpu_window(visit, row.figures.gpu);
-  visit_machine(visit, row);
+void add_row(CsvTable& table, TrialRow& row) {
+  add_promised(table, row);
+  add_verdict(table, row);
+  add_shares(table, row);
+  add_flags(table, row);
+  add_input(table, row);
+  add_learning(table, row);
+  add_figures_if(table, row, [](std::string_view) { return true; });  // those that no column above is
+  add_machine(table, row);
 }
 
 }  // namespace
 
-std::vector<Column> trials_columns(const results::Report& report) {
-  const results::TrialResult any;
-  return with_swept_keys(columns_of(TrialRow{.report = report, .trial = any, .figures = {}}), report);
-}
-
-std::string trials_csv(const analysis::Evaluation& evaluation) {
+void add_trials(CsvTable& table, const analysis::Evaluation& evaluation) {
   const results::Report& report = evaluation.report;
-  std::string text = header_line(trials_columns(report));
   const std::vector<std::string> swept = swept_keys(report.trials);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
-    CsvRow line;
-    visit_columns(line, TrialRow{.report = report, .trial = trial, .figures = evaluation.figures[i]});
-    for (const std::string& key : swept) line(setting_of(trial.spec, key));
-    text += std::move(line).line();
+    TrialRow row{.report = report, .trial = trial, .figures = evaluation.figures[i], .added = {}};
+    add_row(table, row);
+    for (const std::string& key : swept) table.add_cell(setting_of(trial.spec, key));
+    table.end_row();
   }
-  return text;
 }
 
 }  // namespace chexbench::report

@@ -28,7 +28,7 @@ std::vector<std::string> write_report(const analysis::Evaluation& evaluation, co
     write_file_atomically(paths.back(), text);
   };
   for (const CsvFile& file : csv_files()) {
-    const std::string text = file.text(evaluation);
+    const std::string text = csv_text(file.name, evaluation);
     if (text.empty()) {
       std::error_code error;  // it was usually never there
       std::filesystem::remove(folder + "/" + file.name, error);
@@ -70,7 +70,7 @@ std::string format_report(const analysis::Evaluation& evaluation, const std::str
   check_report_format(format);
   if (format == "table") return result_table(evaluation, options);
   if (format == "json") return to_json(evaluation);
-  if (format == "csv") return trials_csv(evaluation);
+  if (format == "csv") return csv_text("trials.csv", evaluation);
   if (format == "markdown") return markdown(evaluation, options.folder);
   if (format == "bencher") return bencher_json(evaluation);
   if (format == "google-benchmark") return google_benchmark_json(evaluation.report);

@@ -10,6 +10,8 @@
 
 #include "measure/gpu_window.hpp"
 #include "measure/statistics.hpp"
+#include "results/measured_fields.hpp"
+#include "spec/interval.hpp"
 
 namespace chexbench::results {
 
@@ -20,6 +22,9 @@ inline constexpr double kFedShare = 0.02;
 // What bounds the images/s of a trial; analysis/verdict.hpp says when.
 enum class LimitedBy { nothing, slow_rank, cpu, input, machine, sample, communication, upload, compute };
 
+// Returns the name of the value, such as "slow_rank", or "" for nothing.
+const char* to_string(LimitedBy limit);
+
 // The time for which the engine waited because of one op, or of one part of an op.
 struct WaitShare {
   int op_index = 0;  // position in the op list, from 0
@@ -27,17 +32,29 @@ struct WaitShare {
   std::string part;  // read, parse, decode, resize, other; empty if the op has no parts
   double share = 0;  // of the steps' wall time, over all ranks and repeats
 };
+template <class Visitor, MaybeConst<WaitShare> Record>
+void visit_fields(Visitor&& visit, Record& wait) {
+  visit("op_index", wait.op_index);
+  visit("op", wait.op);
+  visit("part", wait.part);
+  visit("share", wait.share);
+}
+
+// Why a figure is empty.
+inline constexpr const char* kNotReached = "the run ended before the trial";
+inline constexpr const char* kNoAuroc = "it did not train over epochs, or no label has an AUROC";
+inline constexpr const char* kNoClasses = "it did not train exclusive classes over epochs";
 
 // All figures of one trial. A share of 1 is 100 %. A figure that is undefined for the trial is empty.
 struct Figures {
-  std::optional<double> images_per_s;      // median over repeats
-  std::optional<double> images_per_s_mad;  // median absolute deviation over repeats, not scaled; empty for one repeat
+  std::optional<double> images_per_s;
+  std::optional<double> images_per_s_mad;
   std::optional<measure::Interval> images_per_s_ci95;
-  std::optional<double> scaling_efficiency;  // weak scaling; 1 is linear
+  std::optional<double> scaling_efficiency;
   std::optional<measure::Interval> scaling_efficiency_ci95;
-  std::optional<double> speedup;           // images/s / images/s of one rank
-  std::optional<double> epoch_s;           // time of one pass over the split's images at images_per_s
-  std::optional<double> images_per_joule;  // of the GPUs' power alone
+  std::optional<double> speedup;
+  std::optional<double> epoch_s;
+  std::optional<double> images_per_joule;
   std::optional<double> wait_share;
   std::vector<WaitShare> waits;  // by op and part, longest first; empty if wait_share is below kFedShare
   std::string wait_op;           // of the first of `waits`
@@ -48,23 +65,113 @@ struct Figures {
   std::optional<double> exposed_communication_share;
   std::optional<double> update_share;
   std::optional<double> other_share;
-  std::optional<double> busy_share;           // (upload + compute + update) / wall, by the clock of the steps
-  std::optional<double> decoded_per_trained;  // 1 is ideal; N if each of N ranks decodes all images
-  std::optional<double> au_share;             // MLPerf Storage's accelerator utilization; emulated engines only
+  std::optional<double> busy_share;
+  std::optional<double> decoded_per_trained;
+  std::optional<double> au_share;
   std::optional<double> images_per_s_per_core;
-  std::optional<double> cores_busy_share;  // of the ranks' cores, CPU time of the ranks
-  std::optional<double> cpu_wait_share;    // ready threads without a core, per time of the ranks' cores; may exceed 1
-  measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu_summary.hpp)
-  std::optional<double> mean_auroc;        // of a training over epochs: of its representative epoch (learning.hpp)
+  std::optional<double> cores_busy_share;
+  std::optional<double> cpu_wait_share;
+  measure::GpuWindow gpu;  // by NVML, over all GPUs and repeats (gpu_summary.hpp)
+  std::optional<double> mean_auroc;
   std::optional<measure::Interval> mean_auroc_ci95;
-  std::optional<double> top1;  // the same of exclusive classes, which have no mean_auroc
+  std::optional<double> top1;
   std::optional<measure::Interval> top1_ci95;
   std::optional<double> top5;
   std::optional<int> best_epoch;
-  std::optional<double> time_to_auroc_s;  // until training.target_auroc was reached, median over repeats
-  bool buffer_fed = false;                // rates.hpp: repeats used up what had been buffered
-  std::uint64_t peak_rss_bytes = 0;       // of the largest rank, largest of the repeats
-  std::uint64_t anonymous_rss_bytes = 0;  // the same, of anonymous memory only (no mapped files)
+  std::optional<double> time_to_auroc_s;
+  bool buffer_fed = false;
+  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t anonymous_rss_bytes = 0;
 };
+
+template <class Visitor, MaybeConst<Figures> Record>
+void visit_fields(Visitor&& visit, Record& figures) {
+  visit(
+      Field{"images_per_s", "images/s", "images that all ranks train on in a second: median over repeats", kNotReached},
+      figures.images_per_s);
+  visit(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
+              "there are fewer than two repeats"},
+        figures.images_per_s_mad);
+  visit(
+      Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", spec::kTooFewRepeatsCount},
+      figures.images_per_s_ci95);
+  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
+              "the same settings were not measured at 1 rank with as many cores of its own"},
+        figures.scaling_efficiency);
+  visit(Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap",
+              spec::kNoScalingInterval},
+        figures.scaling_efficiency_ci95);
+  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank with the same settings",
+              "the same settings were not measured at 1 rank"},
+        figures.speedup);
+  visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
+              "there is no data set, or the run ended before the trial"},
+        figures.epoch_s);
+  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
+        figures.images_per_joule);
+  visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
+        figures.wait_share);
+  visit(
+      Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
+      figures.wait_op);
+  visit(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
+              "wait_op is, or the op has no parts"},
+        figures.wait_part);
+  visit("waits", figures.waits);
+  visit(Field{"limit", "",
+              "what bounds images/s: slow_rank, machine, sample, cpu, input, communication, upload or compute",
+              "nothing but the input can, as with engine none, or the run ended before the trial"},
+        std::string(to_string(figures.limit)));
+  visit(Field{"cores_busy_share", "1", "CPU time of the ranks / time of their cores",
+              "ranks share cores, or the run ended before the trial"},
+        figures.cores_busy_share);
+  visit(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
+              "it is a scale model, or the run ended before the trial"},
+        figures.cpu_wait_share);
+  visit(Field{"upload_share", "1", "share of the steps' wall time: copying batches to the device", kNotReached},
+        figures.upload_share);
+  visit(Field{"compute_share", "1", "share of the steps' wall time: forward and backward", kNotReached},
+        figures.compute_share);
+  visit(Field{"exposed_communication_share", "1",
+              "share of the steps' wall time: averaging of gradients that backward does not hide", kNotReached},
+        figures.exposed_communication_share);
+  visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
+        figures.update_share);
+  visit(Field{"other_share", "1", "share of the steps' wall time: all that is none of the other parts", kNotReached},
+        figures.other_share);
+  visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
+        figures.busy_share);
+  visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
+              "the input is synthetic, or the run ended before the trial"},
+        figures.decoded_per_trained);
+  visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
+              "the engine is not emulated"},
+        figures.au_share);
+  visit(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
+              "ranks share cores, or the run ended before the trial"},
+        figures.images_per_s_per_core);
+  visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", kNoAuroc}, figures.mean_auroc);
+  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap", kNoAuroc},
+        figures.mean_auroc_ci95);
+  visit(Field{"top1", "1", "share of images whose class has the highest score, at the best epoch", kNoClasses},
+        figures.top1);
+  visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
+  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores, at the best epoch",
+              kNoClasses},
+        figures.top5);
+  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
+              "it did not train over epochs"},
+        figures.best_epoch);
+  visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
+              "there is no target, or a repeat did not reach it"},
+        figures.time_to_auroc_s);
+  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
+        figures.buffer_fed);
+  visit(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank", kNotReached}, figures.peak_rss_bytes);
+  visit(
+      Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank", kNotReached},
+      figures.anonymous_rss_bytes);
+  visit_fields(visit, figures.gpu);
+}
 
 }  // namespace chexbench::results

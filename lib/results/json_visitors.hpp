@@ -1,10 +1,11 @@
-// The two visitors of fields.hpp that write the fields of a record into a JSON object, and read them from one. They are
-// templates over the JSON type, so that this header does not include the library.
+// The two visitors that write the fields of a record into a JSON object, and read them from one. They are templates
+// over the JSON type, so that this header does not include the library.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -16,19 +17,74 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "measure/auroc.hpp"
 #include "measure/gpu_libraries.hpp"
 #include "measure/gpu_window.hpp"
+#include "measure/scores.hpp"
 #include "measure/statistics.hpp"
-#include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::results {
 
-// The seconds, rates and counts of any machine are far below this. Larger numbers come from the loss of a network that
-// diverges. They are written as null, because the reader accepts no number above this limit.
-inline constexpr double kLargestMeasured = 1e18;
-inline bool is_measured(double value) { return std::abs(value) <= kLargestMeasured; }
+// Records that are many and have the same fields are written as one table: the column names once, then one array per
+// record. All other lists are arrays of objects.
+template <class Record>
+inline constexpr bool kIsRow = std::is_same_v<Record, StepRecord> || std::is_same_v<Record, measure::WaitBooking> ||
+                               std::is_same_v<Record, OpSample> || std::is_same_v<Record, measure::GpuSample> ||
+                               std::is_same_v<Record, LabelScore> || std::is_same_v<Record, TuningPoint>;
+
+// What only some trials have: an empty list of them is left out.
+template <class Record>
+inline constexpr bool kIsExtra =
+    std::is_same_v<Record, EpochRecord> || std::is_same_v<Record, OpTuning> || std::is_same_v<Record, LabelCurves>;
+
+template <class Visitor, class Record>
+void visit_all(const Visitor& visit, Record& record) {
+  visit_fields(visit, record);
+  if constexpr (requires { visit_lists(visit, record); }) visit_lists(visit, record);
+}
+
+// Returns an object of columns with a value for each point of the curve, null where it has none.
+template <class Json>
+Json roc_to_json(const measure::RocCurve& curve) {
+  Json object = {{"false_positive_rate", Json::array()},
+                 {"sensitivity", Json::array()},
+                 {"sensitivity_ci95_low", Json::array()},
+                 {"sensitivity_ci95_high", Json::array()}};
+  const auto add = [&object](const char* column, const std::optional<double>& value) {
+    object[column].push_back(value ? Json(*value) : Json(nullptr));
+  };
+  for (std::size_t point = 0; point < curve.size(); ++point) {
+    const measure::Estimate& estimate = curve[point];
+    add("false_positive_rate", measure::false_positive_rate_at(point));
+    add("sensitivity", estimate.value);
+    add("sensitivity_ci95_low", estimate.ci95 ? std::optional(estimate.ci95->low) : std::nullopt);
+    add("sensitivity_ci95_high", estimate.ci95 ? std::optional(estimate.ci95->high) : std::nullopt);
+  }
+  return object;
+}
+
+// @throws DataError if an array has another number of values than a curve has points
+// @throws Json::exception if a value is missing or has another type
+template <class Json>
+measure::RocCurve roc_from_json(const Json& object) {
+  const auto column = [&object](const char* name) -> const Json& {
+    const Json& values = object.at(name);
+    if (values.size() == measure::kRocPoints) return values;
+    throw DataError(fmt::format("'{}' has {} values, not {}", name, values.size(), measure::kRocPoints));
+  };
+  const Json &sensitivity = column("sensitivity"), &low = column("sensitivity_ci95_low"),
+             &high = column("sensitivity_ci95_high");
+  measure::RocCurve curve;
+  for (std::size_t point = 0; point < curve.size(); ++point) {
+    if (!sensitivity[point].is_null()) curve[point].value = sensitivity[point].template get<double>();
+    if (!low[point].is_null() && !high[point].is_null())
+      curve[point].ci95 = measure::Interval{low[point].template get<double>(), high[point].template get<double>()};
+  }
+  return curve;
+}
 
 // Writes one field per call into `object`, which must outlive the writer, or without its name into a list. Undefined
 // values (NaN, an empty optional) become null.
@@ -56,11 +112,6 @@ class JsonWriter {
   void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
     (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
   }
-  void operator()(const char* name, const std::vector<WaitShare>& waits) const {
-    Json& rows = at(name) = Json::array();
-    for (const auto& [op_index, op, part, share] : waits)
-      rows.push_back({{"op_index", op_index}, {"op", op}, {"part", part}, {"share", share}});
-  }
   void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
     Json& object = at(name) = Json::object();
     for (const auto& [word, share] : shares) object[word] = share;
@@ -69,13 +120,39 @@ class JsonWriter {
     const JsonWriter versions(at(name) = Json::object());
     for (const auto& [library, version] : libraries) versions(library.c_str(), version);
   }
-  void operator()(const char* name, const std::vector<HostState>& hosts) const {
-    Json& rows = at(name) = Json::array();
-    for (const HostState& host : hosts) visit_host(JsonWriter(rows.emplace_back(Json::object())), host);
+  void operator()(const char* name, const std::vector<std::string>& words) const { at(name) = words; }
+  void operator()(const char* name, const measure::RocCurve& curve) const { at(name) = roc_to_json<Json>(curve); }
+  void operator()(const char* name, const measure::Reliability& reliability) const {
+    Json& bins = at(name) = Json::array();
+    for (std::size_t i = 0; i < reliability.size(); ++i) {
+      const measure::ReliabilityBin& bin = reliability[i];
+      const JsonWriter write(bins.emplace_back(Json::object()));
+      write("from", static_cast<double>(i) / measure::kReliabilityBins);
+      write("to", static_cast<double>(i + 1) / measure::kReliabilityBins);
+      write("images", bin.images);
+      write("positives", bin.positives);
+      write("sum_of_probabilities", bin.sum_of_probabilities);
+      write("mean_probability", bin.mean_probability());
+      write("share_of_positives", bin.share_of_positives());
+    }
+  }
+  template <class Record>
+  void operator()(const char* name, const std::vector<Record>& records) const {
+    if (kIsExtra<Record> && records.empty()) return;
+    Json list = Json::array();
+    for (const Record& record : records)
+      visit_all(JsonWriter(list.emplace_back(kIsRow<Record> ? Json::array() : Json::object())), record);
+    at(name) = kIsRow<Record> ? table_of(std::move(list), Record{}) : std::move(list);
   }
 
  private:
   Json& at(const char* name) const { return object_.is_array() ? object_.emplace_back() : object_[name]; }
+  template <class Record>
+  static Json table_of(Json rows, const Record& any) {
+    Json columns = Json::array();
+    visit_fields([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
+    return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+  }
 
   Json& object_;
 };
@@ -128,10 +205,38 @@ class JsonReader {
       if (!item.value().is_null()) library.version = item.value().template get<std::string>();
     }
   }
-  void operator()(const char* name, std::vector<HostState>& hosts) const {
+  void operator()(const char* name, std::vector<std::string>& words) const {
+    if (const auto found = find(name); found != object_.end()) found->get_to(words);
+  }
+  void operator()(const char* name, measure::RocCurve& curve) const { curve = roc_from_json(object_.at(name)); }
+  void operator()(const char* name, measure::Reliability& reliability) const {
+    const Json& array = object_.at(name);
+    if (array.size() != reliability.size())
+      throw DataError(fmt::format("'{}' has {} bins, not {}", name, array.size(), reliability.size()));
+    for (std::size_t i = 0; i < reliability.size(); ++i) {
+      const JsonReader read(array[i]);
+      read("images", reliability[i].images);
+      read("positives", reliability[i].positives);
+      read("sum_of_probabilities", reliability[i].sum_of_probabilities);
+    }
+  }
+  template <class Record>
+  void operator()(const char* name, std::vector<Record>& records) const {
     const auto found = find(name);
     if (found == object_.end()) return;
-    for (const Json& host : *found) visit_host(JsonReader(host), hosts.emplace_back());
+    if constexpr (kIsRow<Record>) {
+      const Json& columns = found->at("columns");
+      Json record = Json::object();  // one for all rows, which have the same names
+      for (const Json& column : columns) record[column.template get<std::string>()];
+      std::vector<Json*> places;
+      for (const Json& column : columns) places.push_back(&record[column.template get<std::string>()]);
+      for (const Json& row : found->at("rows")) {
+        for (std::size_t i = 0; i < places.size(); ++i) *places[i] = row.at(i);
+        visit_all(JsonReader(record), records.emplace_back());
+      }
+    } else {
+      for (const Json& object : *found) visit_all(JsonReader(object), records.emplace_back());
+    }
   }
 
  private:

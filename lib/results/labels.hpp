@@ -27,12 +27,6 @@ Labels label_trials(const std::vector<TrialResult>& trials);
 // Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
 std::string pipeline_name(const spec::TrialSpec& spec);
 
-// Returns the name of the value, such as "slow_rank", or "" for nothing.
-const char* to_string(LimitedBy limit);
-
-// Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
-const char* to_string(Grade grade);
-
 // Returns the grade of such a text; told_apart for any other, as reports of versions before grades have none.
 Grade grade_from(std::string_view text);
 

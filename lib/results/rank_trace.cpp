@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/numbers.hpp"
-
 namespace chexbench::results {
 namespace {
 
@@ -60,23 +58,6 @@ std::string trace_events(const measure::Trace& trace, int rank, double clock_shi
     }
   }
   return text;
-}
-
-std::string to_text(const RankTrace& trace) {
-  return fmt::format("{} {} {}\n{}", trace.rank, trace.clock_shift_s, trace.dropped_spans, trace.events);
-}
-
-RankTrace rank_trace_from_text(std::string_view text) {
-  RankTrace trace;
-  const auto read = [&text]<class Number>(Number& value) {
-    value = take_number<Number>(text).value();
-    text.remove_prefix(1);
-  };
-  read(trace.rank);
-  read(trace.clock_shift_s);
-  read(trace.dropped_spans);
-  trace.events = text;
-  return trace;
 }
 
 namespace {

@@ -12,7 +12,6 @@
 #include <system_error>
 
 #include "core/errors.hpp"
-#include "results/fields.hpp"
 #include "results/json_visitors.hpp"
 #include "results/labels.hpp"
 #include "results/repeat_json.hpp"
@@ -100,7 +99,7 @@ namespace {
 
 TrialResult trial_from_json(const Json& object) {
   TrialResult trial;
-  visit_trial(JsonReader(object), trial);
+  visit_fields(JsonReader(object), trial);
   trial.spec =
       spec::parse_trial(object.at("spec").dump(), "spec of trial '" + trial.name + "'", spec::UnknownKeys::ignored);
   for (const Json& repeat : object.at("repeats")) trial.repeats.push_back(repeat_from_json(repeat));
@@ -133,7 +132,7 @@ Report report_from(const Json& object) {
   Report report;
   report.experiment = object.at("experiment").get<std::string>();
   report.interrupted = object.at("interrupted").get<bool>();
-  visit_environment(JsonReader(object.at("environment")), report.environment);
+  visit_fields(JsonReader(object.at("environment")), report.environment);
   for (const Json& trial : object.at("trials")) report.trials.push_back(trial_from_json(trial));
   for (const Json& finding : object.at("findings")) report.findings.push_back(finding_from_json(finding));
   return report;

@@ -1,23 +1,15 @@
 // The record of a run: plain data from which every report is made. bench fills it, and reports that are read back have
-// the same form. Figures are not part of it; analysis/derive.hpp computes them.
-//
-// Durations are in seconds, sizes in bytes. Times of steps and samples (end_s, time_s) are from CLOCK_MONOTONIC of the
-// rank's host, so they can be compared between the ranks of one host, but not between hosts.
+// the same form. Figures are not part of it; analysis/derive.hpp computes them. repeat.hpp has the records of a repeat.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "measure/auroc.hpp"
 #include "measure/gpu_libraries.hpp"
-#include "measure/gpu_window.hpp"
-#include "measure/scores.hpp"
 #include "measure/statistics.hpp"
-#include "measure/step_timings.hpp"
-#include "measure/wait_book.hpp"
+#include "results/repeat.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::results {
@@ -27,9 +19,6 @@ namespace chexbench::results {
 // missing one.
 inline constexpr int kSchemaVersion = 1;
 
-// A measurement that was not made; report.json has null there, and what an older version wrote has no such key.
-inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-
 // One of the hosts that ranks ran on, as the run began.
 struct HostState {
   std::string host;
@@ -38,6 +27,14 @@ struct HostState {
   std::string governors;           // as Environment::governors
   double load_before = kNotKnown;  // as Environment::load_before
 };
+template <class Visitor, MaybeConst<HostState> Record>
+void visit_fields(Visitor&& visit, Record& host) {
+  visit("host", host.host);
+  visit("cpu", host.cpu);
+  visit("kernel", host.kernel);
+  visit("governors", host.governors);
+  visit("load_before", host.load_before);
+}
 
 // The machine and the build that a result came from, as rank 0 saw them.
 struct Environment {
@@ -65,144 +62,32 @@ struct Environment {
   std::string spec_file;  // that runs the same again, where the command line has no --config; empty if there is none
   std::vector<std::string> spec_overrides;  // of spec_file
 };
-
-// One measured step of one rank.
-struct StepRecord {
-  int rank = 0;
-  int step = 0;       // from 0, without the warm-up steps
-  double next_s = 0;  // the host's wait in pipeline.next(); the device may still compute meanwhile
-  measure::StepTimings timings;
-};
-
-// The state of one op of one rank's pipeline when a measured step ended.
-struct OpSample {
-  int rank = 0;
-  int step = 0;
-  int op_index = 0;                // position in the op list, from 0
-  std::uint64_t elements_out = 0;  // since the measured window began
-  std::uint64_t queue_depth = 0;   // elements that were ready
-  std::uint64_t images_held = 0;   // decoded images in its buffers and queue
-  std::uint64_t bytes_held = 0;
-};
-
-// A value of a parameter that was tried.
-struct TuningPoint {
-  std::int64_t value = 0;
-  double images_per_s = 0;  // of all ranks, in the best of the windows in which it was tried
-  double gain = 1;          // its rate over that of the value that was chosen, measured in turn
-};
-
-// The value that was found for a parameter of an op that is "auto" (bench/tuning.hpp).
-struct OpTuning {
-  int op_index = 0;       // position in the op list, from 0
-  std::string op;         // "map"
-  std::string parameter;  // "parallel_calls"
-  std::int64_t value = 0;
-  std::string reason;               // "6 added 0.8 %, 3 lost 5.1 %"
-  std::vector<TuningPoint> points;  // by value; empty if there was nothing to choose
-};
-
-// How well a trained network predicts one label of the validation images.
-struct LabelScore {
-  std::string label;
-  std::optional<double> auroc;  // empty if all images or none have it
-  std::optional<measure::Interval> auroc_ci95;
-  std::uint64_t positives = 0;  // images that have it
-  std::uint64_t negatives = 0;
-};
-
-// How well the probabilities of one label separate the validation images, and whether they mean what they say.
-struct LabelCurves {
-  std::string label;
-  measure::RocCurve roc;
-  measure::Reliability reliability = {};
-};
-
-// One epoch of a training, all ranks together.
-struct EpochRecord {
-  int epoch = 0;                     // from 1
-  double learning_rate = 0;          // of its last step
-  double training_loss = 0;          // mean over its steps
-  double validation_loss = 0;        // mean over images and labels, or over images if an image has one class
-  std::optional<double> mean_auroc;  // over the labels that have one
-  std::optional<measure::Interval> mean_auroc_ci95;
-  std::optional<double> top1;  // of exclusive classes, in place of mean_auroc
-  std::optional<measure::Interval> top1_ci95;
-  std::optional<double> top5;
-  std::uint64_t validation_images = 0;
-  double validation_s = 0;  // time that the validation took
-  double elapsed_s = 0;     // since the training began: validations and earlier checkpoints count, pauses do not
-  std::vector<LabelScore> scores;
-  std::vector<LabelCurves> curves;  // of the best epoch of a repeat so far; empty for the others
-};
-
-// What NVML saw of the GPU of one rank.
-struct GpuSeries {
-  int rank = 0;
-  std::string name;  // "NVIDIA H100 80GB HBM3"; empty if NVML does not report it
-  std::string uuid;
-  std::string problem;                      // a sentence that says why samples are missing; empty if none are
-  std::vector<measure::GpuSample> samples;  // in the measured window, with the nearest one before it and after it
-};
-
-// What kept the ranks' cores from them in a repeat, warm-up steps included: sums over ranks.
-struct Disturbance {
-  double core_s = 0;          // cores x time; 0 if it was not measured: ranks share cores, or the kernel does not tell
-  double others_s = 0;        // of core_s: other processes, and the kernel's own threads
-  double steal_s = 0;         // of core_s: a hypervisor ran something else
-  double own_cpu_s = 0;       // of core_s: the ranks themselves
-  double own_wait_s = 0;      // of the ranks' threads: ready to run, but without a core
-  double span_s = 0;          // time
-  double throttled_s = 0;     // of the cores of the rank's cgroup: its CPU limit stopped them
-  double lost_core_s = 0;     // cores that had left the rank's CPU mask by the end x time
-  double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed
-};
-
-// What a second job (spec second_job) did in a repeat: beside the trial in its measured window, and alone for as long
-// right after it. Sums over hosts. Rates are empty where there was none, or where its kind has no such rate.
-struct SecondJobResult {
-  std::optional<double> images_per_s;        // beside the trial; kinds input, training and both
-  std::optional<double> alone_images_per_s;  // alone
-  std::optional<double> bytes_per_s;         // beside the trial; kinds memory and storage
-  std::optional<double> alone_bytes_per_s;   // alone
-  double cpu_s = 0;                          // of the job beside the trial
-  double span_s = 0;                         // for which it was measured there
-};
-
-// One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
-// after the warm-up steps, unless a comment says otherwise.
-struct RepeatResult {
-  int repeat = 0;
-  double images_per_s = 0;  // local batch x ranks x steps / wall of the slowest rank
-  double wall_s = 0;        // of the slowest rank
-  double spent_s = 0;       // on rank 0, with warm-up and preparation; measure.max_seconds limits the sum over repeats
-  double ended_unix_s = 0;  // Unix time on rank 0 when the repeat ended
-  std::uint64_t images_trained = 0;     // all ranks
-  std::uint64_t images_decoded = 0;     // all ranks
-  std::int64_t images_held_change = 0;  // decoded images that pipelines hold: at the end minus at the start, all ranks
-  std::uint64_t bad_records = 0;        // images or records that could not be read and were skipped
-  bool buffer_fed = false;              // images_held_change is below -5 % of images_trained
-  double process_cpu_s = 0;             // CPU time of all ranks
-  double cpu_wait_s = 0;                // of all ranks' threads: ready to run, but without a core
-  Disturbance disturbance;
-  SecondJobResult second_job;
-  std::uint64_t bytes_read = 0;             // by the ops of all ranks, page cache hits included
-  std::uint64_t storage_read_bytes = 0;     // fetched by the kernel from storage for the ranks
-  std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
-  std::uint64_t looked_at_bytes = 0;        // of up to 2000 of the trial's files, evenly spread; sum over hosts
-  std::uint64_t cached_bytes_before = 0;    // part of looked_at_bytes in the page cache when the repeat began
-  std::uint64_t cached_bytes_after = 0;     // and when it ended
-  std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
-  std::uint64_t anonymous_rss_bytes = 0;    // largest value after a step, of the largest rank
-  double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 except in its first repeat
-  std::vector<StepRecord> steps;            // of all ranks; one of the last rank is last
-  std::vector<measure::OpCounters> ops;     // within the window, summed over ranks
-  std::vector<measure::WaitBooking> waits;  // of all ranks: the ops that the steps' wait_s is attributed to
-  std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
-  std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
-  std::vector<EpochRecord> epochs;          // of a training over epochs
-  std::vector<OpTuning> tunings;            // what it ran with where the spec says "auto"; of all ranks
-};
+template <class Visitor, MaybeConst<Environment> Record>
+void visit_fields(Visitor&& visit, Record& environment) {
+  visit("chexbench_version", environment.chexbench_version);
+  visit("date_utc", environment.date_utc);
+  visit("host", environment.host);
+  visit("cpu", environment.cpu);
+  visit("cpu_kind", environment.cpu_kind);
+  visit("cores", environment.cores);
+  visit("memory_bytes", environment.memory_bytes);
+  visit("kernel", environment.kernel);
+  visit("mpi", environment.mpi);
+  visit("instruction_set", environment.instruction_set);
+  visit("unused_instruction_sets", environment.unused_instruction_sets);
+  visit("command_line", environment.command_line);
+  visit("gpu_driver", environment.gpu_driver);
+  visit("gpus", environment.gpus);
+  visit("revision", environment.revision);
+  visit("compiler", environment.compiler);
+  visit("governors", environment.governors);
+  visit("load_before", environment.load_before);
+  visit("rank_cores", environment.rank_cores);
+  visit("hosts", environment.hosts);
+  visit("libraries", environment.libraries);
+  visit("spec_file", environment.spec_file);
+  visit("spec_overrides", environment.spec_overrides);
+}
 
 // Facts about the data set of a trial.
 struct DataFacts {
@@ -226,6 +111,13 @@ struct RankTrace {
   std::uint64_t dropped_spans = 0;  // not kept, because the recording was full
   std::string events;               // lines of trace.json (rank_trace.hpp)
 };
+template <class Visitor, MaybeConst<RankTrace> Record>
+void visit_fields(Visitor&& visit, Record& trace) {
+  visit("rank", trace.rank);
+  visit("clock_shift_s", trace.clock_shift_s);
+  visit("dropped_spans", trace.dropped_spans);
+  visit("events", trace.events);
+}
 
 // The trace of a trial: that of all ranks in one repeat.
 struct TrialTrace {
@@ -255,6 +147,34 @@ struct TrialResult {
   std::vector<RepeatResult> repeats;
   std::optional<TrialTrace> trace;  // if measure.trace is set; written to trace.json only
 };
+// Leaves out the spec, the repeats and the trace.
+template <class Visitor, MaybeConst<TrialResult> Record>
+void visit_fields(Visitor&& visit, Record& trial) {
+  visit("trial", trial.name);
+  visit("key", trial.key);
+  visit("ranks", trial.ranks);
+  visit("cores_per_rank", trial.cores_per_rank);
+  visit("oversubscribed", trial.oversubscribed);
+  visit("emulated", trial.emulated);
+  visit("step_time_computed", trial.step_time_computed);
+  visit("scale_factor", trial.scale_factor);
+  visit("engine_device", trial.engine_device);
+  visit("engine_source", trial.engine_source);
+  visit("notes", trial.notes);
+  visit("unstable", trial.unstable);
+  visit("partial", trial.partial);
+  visit("images", trial.data.images);
+  visit("files", trial.data.files);
+  visit("file_bytes", trial.data.file_bytes);
+  visit("converted_images", trial.data.converted_images);
+  visit("conversion_s", trial.data.conversion_s);
+  visit("converted_bytes", trial.data.converted_bytes);
+  visit("images_looked_at", trial.data.images_looked_at);
+  visit("images_newer", trial.data.images_newer);
+  visit("patients_in_both_splits", trial.data.patients_in_both_splits);
+  visit("image_names_key", trial.data.names_key);
+  visit("file_system", trial.data.file_system);
+}
 
 // How sure a sentence is, in the words that tables, pages, JSON and exit codes share (labels.hpp has their texts).
 enum class Grade {
@@ -263,6 +183,9 @@ enum class Grade {
   machine_too_busy,  // interference may have caused or masked the difference
   sample_too_small,  // too few repeats, steps or images to say
 };
+
+// Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
+const char* to_string(Grade grade);
 
 // One thing that the numbers of the report mean: as a whole, and in parts for those who want it short. Reports of
 // versions before the parts have the text alone.
@@ -285,6 +208,25 @@ struct Finding {
   // its cause. 1 if figures must not be used because of it.
   double worth_share = 0;
 };
+template <class Visitor, MaybeConst<Finding> Record>
+void visit_fields(Visitor&& visit, Record& finding) {
+  visit("kind", finding.kind);
+  visit("text", finding.text);
+  visit("emulated", finding.emulated);
+  visit("grade", to_string(finding.grade));
+  if (!finding.trial.empty()) visit("trial", finding.trial);
+  if (finding.ratio) {
+    visit("base", finding.base);
+    visit("ratio", finding.ratio->value);
+    visit("ratio_ci95", finding.ratio->ci95);
+  }
+  if (finding.headline.empty()) return;
+  visit("headline", finding.headline);
+  visit("reason", finding.reason);
+  visit("advice", finding.advice);
+  visit("command", finding.command);
+  visit("worth_share", finding.worth_share);
+}
 
 // One run.
 struct Report {

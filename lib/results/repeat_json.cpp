@@ -1,44 +1,18 @@
 #include "results/repeat_json.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <string_view>
 #include <utility>
-
 #include <vector>
+
 #include "core/errors.hpp"
 #include "core/format_version.hpp"
-
 #include "measure/statistics.hpp"
-#include "results/curves_json.hpp"
-#include "results/fields.hpp"
-#include "results/gpu_fields.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/json_visitors.hpp"
 
 namespace chexbench::results {
 namespace {
-
-constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
-constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
-constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
-constexpr auto kVisitPoint = [](auto&& visitor, auto& point) { visit_tuning_point(visitor, point); };
-constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_label_score(visitor, score); };
-constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
-
-// Steps and samples are many and have the same fields, so they become one table: the column names once, then one array
-// per record.
-template <class Record, class Visit>
-Json rows_to_json(const std::vector<Record>& records, Visit visit) {
-  Json columns = Json::array();
-  Json rows = Json::array();
-  const Record any;
-  visit([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
-  for (const Record& record : records) {
-    Json& row = rows.emplace_back(Json::array());
-    visit(JsonWriter(row), record);
-  }
-  return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
-}
 
 Json step_time_summary(const std::vector<StepRecord>& steps) {
   std::vector<double> walls_s;
@@ -54,112 +28,35 @@ Json step_time_summary(const std::vector<StepRecord>& steps) {
           {"max_s", walls_s.back()}};
 }
 
-Json gpu_to_json(const RepeatResult& repeat, const GpuSeries& gpu) {
-  Json object = Json::object();
-  visit_gpu_series(JsonWriter(object), gpu);
-  const measure::GpuWindow figures = summarize_gpu(repeat, gpu);
-  visit_gpu_window(JsonWriter(object["figures"] = Json::object()), figures);
-  object["samples"] = rows_to_json(gpu.samples, kVisitSample);
-  return object;
-}
-
-Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
-  Json array = Json::array();
-  for (const EpochRecord& epoch : epochs) {
-    Json& object = array.emplace_back(Json::object());
-    visit_epoch(JsonWriter(object), epoch);
-    object["findings"] = rows_to_json(epoch.scores, kVisitScore);
-    if (!epoch.curves.empty()) object["curves"] = curves_to_json<Json>(epoch.curves);
+// Inserts a value that is derived from others, in front of the one named `before`.
+void insert(Json& object, const char* before, const char* name, Json value) {
+  Json all = Json::object();
+  for (auto& item : object.items()) {
+    if (item.key() == before) all[name] = std::move(value);
+    all[item.key()] = std::move(item.value());
   }
-  return array;
-}
-
-Json tunings_to_json(const std::vector<OpTuning>& tunings) {
-  Json array = Json::array();
-  for (const OpTuning& tuning : tunings) {
-    Json& object = array.emplace_back(Json::object());
-    visit_tuning(JsonWriter(object), tuning);
-    object["points"] = rows_to_json(tuning.points, kVisitPoint);
-  }
-  return array;
-}
-
-template <class Record, class Visit>
-std::vector<Record> rows_from_json(const Json& object, Visit visit) {
-  std::vector<Record> records;
-  const Json& columns = object.at("columns");
-  Json record = Json::object();  // one for all rows, which have the same names
-  for (const Json& name : columns) record[name.get<std::string>()];
-  std::vector<Json*> places;
-  for (const Json& name : columns) places.push_back(&record[name.get<std::string>()]);
-  for (const Json& row : object.at("rows")) {
-    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = row.at(i);
-    visit(JsonReader(record), records.emplace_back());
-  }
-  return records;
-}
-
-GpuSeries gpu_from_json(const Json& object) {
-  GpuSeries gpu;
-  visit_gpu_series(JsonReader(object), gpu);
-  gpu.samples = rows_from_json<measure::GpuSample>(object.at("samples"), kVisitSample);
-  return gpu;
-}
-
-std::vector<EpochRecord> epochs_from_json(const Json& array) {
-  std::vector<EpochRecord> epochs;
-  for (const Json& object : array) {
-    visit_epoch(JsonReader(object), epochs.emplace_back());
-    epochs.back().scores = rows_from_json<LabelScore>(object.at("findings"), kVisitScore);
-    if (const auto found = object.find("curves"); found != object.end())
-      epochs.back().curves = curves_from_json(*found);
-  }
-  return epochs;
-}
-
-std::vector<OpTuning> tunings_from_json(const Json& array) {
-  std::vector<OpTuning> tunings;
-  for (const Json& object : array) {
-    visit_tuning(JsonReader(object), tunings.emplace_back());
-    tunings.back().points = rows_from_json<TuningPoint>(object.at("points"), kVisitPoint);
-  }
-  return tunings;
+  object = std::move(all);
 }
 
 }  // namespace
 
 Json repeat_to_json(const RepeatResult& repeat) {
   Json object = Json::object();
-  visit_repeat(JsonWriter(object), repeat);
-  Json ops = Json::array();
-  for (const measure::OpCounters& counters : repeat.ops)
-    visit_op(JsonWriter(ops.emplace_back(Json::object())), counters);
-  object["ops"] = std::move(ops);
-  object["waits"] = rows_to_json(repeat.waits, kVisitWait);
-  object["op_samples"] = rows_to_json(repeat.op_samples, kVisitOpSample);
-  object["step_times"] = step_time_summary(repeat.steps);
-  object["steps"] = rows_to_json(repeat.steps, kVisitStep);
-  Json& gpus = object["gpus"] = Json::array();
-  for (const GpuSeries& gpu : repeat.gpus) gpus.push_back(gpu_to_json(repeat, gpu));
-  if (!repeat.epochs.empty()) object["epochs"] = epochs_to_json(repeat.epochs);
-  if (!repeat.tunings.empty()) object["tunings"] = tunings_to_json(repeat.tunings);
+  visit_all(JsonWriter(object), repeat);
+  insert(object, "steps", "step_times", step_time_summary(repeat.steps));
+  for (std::size_t i = 0; i < repeat.gpus.size(); ++i) {
+    const measure::GpuWindow window = summarize_gpu(repeat, repeat.gpus[i]);
+    Json figures = Json::object();
+    visit_fields(JsonWriter(figures), window);
+    insert(object["gpus"][i], "samples", "figures", std::move(figures));
+  }
   return object;
 }
 
 RepeatResult repeat_from_json(const Json& object) {
+  for (const char* name : {"ops", "steps"}) static_cast<void>(object.at(name));  // even a repeat of the oldest has them
   RepeatResult repeat;
-  visit_repeat(JsonReader(object), repeat);
-  for (const Json& counters : object.at("ops")) visit_op(JsonReader(counters), repeat.ops.emplace_back());
-  repeat.steps = rows_from_json<StepRecord>(object.at("steps"), kVisitStep);
-  const auto read_rows = [&object](const char* name, auto& records, auto visit) {
-    using Record = typename std::remove_reference_t<decltype(records)>::value_type;
-    if (object.contains(name)) records = rows_from_json<Record>(object.at(name), visit);
-  };
-  read_rows("waits", repeat.waits, kVisitWait);
-  read_rows("op_samples", repeat.op_samples, kVisitOpSample);
-  for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
-  repeat.epochs = epochs_from_json(object.value("epochs", Json::array()));
-  repeat.tunings = tunings_from_json(object.value("tunings", Json::array()));
+  visit_all(JsonReader(object), repeat);
   return repeat;
 }
 

@@ -16,7 +16,7 @@
 
 namespace chexbench::results {
 
-using Json = nlohmann::ordered_json;  // keeps the keys in the order of fields.hpp, for people who read the file
+using Json = nlohmann::ordered_json;  // keeps the keys in the order of the fields, for people who read the file
 
 // Returns a repeat as an object, with steps and samples as tables and with the summaries of step times and GPUs.
 Json repeat_to_json(const RepeatResult& repeat);

@@ -178,27 +178,28 @@ TEST(Curves, AreRefusedWithAnotherNumberOfPoints) {
 }
 
 TEST(Curves, HaveRowsOfPointsAndOfBins) {
-  const std::string roc = report::roc_csv(curved());
+  const std::string roc = report::csv_text("roc.csv", curved());
   EXPECT_THAT(roc, testing::StartsWith("experiment,trial,repeat,epoch,finding,false_positive_rate,sensitivity,"
                                        "sensitivity_ci95_low,sensitivity_ci95_high\n"
                                        "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0,0,,\n"));
   EXPECT_THAT(roc, HasSubstr(",0,1,Mass,0.5,0.5,0.25,0.75\n"));
-  EXPECT_THAT(report::reliability_csv(curved()), HasSubstr(",Mass,0.9,1,3,2,0.9166666666666666,0.6666666666666666\n"));
-  EXPECT_EQ(report::roc_csv(results::make_report({learned({{0.6}})})), "") << "of an older version";
+  EXPECT_THAT(report::csv_text("reliability.csv", curved()),
+              HasSubstr(",Mass,0.9,1,3,2,0.9166666666666666,0.6666666666666666\n"));
+  EXPECT_EQ(report::csv_text("roc.csv", results::make_report({learned({{0.6}})})), "") << "of an older version";
 }
 
 TEST(Learning, HasRowsOfEpochsAndOfFindings) {
   const results::Report report = results::make_report({learned({{0.6, -1}})});
-  EXPECT_EQ(report::epochs_csv(report),
+  EXPECT_EQ(report::csv_text("epochs.csv", report),
             "experiment,trial,repeat,epoch,learning_rate,training_loss,validation_loss,mean_auroc,mean_auroc_ci95_low,"
             "mean_auroc_ci95_high,top1,top1_ci95_low,top1_ci95_high,top5,validation_images,validation_s,elapsed_s\n"
             "naive-vs-optimized,optimized png ranks=1,0,1,0,0.5,0.25,0.6,0.59,0.61,,,,,0,0,10\n"
             "naive-vs-optimized,optimized png ranks=1,0,2,0,0.5,0.25,,,,,,,,0,0,20\n");
-  EXPECT_EQ(report::aurocs_csv(report),
+  EXPECT_EQ(report::csv_text("aurocs.csv", report),
             "experiment,trial,repeat,epoch,finding,auroc,auroc_ci95_low,auroc_ci95_high,positives,negatives\n"
             "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0.6,0.58,0.6,3,40\n"
             "naive-vs-optimized,optimized png ranks=1,0,1,Hernia,,,,0,43\n");
-  EXPECT_EQ(report::epochs_csv(results::make_report({results::make_trial({}, {100})})), "");
+  EXPECT_EQ(report::csv_text("epochs.csv", results::make_report({results::make_trial({}, {100})})), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include "results/packed.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -66,7 +67,7 @@ TEST(GpuAffinity, TheSystemTellsWhatIsNearADeviceInSmallLetters) {
 
 TEST(GpuAffinity, WhatARankTellsComesThroughWhole) {
   const RankView view{"node 7", {2, 3}, {{{"NVIDIA H100 80GB HBM3", "GPU-1", "0000:17:00.0"}, {0, 1}}, gpu("GPU-2")}};
-  const RankView read = rank_view_from_text(to_text(view));
+  const RankView read = results::unpacked<RankView>(results::packed(view));
   EXPECT_EQ(read.host, view.host);
   EXPECT_EQ(read.cores, view.cores);
   ASSERT_EQ(read.gpus.size(), 2u);

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "bench/merge_ranks.hpp"
 #include "bench/recorder.hpp"
 #include "bench/trial.hpp"
@@ -110,6 +113,31 @@ TEST(MergeRanks, TakesTheLargestMemoryOfAnyRank) {
   small.peak_rss_bytes = 10;
   large.peak_rss_bytes = 20;
   EXPECT_EQ(merge_ranks({small, large}, 4).peak_rss_bytes, 20u);
+}
+
+TEST(MergeRanks, AddsUpSecondJobsThatHaveARateOverTheLongestTime) {
+  auto first = rank_result(0, 1, 1.0);
+  auto second = rank_result(1, 1, 1.0);
+  first.second_job = {.bytes_per_s = 5, .cpu_s = 1, .span_s = 3};
+  second.second_job = {.images_per_s = 7, .bytes_per_s = 6, .cpu_s = 2, .span_s = 2};
+  const results::SecondJobResult merged = merge_ranks({first, second}, 4).second_job;
+  EXPECT_EQ(merged.images_per_s, 7);
+  EXPECT_EQ(merged.bytes_per_s, 11);
+  EXPECT_FALSE(merged.alone_images_per_s);
+  EXPECT_EQ(merged.cpu_s, 3);
+  EXPECT_EQ(merged.span_s, 3);
+}
+
+TEST(MergeRanks, KnowsNoLossThatNoFileKeeps) {
+  auto diverged = rank_result(0, 2, 1.0);
+  diverged.steps[0].timings.loss = 1e30;
+  diverged.steps[1].timings.loss = 0.5;
+  diverged.epochs = {{.epoch = 1, .training_loss = std::numeric_limits<double>::infinity(), .validation_loss = 2}};
+  const auto merged = merge_ranks({diverged}, 4);
+  EXPECT_TRUE(std::isnan(merged.steps[0].timings.loss));
+  EXPECT_EQ(merged.steps[1].timings.loss, 0.5);
+  EXPECT_TRUE(std::isnan(merged.epochs[0].training_loss));
+  EXPECT_EQ(merged.epochs[0].validation_loss, 2);
 }
 
 TEST(OpCounterDifference, SubtractsTotalsAndKeepsWhatIsTrueNow) {

@@ -83,7 +83,7 @@ TEST(CsvMetadata, DescribesEveryColumnOfEveryFileAndNothingElse) {
     const CsvFile& file = csv_files()[i];
     const json& table = metadata["tables"][i];
     EXPECT_EQ(table["url"], file.name);
-    const auto rows = read_csv(file.text(report));
+    const auto rows = read_csv(csv_text(file.name, report));
     ASSERT_GT(rows.size(), 1u) << file.name << ": the report of this test must fill it";
     std::vector<std::string> titles;
     for (const json& column : table["tableSchema"]["columns"]) titles.push_back(column["titles"]);
@@ -115,7 +115,7 @@ TEST(CsvMetadata, HoldsForEachField) {
   const results::Report report = full_report();
   const json metadata = json::parse(csv_metadata(report, all_names()));
   for (std::size_t i = 0; i < csv_files().size(); ++i) {
-    for (const auto& record : read_csv_records(csv_files()[i].text(report))) {
+    for (const auto& record : read_csv_records(csv_text(csv_files()[i].name, report))) {
       for (const auto& [title, field] : record) {
         const json column = column_named(metadata["tables"][i], title);
         const std::string place = std::string(csv_files()[i].name) + ": " + title;
@@ -133,7 +133,8 @@ TEST(CsvMetadata, CountsTheStepsOfOneRepeat) {
   results::TrialResult trial = results::make_trial({.ranks = 2}, {100, 100, 100});
   trial.spec.measure.steps = static_cast<int>(trial.repeats[0].steps.size()) / 2;
   const results::Report report = results::make_report({trial});
-  EXPECT_EQ(read_csv_records(trials_csv(report)).at(0).at("steps"), std::to_string(trial.spec.measure.steps));
+  EXPECT_EQ(read_csv_records(csv_text("trials.csv", report)).at(0).at("steps"),
+            std::to_string(trial.spec.measure.steps));
   const json trials = json::parse(csv_metadata(report, {"trials.csv"}))["tables"][0];
   EXPECT_THAT(column_named(trials, "steps")["dc:description"].get<std::string>(),
               AllOf(HasSubstr("of one rank in a repeat"), Not(HasSubstr("all repeats"))));
@@ -143,7 +144,7 @@ TEST(CsvMetadata, SaysWhereAScaleModelHasNoFigure) {
   results::TrialResult trial = results::make_trial({.engine = "emulated:v100"}, {100});
   trial.scale_factor = 10;
   const results::Report report = results::make_report({trial});
-  EXPECT_EQ(read_csv_records(trials_csv(report)).at(0).at("cpu_wait_share"), "");
+  EXPECT_EQ(read_csv_records(csv_text("trials.csv", report)).at(0).at("cpu_wait_share"), "");
   const json trials = json::parse(csv_metadata(report, {"trials.csv"}))["tables"][0];
   EXPECT_THAT(column_named(trials, "cpu_wait_share")["dc:description"].get<std::string>(),
               HasSubstr("Empty if it is a scale model"));

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/errors.hpp"
-#include "results/fields.hpp"
 #include "results/journal_line.hpp"
 #include "results/read.hpp"
 #include "results/record_factory.hpp"
@@ -85,27 +84,26 @@ json plain(const std::vector<results::HostState>& hosts) {
 }
 
 // Writes all fields of the records as text, so that a field that a round trip loses shows by its name.
-template <class Visit, class Record>
-std::string listing(Visit visit, const Record& record) {
+template <class Record>
+std::string listing(const Record& record) {
   json object = json::object();
-  visit([&object](const char* name, const auto& value) { object[name] = plain(value); }, record);
+  results::visit_fields([&object](const char* name, const auto& value) { object[name] = plain(value); }, record);
   return object.dump(1);
 }
-#define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { results::visit(visitor, r); }, record)
 
-#define EXPECT_SAME_RECORDS(visit, a, b) \
-  ASSERT_EQ((a).size(), (b).size());     \
-  for (std::size_t i = 0; i < (a).size(); ++i) EXPECT_EQ(LISTING(visit, (a)[i]), LISTING(visit, (b)[i]))
+#define EXPECT_SAME_RECORDS(a, b)    \
+  ASSERT_EQ((a).size(), (b).size()); \
+  for (std::size_t i = 0; i < (a).size(); ++i) EXPECT_EQ(listing((a)[i]), listing((b)[i]))
 
 void expect_same_repeat(const results::RepeatResult& a, const results::RepeatResult& b) {
-  EXPECT_EQ(LISTING(visit_repeat, a), LISTING(visit_repeat, b));
-  EXPECT_SAME_RECORDS(visit_step, a.steps, b.steps);
-  EXPECT_SAME_RECORDS(visit_op, a.ops, b.ops);
-  EXPECT_SAME_RECORDS(visit_wait, a.waits, b.waits);
-  EXPECT_SAME_RECORDS(visit_op_sample, a.op_samples, b.op_samples);
-  EXPECT_SAME_RECORDS(visit_tuning, a.tunings, b.tunings);
+  EXPECT_EQ(listing(a), listing(b));
+  EXPECT_SAME_RECORDS(a.steps, b.steps);
+  EXPECT_SAME_RECORDS(a.ops, b.ops);
+  EXPECT_SAME_RECORDS(a.waits, b.waits);
+  EXPECT_SAME_RECORDS(a.op_samples, b.op_samples);
+  EXPECT_SAME_RECORDS(a.tunings, b.tunings);
   for (std::size_t tuning = 0; tuning < a.tunings.size(); ++tuning) {
-    EXPECT_SAME_RECORDS(visit_tuning_point, a.tunings[tuning].points, b.tunings[tuning].points);
+    EXPECT_SAME_RECORDS(a.tunings[tuning].points, b.tunings[tuning].points);
   }
 }
 
@@ -118,7 +116,7 @@ TEST(ReportJson, RoundTripsThePartsOfFindings) {
   report.findings[0].command = "chexbench --config SPEC";
   report.findings[0].worth_share = 0.38;
   const results::Report read = results::report_from_json(to_json(report), "report.json");
-  EXPECT_SAME_RECORDS(visit_finding, report.findings, read.findings);
+  EXPECT_SAME_RECORDS(report.findings, read.findings);
   EXPECT_EQ(read.findings[0].worth_share, 0.38);
   EXPECT_EQ(read.findings[1].headline, "");  // as in reports of versions before the parts
 }
@@ -137,7 +135,7 @@ TEST(ReportJson, RoundTripsEveryField) {
   const results::Report read = results::report_from_json(to_json(report), "report.json");
   EXPECT_EQ(read.experiment, report.experiment);
   EXPECT_TRUE(read.interrupted);
-  EXPECT_EQ(LISTING(visit_environment, read.environment), LISTING(visit_environment, report.environment));
+  EXPECT_EQ(listing(read.environment), listing(report.environment));
   ASSERT_EQ(read.findings.size(), 2u);
   EXPECT_EQ(read.findings[0].kind, report.findings[0].kind);
   EXPECT_EQ(read.findings[0].text, report.findings[0].text);
@@ -149,7 +147,7 @@ TEST(ReportJson, RoundTripsEveryField) {
   EXPECT_EQ(read.findings[1].ratio->ci95->high, 1.75);
   ASSERT_EQ(read.trials.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(LISTING(visit_trial, read.trials[i]), LISTING(visit_trial, report.trials[i]));
+    EXPECT_EQ(listing(read.trials[i]), listing(report.trials[i]));
     EXPECT_TRUE(read.trials[i].spec == report.trials[i].spec);
     ASSERT_EQ(read.trials[i].repeats.size(), report.trials[i].repeats.size());
     for (std::size_t repeat = 0; repeat < read.trials[i].repeats.size(); ++repeat) {

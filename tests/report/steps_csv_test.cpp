@@ -23,7 +23,7 @@ TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
   map.queue_depth_sum = 80;
   map.queue_capacity = 8;
   map.bytes_held = 4096;
-  const auto records = read_csv_records(ops_csv(results::make_report({trial})));
+  const auto records = read_csv_records(csv_text("ops.csv", results::make_report({trial})));
   ASSERT_EQ(records.size(), 2u * 2);
   const auto& row = records[3];
   EXPECT_THAT(row, IsSupersetOf(std::map<std::string, std::string>{{"experiment", "naive-vs-optimized"},
@@ -55,7 +55,7 @@ TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
 TEST(OpsCsv, KeepsWaitsOfNoOpSoThatTheColumnSumsToTheStepsWaits) {
   results::TrialResult trial = results::make_trial({}, {100});
   trial.repeats[0].waits.push_back({.rank = 0, .wait_s = 0.5});
-  const auto records = read_csv_records(ops_csv(results::make_report({trial})));
+  const auto records = read_csv_records(csv_text("ops.csv", results::make_report({trial})));
   double wait_s = 0;
   for (const auto& row : records) wait_s += std::stod(row.at("wait_s"));
   EXPECT_NEAR(wait_s, 0.5 + 0.08, 1e-12);
@@ -64,13 +64,13 @@ TEST(OpsCsv, KeepsWaitsOfNoOpSoThatTheColumnSumsToTheStepsWaits) {
 }
 
 TEST(OpsCsv, MarksEmulatedTrials) {
-  const auto records =
-      read_csv_records(ops_csv(results::make_report({results::make_trial({.engine = "emulated:v100"}, {100})})));
+  const auto records = read_csv_records(
+      csv_text("ops.csv", results::make_report({results::make_trial({.engine = "emulated:v100"}, {100})})));
   EXPECT_EQ(records.at(0).at("emulated"), "true");
 }
 
 TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
-  const auto header = read_csv(steps_csv(results::make_report({}))).at(0);
+  const auto header = read_csv(csv_text("steps.csv", results::make_report({}))).at(0);
   EXPECT_THAT(header,
               ElementsAre("experiment", "trial", "repeat", "rank", "step", "next_s", "wall_s", "wait_s", "upload_s",
                           "compute_s", "exposed_communication_s", "update_s", "other_s", "forward_s", "backward_s",
@@ -78,8 +78,8 @@ TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
 }
 
 TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
-  const auto records =
-      read_csv_records(steps_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
+  const auto records = read_csv_records(
+      csv_text("steps.csv", results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
   ASSERT_EQ(records.size(), 3u * 2 * 2);
   const auto& last = records.back();
   EXPECT_THAT(last, IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
@@ -104,7 +104,7 @@ TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
 TEST(StepsCsv, LeavesTheLossEmptyWhereNothingIsTrained) {
   results::TrialResult trial = results::make_trial({.engine = "emulated:v100"}, {100});
   for (results::StepRecord& step : trial.repeats[0].steps) step.timings.loss = std::numeric_limits<double>::quiet_NaN();
-  const auto records = read_csv_records(steps_csv(results::make_report({trial})));
+  const auto records = read_csv_records(csv_text("steps.csv", results::make_report({trial})));
   EXPECT_EQ(records.at(0).at("loss"), "");
   EXPECT_EQ(records.at(0).at("emulated"), "true");
 }

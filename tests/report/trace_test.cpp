@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "results/packed.hpp"
 #include "results/rank_trace.hpp"
 #include "results/record_factory.hpp"
 
@@ -183,7 +184,7 @@ TEST(Trace, HoldsTheTracedTrialsAlone) {
 TEST(Trace, TravelsBetweenRanksUnchanged) {
   const results::RankTrace sent{
       .rank = 3, .clock_shift_s = -0.1, .dropped_spans = 7, .events = "{\"a\":1},\n{\"b\":2},\n"};
-  const results::RankTrace got = results::rank_trace_from_text(results::to_text(sent));
+  const results::RankTrace got = results::unpacked<results::RankTrace>(results::packed(sent));
   EXPECT_EQ(got.rank, 3);
   EXPECT_EQ(got.clock_shift_s, -0.1);
   EXPECT_EQ(got.dropped_spans, 7u);

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 TEST(WaitsCsv, HasARowForEachOpAndPartThatATrialWaitsFor) {
   results::TrialResult trial = results::make_trial({}, {100});
   trial.repeats[0].waits.push_back({.rank = 0, .op_index = 2, .op = "map", .wait_s = 0.001});
-  const auto rows = read_csv(waits_csv(results::make_report({trial})));
+  const auto rows = read_csv(csv_text("waits.csv", results::make_report({trial})));
   EXPECT_THAT(rows.at(0), ElementsAre("experiment", "trial", "op_index", "op", "part", "wait_share", "emulated"));
   ASSERT_EQ(rows.size(), 1u + 4);
   const auto expect = [&rows](std::size_t row, const char* index, const char* op, const char* part, double share) {
@@ -32,14 +32,14 @@ TEST(WaitsCsv, HasARowForEachOpAndPartThatATrialWaitsFor) {
 TEST(WaitsCsv, IsEmptyWhereNothingWaits) {
   results::TrialResult trial = results::make_trial({}, {100});
   for (results::StepRecord& step : trial.repeats[0].steps) step.timings.wait_s = 0;
-  EXPECT_EQ(waits_csv(results::make_report({trial})), "");
+  EXPECT_EQ(csv_text("waits.csv", results::make_report({trial})), "");
 }
 
 TEST(NotesCsv, HasARowForEachNote) {
   results::TrialResult trial = results::make_trial({}, {100});
-  EXPECT_EQ(notes_csv(results::make_report({trial})), "");
+  EXPECT_EQ(csv_text("notes.csv", results::make_report({trial})), "");
   trial.notes = {"first; note", "second, note"};
-  const auto records = read_csv_records(notes_csv(results::make_report({trial})));
+  const auto records = read_csv_records(csv_text("notes.csv", results::make_report({trial})));
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].at("note"), "first; note");
   EXPECT_EQ(records[1].at("note"), "second, note");

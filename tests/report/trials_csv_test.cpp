@@ -14,11 +14,11 @@ namespace {
 using testing::IsSupersetOf;
 
 std::map<std::string, std::string> only_row(const results::TrialResult& trial) {
-  return read_csv_records(trials_csv(results::make_report({trial}))).at(0);
+  return read_csv_records(csv_text("trials.csv", results::make_report({trial}))).at(0);
 }
 
 TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
-  const auto header = read_csv(trials_csv(results::make_report({}))).at(0);
+  const auto header = read_csv(csv_text("trials.csv", results::make_report({}))).at(0);
   const std::vector<std::string> promised{"experiment",
                                           "trial",
                                           "pipeline",
@@ -43,6 +43,18 @@ TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
             promised);
 }
 
+TEST(TrialsCsv, HasEachFigureOnce) {
+  const auto header = read_csv(csv_text("trials.csv", results::make_report({}))).at(0);
+  const auto expect_column = [&header]<class Name, class Value>(const Name& field, const Value&) {
+    if constexpr (!std::is_same_v<Name, results::Field>) return;  // a list
+    const std::string name =
+        std::string(field) + (std::is_same_v<Value, std::optional<measure::Interval>> ? "_low" : "");
+    EXPECT_EQ(std::ranges::count(header, name), 1) << name;
+  };
+  const results::Figures figures;
+  visit_fields(expect_column, figures);
+}
+
 TEST(TrialsCsv, NamesTheLongestWaitAndLeavesTheOthersToWaitsCsv) {
   const auto row = only_row(results::make_trial({}, {100}));
   EXPECT_EQ(row.at("wait_op"), "map");
@@ -58,7 +70,7 @@ TEST(TrialsCsv, EndsWithAColumnForEachKeyInWhichTrialsDiffer) {
   tree.spec.training.accumulate_steps = 4;
   for (spec::OpSpec& op : tree.spec.pipeline.ops)
     if (op.op == "map") op.parameters["parallel_calls"] = std::int64_t{3};
-  const std::string text = trials_csv(results::make_report({ring, tree}));
+  const std::string text = csv_text("trials.csv", results::make_report({ring, tree}));
   const auto header = read_csv(text).at(0);
   const std::vector<std::string> swept(header.end() - 3, header.end());
   EXPECT_EQ(swept,
@@ -71,9 +83,10 @@ TEST(TrialsCsv, EndsWithAColumnForEachKeyInWhichTrialsDiffer) {
 }
 
 TEST(TrialsCsv, CallsNoKeySweptInWhichOnlyPipelinesDiffer) {
-  const auto header = read_csv(trials_csv(results::make_report({results::make_trial({.pipeline = "naive"}, {100}),
-                                                                results::make_trial({}, {100})})))
-                          .at(0);
+  const auto header =
+      read_csv(csv_text("trials.csv", results::make_report({results::make_trial({.pipeline = "naive"}, {100}),
+                                                            results::make_trial({}, {100})})))
+          .at(0);
   EXPECT_EQ(header.back(), "key");
 }
 
@@ -89,7 +102,7 @@ TEST(TrialsCsv, CallsAPipelineOfTheUsersOwnByItsName) {
           {"op": "batch"}]})",
       "the spec of a test");
   const results::Report report = results::make_report({own, unnamed});
-  for (const std::string& text : {trials_csv(report), repeats_csv(report)}) {
+  for (const std::string& text : {csv_text("trials.csv", report), csv_text("repeats.csv", report)}) {
     const auto records = read_csv_records(text);
     EXPECT_EQ(records.at(0).at("pipeline"), "mine");
     EXPECT_EQ(records.at(1).at("pipeline"), "custom");
@@ -101,7 +114,7 @@ TEST(TrialsCsv, HasOneColumnForAKeyThatIsSweptAndHasItsOwn) {
   two.cores_per_rank = 2;
   two.spec.cores_per_rank = 2;
   const results::Report report = results::make_report({one, two});
-  for (const std::string& text : {trials_csv(report), repeats_csv(report)}) {
+  for (const std::string& text : {csv_text("trials.csv", report), csv_text("repeats.csv", report)}) {
     const auto header = read_csv(text).at(0);
     for (const char* name : {"engine", "cores_per_rank"}) EXPECT_EQ(std::ranges::count(header, name), 1) << name;
     EXPECT_EQ(read_csv_records(text).at(0).at("cores_per_rank"), "1");
@@ -113,14 +126,15 @@ TEST(RepeatsCsv, TellsTrialsApartAsTrialsCsvDoes) {
   results::TrialResult ring = results::make_trial({}, {100}), tree = ring;
   tree.spec.comm.update = spec::UpdateScheme::tree;
   const results::Report report = results::make_report({ring, tree});
-  const auto repeats = read_csv(repeats_csv(report)).at(0), trials = read_csv(trials_csv(report)).at(0);
+  const auto repeats = read_csv(csv_text("repeats.csv", report)).at(0),
+             trials = read_csv(csv_text("trials.csv", report)).at(0);
   const auto first = std::ptrdiff_t{9};  // experiment .. batch_size
   EXPECT_EQ(std::vector<std::string>(repeats.begin(), repeats.begin() + first),
             std::vector<std::string>(trials.begin(), trials.begin() + first));
   EXPECT_EQ(repeats.at(9), "repeat");
   EXPECT_EQ(repeats.at(10), "images_per_s");
   EXPECT_EQ(repeats.back(), "comm.update");
-  EXPECT_EQ(read_csv_records(repeats_csv(report)).at(1).at("comm.update"), "tree");
+  EXPECT_EQ(read_csv_records(csv_text("repeats.csv", report)).at(1).at("comm.update"), "tree");
 }
 
 TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
@@ -130,30 +144,31 @@ TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
     if (op.op == "map") op.parameters["parallel_calls"] = std::int64_t{3};
   const auto synthetic = results::make_trial({.format = spec::DataFormat::synthetic}, {100});
   const results::Report report = results::make_report({naive, synthetic, opencv});
-  const auto records = read_csv_records(trials_csv(report));
+  const auto records = read_csv_records(csv_text("trials.csv", report));
   for (const char* column : {"pipeline", "decoder", "data_root", "data.decoder", "pipeline.map.parallel_calls"}) {
     EXPECT_EQ(records.at(1).at(column), "") << column;
     EXPECT_NE(records.at(0).at(column), "") << column;
   }
   EXPECT_EQ(records.at(2).at("data.decoder"), "opencv");
-  EXPECT_EQ(read_csv_records(repeats_csv(report)).at(1).at("pipeline"), "");
-  const auto header = read_csv(trials_csv(results::make_report({naive, synthetic}))).at(0);
+  EXPECT_EQ(read_csv_records(csv_text("repeats.csv", report)).at(1).at("pipeline"), "");
+  const auto header = read_csv(csv_text("trials.csv", results::make_report({naive, synthetic}))).at(0);
   EXPECT_EQ(header.back(), "data.format");
 }
 
 TEST(TrialsCsv, SaysIfTheSpeedOfAnEmulatedEngineWasComputed) {
   results::TrialResult computed = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
   computed.step_time_computed = true;
-  const auto records = read_csv_records(trials_csv(results::make_report(
-      {results::make_trial({}, {100}), results::make_trial({.engine = "emulated:v100"}, {100}), computed})));
+  const auto records = read_csv_records(csv_text(
+      "trials.csv", results::make_report({results::make_trial({}, {100}),
+                                          results::make_trial({.engine = "emulated:v100"}, {100}), computed})));
   EXPECT_EQ(records.at(0).at("step_time_computed"), "");
   EXPECT_EQ(records.at(1).at("step_time_computed"), "false");
   EXPECT_EQ(records.at(2).at("step_time_computed"), "true");
 }
 
 TEST(RepeatsCsv, HasARowForEveryRepeat) {
-  const auto records =
-      read_csv_records(repeats_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
+  const auto records = read_csv_records(
+      csv_text("repeats.csv", results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
   ASSERT_EQ(records.size(), 3u);
   EXPECT_THAT(records.back(), IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
                                                                               {"pipeline", "optimized"},
@@ -170,7 +185,7 @@ TEST(TrialsCsv, TellsWhereTheDataLieAndHowTheirStoreWasSlowedDown) {
   near.spec.data.root = "data/nih";
   far.spec.data.root = "s3://xrays/nih";
   far.spec.data.store.shape = {.bandwidth_mb_per_s = 100, .latency_ms = 2.5, .jitter_ms = 1, .iops = 500};
-  const auto records = read_csv_records(trials_csv(results::make_report({near, far})));
+  const auto records = read_csv_records(csv_text("trials.csv", results::make_report({near, far})));
   EXPECT_EQ(records.at(0).at("data_root"), "data/nih");
   EXPECT_EQ(records.at(0).at("store_latency_ms"), "") << "it is as it is";
   EXPECT_EQ(records.at(1).at("data_root"), "s3://xrays/nih");
@@ -184,7 +199,7 @@ TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
   const results::Report report =
       results::make_report({results::make_trial({.pipeline = "naive", .ranks = 2}, {100, 104, 102, 90, 103}),
                             results::make_trial({.engine = "onednn"}, {3.75})});
-  const auto records = read_csv_records(trials_csv(report));
+  const auto records = read_csv_records(csv_text("trials.csv", report));
   ASSERT_EQ(records.size(), 2u);
   const auto& naive = records[0];
   EXPECT_EQ(naive.at("experiment"), "naive-vs-optimized");

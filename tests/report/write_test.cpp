@@ -60,11 +60,11 @@ TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
               ElementsAre(folder_ + "/trials.csv", folder_ + "/repeats.csv", folder_ + "/steps.csv",
                           folder_ + "/ops.csv", folder_ + "/waits.csv", folder_ + "/csv-metadata.json",
                           folder_ + "/report.json", folder_ + "/report.html"));
-  EXPECT_EQ(content("trials.csv"), trials_csv(report_));
-  EXPECT_EQ(content("repeats.csv"), repeats_csv(report_));
-  EXPECT_EQ(content("steps.csv"), steps_csv(report_));
-  EXPECT_EQ(content("ops.csv"), ops_csv(report_));
-  EXPECT_EQ(content("waits.csv"), waits_csv(report_));
+  EXPECT_EQ(content("trials.csv"), csv_text("trials.csv", report_));
+  EXPECT_EQ(content("repeats.csv"), csv_text("repeats.csv", report_));
+  EXPECT_EQ(content("steps.csv"), csv_text("steps.csv", report_));
+  EXPECT_EQ(content("ops.csv"), csv_text("ops.csv", report_));
+  EXPECT_EQ(content("waits.csv"), csv_text("waits.csv", report_));
   EXPECT_EQ(content("csv-metadata.json"),
             csv_metadata(report_, {"trials.csv", "repeats.csv", "steps.csv", "ops.csv", "waits.csv"}));
   EXPECT_EQ(content("report.json"), to_json(report_));
@@ -102,7 +102,7 @@ TEST_F(WriteReport, OnAFullDiskNamesTheFileAndKeepsTheEarlierReport) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("repeats.csv"), HasSubstr("File too large")));
     EXPECT_EQ(error.code(), ExitCode::output);
   }
-  EXPECT_EQ(content("repeats.csv"), repeats_csv(report_));
+  EXPECT_EQ(content("repeats.csv"), csv_text("repeats.csv", report_));
   EXPECT_EQ(content("report.json"), to_json(report_));
 }
 
@@ -118,7 +118,7 @@ TEST_F(WriteReport, NamesAFolderThatIsNotThere) {
 TEST_F(WriteReport, FormatsAreTheTablesAndTheFiles) {
   EXPECT_EQ(format_report(report_, "table"), result_table(report_));
   EXPECT_EQ(format_report(report_, "json"), to_json(report_));
-  EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
+  EXPECT_EQ(format_report(report_, "csv"), csv_text("trials.csv", report_));
   EXPECT_EQ(format_report(report_, "markdown"), markdown(report_));
   EXPECT_EQ(format_report(report_, "html"), html_page(report_));
   EXPECT_EQ(format_report(report_, "bencher"), bencher_json(report_));

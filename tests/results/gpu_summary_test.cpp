@@ -213,7 +213,7 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   samples[5].throttle_reasons = Words{"sw_power_cap"};
   samples[6].throttle_reasons = Words{"gpu_idle"};
   samples.resize(10);  // to 103.5 s: eight samples in the window
-  const auto lines = report::read_csv(report::trials_csv(make_report({trial, make_trial({}, {100})})));
+  const auto lines = report::read_csv(report::csv_text("trials.csv", make_report({trial, make_trial({}, {100})})));
   const auto begin = std::ranges::find(lines.at(0), "gpu_utilization") - lines.at(0).begin();
   const auto of_gpus = [&](std::size_t row) {
     return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 12);
@@ -229,7 +229,7 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   EXPECT_THAT(Words(figures.begin() + 2, figures.end()),
               ElementsAre("4000000000", "600", "0.75", "", "", "1980000000", "2600000000", "60", "0.25", "0"));
   EXPECT_THAT(of_gpus(2), testing::Each(""));
-  const auto reasons = report::read_csv(report::throttle_csv(make_report({trial, make_trial({}, {100})})));
+  const auto reasons = report::read_csv(report::csv_text("throttle.csv", make_report({trial, make_trial({}, {100})})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "reason", "share"),
                                    ElementsAre("naive-vs-optimized", trial.name, "sw_power_cap", "0.25"),
                                    ElementsAre("naive-vs-optimized", trial.name, "hw_slowdown", "0.125"),
@@ -240,7 +240,7 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
   TrialResult trial = make_gpu_trial(2);
   trial.repeats[0].gpus[1].samples = {at(99.5), healthy(100.5)};
   trial.repeats[0].gpus[1].samples[1].throttle_reasons = Words{"sw_power_cap", "hw_slowdown"};
-  const auto lines = report::read_csv(report::gpu_csv(make_report({trial})));
+  const auto lines = report::read_csv(report::csv_text("gpu.csv", make_report({trial})));
   ASSERT_THAT(lines, SizeIs(1 + 13 + 2));
   EXPECT_THAT(lines[0], ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "utilization",
                                     "memory_utilization", "memory_used_bytes", "sm_clock_hz", "memory_clock_hz",
@@ -252,14 +252,14 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
   EXPECT_THAT(lines[14], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "1", "99.5", "", "", "", "",
                                      "", "", "", "", "", "", "", "", ""));
   EXPECT_EQ(lines[15].at(17), "true");
-  const auto reasons = report::read_csv(report::gpu_throttle_csv(make_report({trial})));
+  const auto reasons = report::read_csv(report::csv_text("gpu_throttle.csv", make_report({trial})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "reason"),
                                    ElementsAre("naive-vs-optimized", trial.name, "0", "1", "100.5", "sw_power_cap"),
                                    ElementsAre("naive-vs-optimized", trial.name, "0", "1", "100.5", "hw_slowdown")));
 }
 
 TEST(GpuCsv, IsWrittenOnlyWhereAGpuWasSampled) {
-  EXPECT_EQ(report::gpu_csv(make_report({make_trial({}, {100})})), "");
+  EXPECT_EQ(report::csv_text("gpu.csv", make_report({make_trial({}, {100})})), "");
   const std::string folder = testing::TempDir() + "gpu_csv_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   EXPECT_THAT(report::write_report(make_report({make_gpu_trial()}), folder),

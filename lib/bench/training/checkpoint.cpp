@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "bench/core_layout.hpp"
-#include "comm/texts.hpp"
+#include "bench/rank_records.hpp"
 #include "core/errors.hpp"
 #include "core/format_version.hpp"
 #include "core/json_text.hpp"
@@ -181,21 +181,6 @@ void check_same_training(const spec::Safetensors& file, const std::string& path,
       path));
 }
 
-// Returns rank 0's state, on every rank.
-TrainingState shared_state(TrainingState state, comm::Communicator& communicator) {
-  const auto share = [&communicator](auto& number) {
-    communicator.broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
-  };
-  share(state.updates);
-  share(state.rate);
-  share(state.best_score);
-  share(state.cores_per_rank);
-  state.experiment = comm::broadcast_text(communicator, state.experiment);
-  const std::string epochs = comm::broadcast_text(communicator, line_of(state.experiment, state.epochs));
-  state.epochs = results::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
-  return state;
-}
-
 // Returns a source that reads tensors from the file on rank 0 and sends them to every rank.
 model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file, comm::Communicator& communicator) {
   return [&file, &communicator](const model::TensorInfo& info, std::span<float> values) {
@@ -286,7 +271,7 @@ TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Tria
     check_fits(*file, path, spec);
     if (checkpoint.same_training) check_same_training(*file, path, spec);
   }
-  TrainingState state = shared_state(file ? training_state(*file, path) : TrainingState{}, communicator);
+  TrainingState state = broadcast_record(communicator, file ? training_state(*file, path) : TrainingState{});
   engine.epoch_training()->resume(shared_tensors(file, communicator), state.updates);
   return state;
 }

@@ -25,6 +25,16 @@ struct TrainingState {
   std::vector<std::string> labels;  // of the outputs; empty: an old checkpoint, whose epochs name them
   std::vector<results::EpochRecord> epochs;  // those that are finished
 };
+template <class Visitor, results::MaybeConst<TrainingState> Record>
+void visit_fields(Visitor&& visit, Record& state) {
+  visit("experiment", state.experiment);
+  visit("updates", state.updates);
+  visit("rate", state.rate);
+  visit("cores_per_rank", state.cores_per_rank);
+  visit("best_score", state.best_score);
+  visit("labels", state.labels);
+  visit("epochs", state.epochs);
+}
 
 // Returns the path of the checkpoint in `folder` from which an interrupted training continues.
 std::string last_checkpoint(const std::string& folder);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dataset/index.hpp"
+#include "report/csv.hpp"
 #include "report/csv_row.hpp"
-#include "report/curves_csv.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {

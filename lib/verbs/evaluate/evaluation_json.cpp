@@ -4,7 +4,7 @@
 
 #include "analysis/learning.hpp"
 #include "report/html.hpp"
-#include "results/curves_json.hpp"
+#include "results/json_visitors.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 #include "verbs/to_json.hpp"
 
@@ -31,7 +31,7 @@ void add_classes(const EvaluationResult& result, Json& object) {
   }
   const std::optional<double> error = measure::calibration_error(result.data_set->certainty);
   object["calibration_error"] = error ? Json(*error) : Json(nullptr);
-  object["reliability"] = results::reliability_to_json<Json>(result.data_set->certainty);
+  results::JsonWriter{object}("reliability", result.data_set->certainty);
 }
 
 void add_data_set(const EvaluationResult& result, Json& object) {
@@ -50,15 +50,15 @@ void add_data_set(const EvaluationResult& result, Json& object) {
   visit_estimate(ToJson{mean}, "auroc", data_set.scores.mean_auroc);
   visit_estimate(ToJson{mean}, "average_precision", data_set.scores.mean_average_precision);
   visit_estimate(ToJson{mean}, "brier", data_set.scores.mean_brier);
-  mean["roc"] = results::roc_to_json<Json>(data_set.roc.mean);
+  results::JsonWriter{mean}("roc", data_set.roc.mean);
   object["labels"] = Json::array();
   object["left_out_of_means"] = Json::array();
   for (std::size_t f = 0; f < result.labels.size(); ++f) {
     const measure::LabelScores& label = data_set.scores.labels[f];
     Json& row = object["labels"].emplace_back(Json{{"label", result.labels[f]}});
     visit_label(ToJson{row}, label);
-    row["reliability"] = results::reliability_to_json<Json>(label.reliability);
-    row["roc"] = results::roc_to_json<Json>(data_set.roc.labels[f]);
+    results::JsonWriter{row}("reliability", label.reliability);
+    results::JsonWriter{row}("roc", data_set.roc.labels[f]);
     if (!label.is_judged()) object["left_out_of_means"].push_back(result.labels[f]);
   }
 }

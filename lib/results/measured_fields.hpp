@@ -1,12 +1,46 @@
-// Lists the fields of what was sampled of GPUs, as fields.hpp does for the other records.
+// The fields of what the room measure fills.
 #pragma once
 
+#include "measure/gpu_window.hpp"
+#include "measure/nvml.hpp"
+#include "measure/wait_book.hpp"
 #include "results/field.hpp"
 
 namespace chexbench::results {
 
-template <class Visitor, class Record>
-void visit_gpu_sample(Visitor&& visit, Record& sample) {
+template <class Visitor, MaybeConst<measure::OpCounters> Record>
+void visit_fields(Visitor&& visit, Record& counters) {
+  visit("op", counters.op);
+  visit("elements_out", counters.elements_out);
+  visit("images_decoded", counters.images_decoded);
+  visit("bytes_read", counters.bytes_read);
+  visit("busy_wall_s", counters.busy_wall_s);
+  visit("busy_cpu_s", counters.busy_cpu_s);
+  visit("blocked_input_s", counters.blocked_input_s);
+  visit("blocked_output_s", counters.blocked_output_s);
+  visit("queue_depth_sum", counters.queue_depth_sum);
+  visit("queue_capacity", counters.queue_capacity);
+  visit("queue_depth", counters.queue_depth);
+  visit("bytes_held", counters.bytes_held);
+  visit("images_held", counters.images_held);
+  visit("read_s", counters.read_s);
+  visit("parse_s", counters.parse_s);
+  visit("decode_s", counters.decode_s);
+  visit("resize_s", counters.resize_s);
+  visit("bad_records", counters.bad_records);
+}
+
+template <class Visitor, MaybeConst<measure::WaitBooking> Record>
+void visit_fields(Visitor&& visit, Record& booking) {
+  visit("rank", booking.rank);
+  visit("op_index", booking.op_index);
+  visit("op", booking.op);
+  visit("part", booking.part);
+  visit("wait_s", booking.wait_s);
+}
+
+template <class Visitor, MaybeConst<measure::GpuSample> Record>
+void visit_fields(Visitor&& visit, Record& sample) {
   visit(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
   visit(Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not tell"},
         sample.utilization);
@@ -37,17 +71,8 @@ void visit_gpu_sample(Visitor&& visit, Record& sample) {
       sample.dram_activity);
 }
 
-// Leaves out the samples.
-template <class Visitor, class Record>
-void visit_gpu_series(Visitor&& visit, Record& gpu) {
-  visit("rank", gpu.rank);
-  visit("name", gpu.name);
-  visit("uuid", gpu.uuid);
-  visit("problem", gpu.problem);
-}
-
-template <class Visitor, class Record>
-void visit_gpu_window(Visitor&& visit, Record& window) {
+template <class Visitor, MaybeConst<measure::GpuWindow> Record>
+void visit_fields(Visitor&& visit, Record& window) {
   visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU told it"},
         window.mean_utilization);
   visit(Field{"gpu_memory_utilization", "1",

@@ -1,0 +1,94 @@
+// A CSV file while its rows are made: the visits that write its fields also say what its columns hold, so that the two
+// cannot differ.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "measure/gpu_window.hpp"
+#include "measure/statistics.hpp"
+#include "report/csv_row.hpp"
+#include "results/field.hpp"
+#include "results/figures.hpp"
+
+namespace chexbench::report {
+
+// What a reader needs to know of one column.
+struct Column {
+  std::string name;
+  std::string datatype;  // of CSVW, after XML Schema: string, boolean, integer, nonNegativeInteger, double
+  std::string unit;      // "" if it has none
+  std::string meaning;   // a phrase without a full stop
+  std::string empty_if;  // when a field is empty: a clause without "if"; "" if none ever is
+};
+
+// A list, which a cell cannot hold.
+template <class Value>
+concept IsList =
+    std::same_as<Value, std::vector<std::string>> || std::same_as<Value, std::optional<std::vector<std::string>>> ||
+    std::same_as<Value, std::vector<measure::ThrottleShare>> || std::same_as<Value, std::vector<results::WaitShare>>;
+
+// Returns the datatype of the fields that hold a `Value` or, if it is optional, its value.
+template <class Value>
+const char* datatype_of(const Value*) {
+  if constexpr (std::is_same_v<Value, bool>)
+    return "boolean";
+  else if constexpr (std::unsigned_integral<Value>)
+    return "nonNegativeInteger";
+  else if constexpr (std::integral<Value>)
+    return "integer";
+  else if constexpr (std::floating_point<Value>)
+    return "double";
+  else
+    return "string";
+}
+template <class Value>
+const char* datatype_of(const std::optional<Value>*) {
+  return datatype_of(static_cast<const Value*>(nullptr));
+}
+
+// A visitor of fields, each of which becomes a cell. All rows must be made by the same visits.
+class CsvTable {
+ public:
+  template <class Value>
+  void operator()(const results::Field& field, const Value& value) {
+    if (lines_.empty())
+      columns_.push_back({field.name, datatype_of(&value), field.unit, field.meaning, field.empty_if});
+    row_(value);
+  }
+  // A list has rows in a file of its own. Everything else must be a Field, so that it is described.
+  void operator()(const char* /*name*/, const IsList auto& /*list*/) const {}
+  // An interval has two columns.
+  void operator()(const results::Field& field, const std::optional<measure::Interval>& value) {
+    const std::string name = field.name, meaning = field.meaning, low = name + "_low", high = name + "_high";
+    const std::string of_low = "lower end of the " + meaning, of_high = "upper end of the " + meaning;
+    (*this)(results::Field{low.c_str(), field.unit, of_low.c_str(), field.empty_if},
+            value ? std::optional(value->low) : std::nullopt);
+    (*this)(results::Field{high.c_str(), field.unit, of_high.c_str(), field.empty_if},
+            value ? std::optional(value->high) : std::nullopt);
+  }
+  // A cell whose column is described elsewhere.
+  void add_cell(const std::string& text) { row_(text); }
+  void end_row() { lines_ += std::exchange(row_, {}).line(); }
+
+  const std::string& lines() const { return lines_; }              // without the header
+  const std::vector<Column>& columns() const { return columns_; }  // empty if no cell was made
+
+ private:
+  std::vector<Column> columns_;
+  CsvRow row_;
+  std::string lines_;
+};
+
+// Returns the line of the columns' names.
+inline std::string header_line(const std::vector<Column>& columns) {
+  CsvRow line;
+  for (const Column& column : columns) line(column.name);
+  return std::move(line).line();
+}
+
+}  // namespace chexbench::report
