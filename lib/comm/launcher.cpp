@@ -163,7 +163,7 @@ bool launcher_reads_output(const Environment& environment, const std::string& pr
   try {
     return hydra_socket(environment) && launchers_stream(STDOUT_FILENO, proc, process) &&
            launchers_stream(STDERR_FILENO, proc, process);
-  } catch (...) {  // out of memory, of which a process that aborts may die
+  } catch (...) {  // out of memory, which may be why the process aborts
     return false;
   }
 }
