@@ -1,6 +1,6 @@
 // The functions that make each op. Each op is implemented in the .cpp file of its name.
-// All of them @throw SpecError if the op cannot work with its parameters or input, and DataError if it cannot work with
-// the data set.
+// All @throw SpecError if the op cannot work with its parameters or input, and DataError if it cannot work with the
+// data set.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ std::unique_ptr<Op> make_list_files(const OpSetup& setup);  // A source: the fil
 std::unique_ptr<Op> make_shard(const OpSetup& setup);       // Keeps every world-th element, beginning with the rank-th.
 std::unique_ptr<Op> make_shuffle(const OpSetup& setup);     // Draws from a buffer at random.
 std::unique_ptr<Op> make_read(const OpSetup& setup);        // Files to records, one file after the other.
-std::unique_ptr<Op> make_interleave(const OpSetup& setup);  // Files to records, several files in turn.
+std::unique_ptr<Op> make_interleave(const OpSetup& setup);  // Files to records, alternating between several files.
 std::unique_ptr<Op> make_map(const OpSetup& setup);         // Records to examples.
 std::unique_ptr<Op> make_batch(const OpSetup& setup);       // Examples to batches.
 std::unique_ptr<Op> make_map_and_batch(const OpSetup& setup);   // Records to batches, decoded in parallel.
