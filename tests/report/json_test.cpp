@@ -84,7 +84,7 @@ json plain(const std::vector<results::HostState>& hosts) {
   return list;
 }
 
-// Writes all fields of the records as text, so that a field that a round trip loses shows by its name.
+// Writes all fields of the records as text, so that a field lost in a round trip is reported by name.
 template <class Visit, class Record>
 std::string listing(Visit visit, const Record& record) {
   json object = json::object();

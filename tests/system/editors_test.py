@@ -1,4 +1,4 @@
-"""What an editor shows of a spec: by VS Code's JSON language server, from configs/schema.json."""
+"""An editor's view of a spec: by VS Code's JSON language server, from configs/schema.json."""
 
 import json
 import os
@@ -108,7 +108,7 @@ class InAnEditor(SystemTest):
                 self.assertEqual(self.server.open(path), [])
 
 
-# Waits until the server has found mistakes in the open file, asks what it offers at the cursor, and writes both.
+# Waits until the server has found mistakes in the open file, asks for its completions at the cursor, and writes both.
 ASK = """
 local function wait(is_there)
   return vim.wait(60000, is_there, 50) and is_there() or error("the language server does not answer")

@@ -1,4 +1,4 @@
-"""A client of a language server, as an editor is one: JSON-RPC over the server's stdin and stdout."""
+"""A client of a language server, like an editor: JSON-RPC over the server's stdin and stdout."""
 
 import json
 import queue
@@ -43,7 +43,7 @@ class LanguageServer:
         self.process.stdin.flush()
 
     def take(self, is_wanted):
-        """The next message that is wanted; answers what the server asks meanwhile, and keeps its diagnostics."""
+        """The next wanted message; answers the server's requests meanwhile, and keeps its diagnostics."""
         while True:
             message = self.messages.get(timeout=self.timeout_s)
             if message.get("method") == "textDocument/publishDiagnostics":
@@ -62,7 +62,7 @@ class LanguageServer:
         return answer["result"]
 
     def open(self, path, text=None):
-        """Opens a document with comments, as an editor's buffer; what the server finds wrong with it."""
+        """Opens a document with comments, like an editor's buffer; the server's diagnostics."""
         uri = path.as_uri()
         self.diagnostics.pop(uri, None)
         self.send("textDocument/didOpen", textDocument={"uri": uri, "languageId": "jsonc", "version": 1,

@@ -1,4 +1,4 @@
-// What an NFS server sends over its socket when a file is read.
+// An NFS server's bytes on its socket when a file is read.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kLastRequest = 0;                       // so the first request is number 1
 constexpr std::size_t kLongRange = (std::size_t{5} << 19) + 1;  // three requests, whose answers may come in any order
 
-// Two ends of a connection. What the server sends fits into it, as inputs are short.
+// Two ends of a connection. The server's bytes fit into it, because inputs are short.
 class Connection {
  public:
   Connection() { require(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()) == 0, "no sockets are left"); }
@@ -34,7 +34,7 @@ class Connection {
 
 }  // namespace
 
-// The first byte says how much is read, and whether the rest is one answer, which gets a right mark, or several.
+// The first byte decides how much is read, and whether the rest is one answer, which gets a correct mark, or several.
 FUZZ_TARGET(nfs_socket, "storage/nfs/nfs_compound.cpp storage/nfs/nfs_reader.cpp") {
   Input input(bytes);
   const unsigned choice = input.byte();

@@ -30,7 +30,7 @@ void put(std::string& to, const Words& words) {
   }
 }
 
-// What a client asked for.
+// A client's request.
 struct Call {
   std::uint32_t number = 0;
   std::string folder;
@@ -88,7 +88,7 @@ std::string file_of(std::size_t bytes) {
 
 class NfsReaderTest : public testing::Test {
  protected:
-  // Gets all calls that have come so far, and returns what is sent.
+  // Gets all calls that have arrived so far, and returns the bytes to send.
   using Answer = std::function<std::string(std::vector<Call>& calls)>;
 
   NfsReaderTest() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }

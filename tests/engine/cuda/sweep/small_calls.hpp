@@ -47,8 +47,8 @@ inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
   return call;
 }
 
-// Returns one of every kernel, those of two kernels that an activation makes another one, and those that also write an
-// inverse deviation.
+// Returns a call of every kernel, also of two with an activation that makes them another kernel, and of those that also
+// write an inverse deviation.
 inline std::vector<KernelCall> small_calls(kernels::ElementType type) {
   std::vector<KernelCall> calls;
   for (const Kernel kernel : all_kernels()) calls.push_back(small_call(kernel, type));
