@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over compiled sources, on all cores, but not again over one that passed with the same contents.
 
-A source passed if a file named after the hash of all that clang-tidy reads is in ~/.cache/chexbench-tidy: the source,
-the project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of other headers and
-of clang-tidy itself. Prints findings only; exits with 1 if there are any.
+A source passed if ~/.cache/chexbench-tidy has a file named after the hash of all of clang-tidy's input: the source, the
+project's headers that it includes, directly or not, the flags, .clang-tidy, and the versions of other headers and of
+clang-tidy itself. Prints findings only; exits with 1 if there are any.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "chexbench-tidy"
 INCLUDE = re.compile(rb'^#include "([^"]+)"', re.MULTILINE)
-# Warnings that g++ knows and clang does not must not count, nor that a unity source includes sources. cudnn-frontend,
-# which conv_plans.cpp alone includes, takes minutes.
+# Warnings that only g++ knows must not count, nor unity sources that include sources. cudnn-frontend, which only
+# conv_plans.cpp includes, takes minutes.
 ARGUMENTS = ["--quiet", "--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-unknown-warning-option",
              "--extra-arg=-Wno-unused-command-line-argument", "--extra-arg=-Wno-overlength-strings"]
 LEFT_OUT = "/conv_plans.cpp"
@@ -55,7 +55,7 @@ def key(command, common):
 
 
 def versions():
-    """Returns those of what lies outside of the checkout: from Debian, of CUDA, from PyPI."""
+    """Returns the versions of everything outside the checkout: from Debian, of CUDA, from PyPI."""
     debian = subprocess.run(["dpkg-query", "-W"], capture_output=True, check=True).stdout
     cuda = Path("/usr/local/cuda/version.json")
     pinned = sorted((ROOT / "scripts/requirements").iterdir())
@@ -63,7 +63,7 @@ def versions():
 
 
 def check(build, command, common):
-    """Returns what clang-tidy finds in a source, "" if nothing."""
+    """Returns clang-tidy's findings in a source, "" if none."""
     passed = CACHE / key(command, common)
     if passed.exists():
         return ""

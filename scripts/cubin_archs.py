@@ -4,8 +4,8 @@
 usage: cubin_archs.py FILE [ARCH...]      exit status 1 unless it is exactly those, e.g. cubin_archs.py lib.so 75 80
 
 Reads the fat binaries that nvcc and clang put into an object: a header of 16 bytes (magic, version, its size, the size
-of what follows), then entries of a header (kind, version, size, size of the payload, ..., at byte 28 the architecture)
-and a payload. Kind 2 is a cubin, 1 is PTX.
+of the rest), then entries of a header (kind, version, size, size of the payload, ..., at byte 28 the architecture) and
+a payload. Kind 2 is a cubin, 1 is PTX.
 """
 
 import struct

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What the compiler made of the GPU kernels, held against what they need to reach the memory's bandwidth.
+"""Checks the compiled GPU kernels against the requirements for reaching the memory's bandwidth.
 
 usage: kernel_guards.py [--table] CUBIN...      exit status 1 if a kernel breaks a rule; --table prints every kernel
   scripts/kernel-guards makes the cubins and runs this
 
 For each kernel: no stack and no local memory (values that spilled), at most 128 registers (or too few threads fit), and
-no access to global memory before it has waited for the kernel before it (griddepcontrol.wait of a programmatic launch:
-the compiler may move no load above it). For those that stream tensors in vectors of 16 bytes also: as many 16-byte
-loads as their code asks for before the first is used, and enough bytes in flight on a multiprocessor. Little's law: an
-H100 needs its bandwidth, 3.35 TB/s, times its latency, some 0.7 us, in flight, which is 18 KB for each of its 132
+no access to global memory before it has waited for the previous kernel (griddepcontrol.wait of a programmatic launch:
+the compiler may move no load above it). For those that stream tensors in vectors of 16 bytes also: all 16-byte loads
+that their code issues before the first is used, and enough bytes in flight on a multiprocessor. Little's law: an H100
+needs its bandwidth, 3.35 TB/s, times its latency, some 0.7 us, in flight, which is 18 KB for each of its 132
 multiprocessors; 30 KB leave room.
 
-Reads the cubins themselves (ELF): nvcc's wheel has no cuobjdump. Opcodes and sizes are as nvdisasm prints them for
+Reads the cubins themselves (ELF): nvcc's wheel has no cuobjdump. Opcodes and sizes are those that nvdisasm prints for
 sm_70 to sm_100: the low 12 bits of an instruction are its opcode, bits 73 to 75 of a load its size.
 """
 
@@ -112,7 +112,7 @@ def kernels(path):
 
 
 def bytes_in_flight(kernel, loads):
-    """On one multiprocessor, as far as its registers and threads go."""
+    """On one multiprocessor, limited by its registers and threads."""
     threads = min(THREADS_OF_SM, REGISTERS_OF_SM // (max(kernel.registers, 1) * THREADS) * THREADS)
     return threads * loads * 16
 

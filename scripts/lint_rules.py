@@ -2,18 +2,19 @@
 
 usage: lint_rules.py            (in the repository root; exit status 1 where a rule is broken)
 
-- link law: a room includes only rooms that the link lines of lib/README.md let it use; those of a room's own README.md
-  are about its inner rooms
+- link lines: a room includes only rooms that the link lines of lib/README.md let it use; a room's own README.md has
+  those of its inner rooms
 - kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - ops: code asks for properties of an op (OpRule), and compares no name of one
 - marks: no to-do marks, no `#ifdef` in C++ bodies
-- hashes: pip fetches nothing without --require-hashes; a FILE.whl is at hand
+- hashes: pip fetches nothing without --require-hashes; a FILE.whl is local
 - links: every relative link of a README leads to a file
 - helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
   together
-- shown: what a README says that a test shows, as `NAME` ([...](FILE)) at the end of a table's row, is in that file
-- columns: at most 120 in Python and CMake files, and 100 in Markdown but for tables, code, and links that cannot break
+- shown: the test that a README names as `NAME` ([...](FILE)) at the end of a table's row is in that file
+- columns: at most 120 in Python and CMake files, and 100 in Markdown except for tables, code, and links that cannot
+  break
 - length: files over 400 lines are named, as a warning
 """
 
@@ -27,7 +28,7 @@ LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
-MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
+MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file contains none
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
@@ -51,7 +52,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"cupti": ["apps/kernel_time"],
     r"CLI/": ["apps"],
 }
-# Where a function runs, on the host or on a device too, nothing but its own head can say.
+# Only a function's own declaration can state whether it also runs on a device.
 MAY_BE_CONDITIONAL = {Path("lib/engine/cuda/kernels/host_device.hpp")}
 LONGEST_FILE_LINES = 400
 LONGEST_LINE = {".py": 120, ".cmake": 120, ".txt": 120, ".md": 100}
@@ -132,7 +133,7 @@ def link_law(path, lines):
 
 
 def kinds(path):
-    """Rooms ask engine/registry.hpp for an engine, whatever its kind."""
+    """Rooms get engines of any kind from engine/registry.hpp."""
     if path.is_relative_to("lib/engine"):
         return
     for number, header in included(path):
@@ -183,7 +184,7 @@ def marks(path):
 
 
 def hashes(path):
-    """Commands of pip, over the lines that a backslash joins, that take what the network gives."""
+    """Commands of pip, over lines joined by a backslash, that download without hashes."""
     lines = path.read_text(errors="replace").split("\n")
     for number, line in enumerate(lines, 1):
         command = line
@@ -232,7 +233,7 @@ def columns(path):
 
 
 def parameter_types(text):
-    """The types of a parameter list, as they are written, without the parameters' names and values."""
+    """The types of a parameter list, as written, without the parameters' names and values."""
     text = re.sub(r"\s+", " ", text)
     parts, depth, begin = [], 0, 0
     for at, character in enumerate(text + ","):
@@ -244,7 +245,7 @@ def parameter_types(text):
 
 
 def parameter_list(lines, number, begin):
-    """The text between the parentheses of which the first stands before `begin` of a line."""
+    """The text between parentheses, the first of them just before `begin` of a line."""
     text = lines[number][begin:] + " " + " ".join(lines[number + 1:number + 12])
     depth = 1
     for at, character in enumerate(text):

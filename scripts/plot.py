@@ -7,12 +7,12 @@
 
 A RUN is the folder of a run, or one of its CSVs. Figures:
   throughput   images/s of each trial, with 95 % intervals
-  scaling      images/s by ranks, beside what a perfect scaling from the fewest ranks would give
+  scaling      images/s by ranks, next to perfect scaling from the fewest ranks
   efficiency   images/s of a rank by ranks, as a share of those of one rank alone
   formats      how many times faster a pipeline is from TFRecords than from PNGs
-  storage      images/s by place, store and format; synthetic trials, of a run of their own, are the ceiling
+  storage      images/s by place, store and format; synthetic trials, from a separate run, are the ceiling
   time         where the time of a step went
-  utilization  whether the accelerator was busy or waited, beside NVML's utilization and MLPerf Storage's AU
+  utilization  whether the accelerator was busy or waited, with NVML's utilization and MLPerf Storage's AU
   update       images/s by ranks for each update scheme ("comm.update")
   learning     losses and AUROC by epoch, from epochs.csv
   roc          ROC curves of each finding with their bands, of a training over epochs or of chexbench evaluate
@@ -30,15 +30,15 @@ that only --series leaves together become one point, their median, with bars fro
 
 --output FILE.svg, .png or .pdf writes one file; FILE without an ending writes FILE.svg and FILE.png. By default FILE is
 the figure's name, in this folder. Error bars are the 95 % intervals of the table (COLUMN_ci95_low, _high). Trials of an
-emulated accelerator or a scale model are hatched (lines: hollow and dashed; prediction: half filled) and named so.
-Trials without a result are left out.
+emulated accelerator or a scale model are hatched (lines: hollow and dashed; prediction: half filled) and labelled as
+such. Trials without a result are left out.
 Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or, with Python 3.11, in an
 environment of its own
   python3 -m venv build/plot-venv
   build/plot-venv/bin/pip install --require-hashes -r scripts/requirements/plot.txt
   build/plot-venv/bin/python scripts/plot.py ...
-Exit status: 0 drawn, 2 usage or matplotlib is missing, 3 the runs do not hold what the figure needs, 6 the file cannot
-be written.
+Exit status: 0 drawn, 2 usage or matplotlib is missing, 3 the runs lack data that the figure needs, 6 the file cannot be
+written.
 """
 
 import argparse
@@ -49,7 +49,7 @@ from plotting import bars, columns, curves, lines, prediction, tradeoff
 from plotting.style import HOW_TO_GET_MATPLOTLIB, load_pyplot, save
 from plotting.tables import Run, Unusable, read_trials
 
-# The columns that a figure of trials needs: those that tell trials apart, and its own.
+# The columns that a figure of trials needs: those that distinguish trials, and its own.
 COMMON = ["trial", "pipeline", "format", "engine", "ranks", "images_per_s", "emulated"]
 INTERVAL = ["images_per_s_ci95_low", "images_per_s_ci95_high"]
 OF_TRIALS = {"throughput": (bars.draw_throughput, INTERVAL), "scaling": (lines.draw_scaling, INTERVAL),
@@ -96,7 +96,7 @@ def find_mistake(arguments):
 
 
 def read(arguments):
-    """Reads what the figure needs; returns what draws it, given pyplot."""
+    """Reads the figure's data; returns a function that draws it, given pyplot."""
     runs = [Run(path) for path in arguments.runs]
     if arguments.figure in OF_TRIALS:
         draw, needed = OF_TRIALS[arguments.figure]

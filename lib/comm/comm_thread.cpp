@@ -20,14 +20,14 @@
 namespace chexbench::comm {
 namespace {
 
-constexpr double kEagerS = 1e-3;  // README.md has the measurements
+constexpr double kEagerS = 1e-3;  // see README.md for the measurements
 constexpr double kShortestNapS = 20e-6;
 constexpr double kNapShare = 0.05;
 
 std::atomic<bool> is_frozen = false;    // set by the signal handler of freeze()
 constexpr double kMostFreezingS = 0.5;  // a thread that has ended gets no signal
 
-// Polls an operation; what that throws is its result, and in `error`.
+// Polls an operation. An exception ends it and is stored in `error`.
 Progress poll_once(Operation& operation, std::exception_ptr& error) {
   try {
     if (operation.on_signal == OnSignal::end) throw_if_interrupted();

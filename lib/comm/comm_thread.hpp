@@ -19,12 +19,12 @@ enum class Progress { waiting, moved, done };
 // block. An exception ends the operation.
 using Poll = std::function<Progress()>;
 
-// Whether SIGINT or SIGTERM ends an operation. Usually it must, because ranks that a signal reached no longer take
-// part, and the others would wait for ever. An operation may go on if all ranks are certain to take part.
+// Whether SIGINT or SIGTERM ends an operation. Usually it must, because ranks that a signal reached stop taking part,
+// and the others would wait for ever. An operation may go on if all ranks are certain to take part.
 enum class OnSignal { end, go_on };
 
-// Work for the comm thread. `done` is called once on the comm thread, unless the CommThread is destroyed before. What
-// it throws ends the thread, so it should not throw.
+// Work for the comm thread. `done` is called once on the comm thread, unless the CommThread is destroyed first. An
+// exception from it ends the thread, so it should not throw.
 struct Operation {
   // Operations of the same lane run one after the other in the order of submission; operations of different lanes run
   // side by side and never delay each other. So ranks may submit to different lanes in different orders.
@@ -44,17 +44,17 @@ class CommThread {
   CommThread& operator=(const CommThread&) = delete;
 
   // Queues the operation and returns at once.
-  // @throws what ended the thread, if anything did: out of memory, for example
+  // @throws the error that ended the thread, if any: out of memory, for example
   void submit(Operation operation);
   // Runs `poll` until it returns Progress::done, and waits for that.
-  // @throws whatever `poll` threw
+  // @throws any exception of `poll`
   // @throws InterruptedError if a signal ended it
   void run(const void* lane, double longest_nap_s, Poll poll, OnSignal on_signal = OnSignal::end);
   // Runs `action` in the lane's order, even after a signal, and waits for it.
-  // @throws whatever `action` threw
+  // @throws any exception of `action`
   void run(const void* lane, const std::function<void()>& action);
-  // Has the thread call `duty` between polls and while it has nothing to do, from now on. The duty returns the seconds
-  // after which it must be called again. An empty one ends that: after the call, the former one no longer runs.
+  // From now on, the thread calls `duty` between polls and while idle. The duty returns the seconds after which it must
+  // be called again. An empty one ends that: once the call returns, the previous duty is not running.
   void attend(std::function<double()> duty);
   // Stops the thread for ever, even inside a library call. After that the process can only exit, and must not
   // allocate memory before it does, because the thread may hold the allocator's locks.
@@ -78,14 +78,14 @@ class CommThread {
   std::deque<Operation> pending_;
   bool stopping_ = false;
   std::exception_ptr failed_;
-  std::function<double()> duty_;  // used by thread_ only, as is the next line
+  std::function<double()> duty_;  // used by thread_ only, like the next line
   double duty_due_s_ = 0;
   std::thread thread_;
 };
 
-// Returns the seconds to sleep before the next poll, `idle_s` seconds after something last moved; 0 means only to
-// yield the CPU. Data in flight moves only while ranks poll, so an active transfer is polled without sleeping. If
-// ranks are late, the naps grow to 5 % of the time waited so far; README.md has the measurements.
+// Returns the seconds to sleep before the next poll, `idle_s` seconds after something last moved; 0 means only to yield
+// the CPU. Data in flight moves only while ranks poll, so an active transfer is polled without sleeping. If ranks are
+// late, the naps grow to 5 % of the time waited so far; see README.md for the measurements.
 double nap_after_s(double idle_s, double longest_nap_s);
 
 }  // namespace chexbench::comm

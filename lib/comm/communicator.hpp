@@ -22,14 +22,14 @@ struct DeviceReducerConfig {
   spec::CommSpec comm;
 };
 
-// How long this rank waits for others, and whether it says so (README.md).
+// How long this rank waits for others, and whether it reports that (README.md).
 enum class Patience {
   limited,    // gives up after limit_waits()
   unlimited,  // gives up only for a rank that does not answer
-  silent,     // the same, and says nothing as long as all answer: to wait is all that it has to do
+  silent,     // the same, and silent while all ranks answer: waiting is its only job
 };
 
-// What a rank does, for those who wait for it.
+// What a rank is doing, for the ranks that wait for it.
 struct Phase {
   std::string what;  // "opens the data"
   Patience patience = Patience::unlimited;
@@ -38,7 +38,7 @@ struct Phase {
 // A group of ranks. Every function is collective over the group unless it says otherwise: all ranks of the group must
 // call it, and in the same order. Each communicator may have one caller thread at a time; all MPI calls are made by a
 // single thread of the World. Waiting ranks sleep instead of spinning.
-// @throws DeviceError from any collective if a rank was lost, if it was waited for too long (limit_waits()), or if an
+// @throws DeviceError from any collective if a rank was lost, if the wait took too long (limit_waits()), or if an
 // argument is invalid
 // @throws InterruptedError from any collective if a signal arrives while it waits
 class Communicator {
@@ -56,8 +56,8 @@ class Communicator {
   // Returns the bytes of every rank, in the order of ranks, at `root`; an empty vector elsewhere. At most 2 GiB in
   // total.
   virtual std::vector<std::string> gather(const std::string& bytes, int root) = 0;
-  // Say what this rank does from now on, and which step of it. Not collective; thread-safe and cheap. A world of one
-  // ignores them, and so does any implementation without ranks that could wait.
+  // Set what this rank is doing from now on, and which step of it. Not collective; thread-safe and cheap. A world of
+  // one ignores them, and so does any implementation without ranks that could wait.
   virtual void enter(const Phase& /*phase*/) {}
   virtual void enter_step(std::int64_t /*step*/) {}  // from 0
   // Makes this rank give up waits after so many seconds, with a DeviceError; 0: never. Not collective; thread-safe.
@@ -72,7 +72,7 @@ class Communicator {
   // Returns a reducer that averages gradients in device memory over the first `ranks` ranks; null on the other ranks.
   // Collective over the whole group, because NCCL splits smaller communicators off larger ones. The communicator must
   // outlive it.
-  // @throws DeviceError if this rank lacks what `comm.backend` asks for
+  // @throws DeviceError if this rank cannot use the requested `comm.backend`
   // @throws SpecError as make_reducer()
   virtual std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) = 0;
 };

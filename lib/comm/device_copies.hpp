@@ -1,4 +1,4 @@
-// Copies gradients between a GPU's memory and the host's, and owns some device memory to test averaging with.
+// Copies gradients between a GPU's memory and the host's, and owns some device memory for testing averages.
 // nccl/cuda_copies.cpp implements this interface; tests use a stand-in.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace chexbench::comm {
 
-// May be used by any one thread at a time. Every function except copied() returns after the GPU has finished.
+// Used by one thread at a time. Every function except copied() returns after the GPU has finished.
 // @throws DeviceError from any function if the GPU fails
 class DeviceCopies {
  public:

@@ -16,13 +16,13 @@ using Environment = std::function<const char*(const char*)>;
 struct Launcher {
   std::string name;          // for errors, for example "mpirun of Open MPI"
   std::string variable;      // the variable that shows it, for example "PMI_RANK"
-  std::optional<int> ranks;  // how many ranks it started, if it says so
+  std::optional<int> ranks;  // how many ranks it started, if known
 };
 
 // Detects the launchers of MPICH and Intel MPI (PMI), Slurm's PMI-2, PMIx and cray_shasta, and Open MPI. Returns
 // std::nullopt for a plain start. A Slurm batch job without srun is a plain start.
 // @throws DeviceError if srun started several tasks without telling them how to find each other (--mpi=none), unless
-// this is the shell of `srun --pty`: each would take itself for the only rank
+// this is the shell of `srun --pty`: each would consider itself the only rank
 std::optional<Launcher> find_launcher(const Environment& environment);
 
 // Returns the number of this rank, or 0 where the launcher gives none.
@@ -31,20 +31,20 @@ int launched_rank(const Environment& environment);
 // Returns how many ranks the launcher started on this host, or 1 where it gives no number.
 std::uint64_t ranks_of_host(const Environment& environment);
 
-// Of an error that every rank has: gives the first rank a second to report it, and does nothing in that rank.
+// For an error that every rank has: gives the first rank a second to report it. Does nothing in that rank.
 void let_first_rank_report(const Environment& environment);
 
-// Say why the ranks of a launcher cannot find each other, and what helps: they cannot use MPI because of `reason`; or
-// the `library`, "MPICH 4.0.2", does not understand the launcher, and takes each for the only one, or ended it.
+// Messages on why the ranks of a launcher cannot find each other, with the remedy: they cannot use MPI because of
+// `reason`; or the `library`, "MPICH 4.0.2", does not understand the launcher, so each rank appears alone or was ended.
 std::string say_ranks_lack_mpi(const Launcher& launcher, std::string_view reason);
 std::string say_ranks_are_alone(const Launcher& launcher, std::string_view library);
 std::string say_library_gave_up(const Launcher& launcher, std::string_view library);
 
-// Says that this rank waits for others that have not started MPI, why that usually is, and what helps.
+// The message that this rank waits for others that have not started MPI, with the usual cause and the remedy.
 std::string say_ranks_are_missing(const Launcher& launcher, int rank, double waited_s);
 
 // Returns whether an assignment of the environment, "PMI_RANK=0", comes from one of these launchers: a program that a
-// rank starts would take itself for that rank.
+// rank starts would consider itself that rank.
 bool is_launcher_variable(std::string_view assignment);
 
 // Must be called if a process ends successfully without MPI_Finalize. It sends MPICH's own launcher the message that
@@ -63,7 +63,7 @@ void wait_until_read(int file, double most_s);
 bool abort_by_launcher(const Environment& environment, int exit_code);
 
 // Must be called if a process fails that has not joined the other ranks or cannot end them by MPI_Abort: they would
-// wait for it in MPI_Init for ever. As abort_by_launcher(), but ranks other than 0 give rank 0 a second to do so,
+// wait for it in MPI_Init for ever. Like abort_by_launcher(), but ranks other than 0 give rank 0 a second to do so,
 // because it may have the same error to report. Does nothing if the launcher started the process alone.
 void abort_ranks(const Environment& environment, int exit_code);
 

@@ -47,8 +47,8 @@ constexpr double kFinalizeS = 5;    // MPI_Finalize normally takes milliseconds
 constexpr double kRankNapS = 5e-3;  // for ranks that wait for others, or that do not belong to the current sub-world
 constexpr int kCollectives = 0, kGradients = 1;  // WatchedLane::part
 
-// The MPI communicators of one group. Gradients have their own, so that they cannot be confused with collectives that
-// other threads call at the same time.
+// The MPI communicators of one group. Gradients use a separate one, so that they cannot be confused with collectives
+// that other threads call at the same time.
 struct Group {
   MPI_Comm control = MPI_COMM_NULL;
   MPI_Comm gradients = MPI_COMM_NULL;
@@ -170,7 +170,7 @@ std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int r
 std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   check_first(ranks, group_.world);
   barrier();                                       // MPI_Comm_split blocks and spins, so all ranks enter it together
-  constexpr std::uint64_t kMostGroups = 1u << 16;  // of one group: far more than any run makes
+  constexpr std::uint64_t kMostGroups = 1u << 16;  // of one group: far more than any run creates
   const std::uint64_t id = group_.id * kMostGroups + ++groups_made_;
   Group group;
   thread_.run(this, [&] {
@@ -183,7 +183,7 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   return std::make_unique<MpiCommunicator>(thread_, watch_, std::move(group));
 }
 
-// Returns averages by messages between ranks, which is how the project's own schemes work.
+// Averages by messages between ranks, as the project's own schemes do.
 MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
   std::unique_ptr<Transport> links = make_mpi_transport(&group.gradients);
   if (comm.model == spec::CommModel::shaped) {
@@ -264,7 +264,7 @@ std::vector<std::string> names_of_hosts(MPI_Comm comm, int world) {
   return names;
 }
 
-// Returns what the library tells of itself, which it may be asked for before it is initialized.
+// Returns the library's own description, which is available before MPI_Init.
 std::string description_of_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -272,9 +272,9 @@ std::string description_of_library() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-// @throws DeviceError if the library takes each of several ranks for the only one
+// @throws DeviceError if each of several ranks appears alone to the library
 void start_library(const Launcher& launcher, const std::string& library) {
-  // MPICH 5 ends the process if it finds PMIx, by which Open MPI's mpirun speaks, and was built without.
+  // MPICH 5 built without PMIx ends the process if it finds PMIx, the protocol of Open MPI's mpirun.
   std::optional<LibraryExitMessage> on_exit;
   if (!launcher.variable.starts_with("PMI_") && !library.starts_with("Open MPI")) {
     on_exit.emplace(say_library_gave_up(launcher, library));
@@ -355,7 +355,7 @@ void MpiWorld::abort(int exit_code) {
   thread_.submit({.lane = nullptr,
                   .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {
-                    // Whoever aborts has said why. MPI_Abort would add a line that reads as a crash of the program.
+                    // The aborting rank already printed the reason. MPI_Abort would add a line that looks like a crash.
                     if (!abort_by_launcher(std::getenv, exit_code)) mpi().abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);
                   },

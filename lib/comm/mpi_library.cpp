@@ -15,11 +15,11 @@
 namespace chexbench::comm {
 namespace {
 
-// As if the program were linked with the library: what is loaded later, or before by LD_PRELOAD, sees the same symbols.
+// As if the program were linked with the library: LD_PRELOAD and libraries loaded later see the same symbols.
 void load() {
-  ::setenv("UCX_LOG_FILE", "stderr", 0);  // UCX, of which MPICH makes use, else writes where results go
+  ::setenv("UCX_LOG_FILE", "stderr", 0);  // otherwise UCX, which MPICH uses, writes to standard output
   std::string reasons;
-  std::istringstream names(CHEXBENCH_MPI_LIBRARIES);  // none where the library is linked
+  std::istringstream names(CHEXBENCH_MPI_LIBRARIES);  // empty if the library is linked
   for (std::string name; names >> name;) {
     if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
     reasons += (reasons.empty() ? "" : "; ") + std::string(dlerror());
@@ -49,7 +49,7 @@ struct Symbol {
   }
 };
 
-// Not of the library's handle alone, because tools stand in front of functions.
+// Not from the library's handle alone, because tools intercept functions.
 Symbol find(const char* name) {
   void* const address = dlsym(RTLD_DEFAULT, name);
   if (address == nullptr) throw DeviceError(fmt::format("the MPI library has no {}", name));

@@ -10,7 +10,7 @@
 
 namespace chexbench::comm {
 
-// The functions that this folder calls. Each has the name of MPI's without its prefix.
+// The functions that this folder calls. Each is named like MPI's, without the prefix.
 struct MpiLibrary {
   decltype(&MPI_Abort) abort;
   decltype(&MPI_Allgather) allgather;
@@ -41,8 +41,8 @@ struct MpiLibrary {
   decltype(&MPI_Test) test;
 };
 
-// Returns the library, which the first call loads unless it is linked (README.md). Thread-safe.
-// @throws DeviceError if no library can be loaded, with the names that were tried and what the dynamic linker said
+// Returns the library; the first call loads it unless it is linked (README.md). Thread-safe.
+// @throws DeviceError if no library can be loaded, with the names that were tried and the dynamic linker's errors
 const MpiLibrary& mpi();
 
 // Turns the status of a failed MPI call into an exception.
@@ -53,7 +53,7 @@ void check_mpi(int code, std::string_view what);
 
 // Carries the notes of the wait watch over MPI.
 
-// `mpi_comm` points to an MPI_Comm of the world that carries nothing else and outlives the links.
+// `mpi_comm` points to a world-wide MPI_Comm, used for nothing else, that outlives the links.
 // @throws DeviceError from the links if MPI fails
 std::unique_ptr<NoteLinks> make_mpi_notes(const void* mpi_comm);
 

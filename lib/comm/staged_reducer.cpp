@@ -54,7 +54,7 @@ void StagedReducer::work() {
     changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
     const Job job = jobs_.front();
-    const bool failed = error_ != nullptr;  // after an error the ranks no longer agree on the next bucket
+    const bool failed = error_ != nullptr;  // after an error the ranks may disagree on the next bucket
     lock.unlock();
     ReducerTimings spent;
     std::exception_ptr error;

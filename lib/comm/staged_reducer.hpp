@@ -16,8 +16,8 @@
 
 namespace chexbench::comm {
 
-// A thread processes one bucket after the other: it waits until the bucket is ready, copies it to the host, averages
-// it in f32 over `group` as `comm` says, and copies it back. 16-bit gradients are widened before they are added and
+// A thread processes one bucket after the other: it waits until the bucket is ready, copies it to the host, averages it
+// in f32 over `group` according to `comm`, and copies it back. 16-bit gradients are widened before they are added and
 // narrowed once at the end. Used by one thread, like every Reducer. After an error the remaining buckets are dropped.
 // @throws DeviceError from reduce() for an empty bucket or one without a ready event; from wait() and check() if a
 // copy failed or another rank was lost

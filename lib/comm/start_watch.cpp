@@ -14,7 +14,7 @@
 namespace chexbench::comm {
 namespace {
 
-// Ends this process, and the job with it where the launcher obeys. The comm thread is blocked inside MPI.
+// Ends this process, and the job with it if the launcher complies. The comm thread is blocked inside MPI.
 [[noreturn]] void end_at_signal() {
   ExitCode code = ExitCode::terminated;
   try {

@@ -1,4 +1,4 @@
-// Watches the start of MPI, which blocks until all ranks of the job have come, and heeds no signal.
+// Watches the start of MPI, which blocks until all ranks of the job have joined, and ignores signals.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace chexbench::comm {
 
-// What is done while MPI starts. Both are called on a thread that makes no MPI calls.
+// Callbacks while MPI starts. Both are called on a thread that makes no MPI calls.
 struct StartActions {
-  std::function<void(double waited_s)> say;  // after the times of WaitTimes
+  std::function<void(double waited_s)> say;  // at the times of WaitTimes
   std::function<void()> on_signal;           // once, after a signal; nothing is called after it
 };
 
@@ -25,8 +25,8 @@ class StartWatch {
   std::jthread thread_;
 };
 
-// Returns one for this rank of the launcher. Nobody can ask a rank that never comes, so those that wait say that they
-// do, but only the first few of many. A signal ends the process, and with it the job.
+// Returns a watch for this rank of the launcher. A missing rank cannot be asked, so waiting ranks report, but only the
+// first few of many. A signal ends the process, and with it the job.
 StartWatch watch_start(const Launcher& launcher);
 
 }  // namespace chexbench::comm

@@ -17,7 +17,7 @@ constexpr double kLeadShare = 0.3;
 constexpr double kMostLeadS = 3;
 constexpr double kLooksPerLead = 6;
 constexpr double kLongestUnseenS = 0.1;  // a note; a look takes microseconds
-// If one of these waits in the same operation, it speaks for the others, so that not every rank must ask every rank.
+// If one of these waits in the same operation, it reports for the others, so that not every rank must ask every rank.
 constexpr int kSpeakers = 2;
 
 template <std::size_t bytes>
@@ -121,7 +121,7 @@ double WaitWatch::look() {
     for (auto& [lane, watched] : lanes_) {
       if (watched.is_waiting) watch(lane, watched);
     }
-  } catch (const DeviceError&) {  // of the links: the operations tell of it
+  } catch (const DeviceError&) {  // of the links: the operations report it
     give_up(std::current_exception());
   }
   return next_s;

@@ -1,10 +1,10 @@
-// Watches the waits of this rank for others: says after 9 s, and then every 60 s, for which rank it waits and where
-// that rank is, and gives up after a limit.
+// Watches this rank's waits for others: reports after 9 s, and then every 60 s, which rank it waits for and where that
+// rank is, and gives up after a limit.
 //
-// Some 1.5 s before a line is due, a rank asks the others where they are, by notes on an MPI communicator of their own;
-// nothing is sent before. The comm threads answer, also while their rank computes. Only the lowest rank that waits in
-// an operation speaks, and ranks ask ranks 0 and 1 first: if one of them waits there, too, they leave it to it, because
-// a thousand ranks that all ask all would connect a million pairs.
+// Some 1.5 s before a line is due, a rank asks the others where they are, by notes on a separate MPI communicator;
+// nothing is sent earlier. The comm threads answer even while their rank computes. Only the lowest rank that waits in
+// an operation reports. Ranks ask ranks 0 and 1 first and leave the reporting to them if they wait there, too, because
+// a thousand ranks that all ask each other would connect a million pairs.
 #pragma once
 
 #include <atomic>
@@ -25,38 +25,38 @@
 
 namespace chexbench::comm {
 
-// Says in words for which ranks a rank waits, from what the other ranks answer. Pure functions; WaitWatch asks.
+// Describes which ranks a rank waits for, given the other ranks' answers. Pure functions; WaitWatch asks.
 
 // Where a rank is in the operations of one lane, which all ranks of a group begin in the same order.
 struct LaneState {
   std::int64_t begun = 0;   // number of operations that it has begun
   bool is_waiting = false;  // in the last of them, and not beyond it
   std::string what;         // of the last one: "averaging of gradients"
-  std::string phase;        // what the rank's own threads do: "step 12"
+  std::string phase;        // what the rank's own threads are doing: "step 12"
 };
 
-// A wait, as the rank that waits sees it.
+// A wait, as seen by the waiting rank.
 struct Wait {
   int rank = 0;
   double waited_s = 0;  // since something last moved
   LaneState own;
   Patience patience = Patience::unlimited;
   double timeout_s = 0;  // 0: none
-  // Of each rank of the group: its answer, or nothing, and how long it has been silent; not used for `rank` itself.
+  // For each rank of the group: its answer, if any, and how long it has been silent; not used for `rank` itself.
   std::vector<std::optional<LaneState>> answers;
   std::vector<double> silent_s;
-  std::vector<std::string> hosts;  // of each rank of the group, at least
+  std::vector<std::string> hosts;  // for at least each rank of the group
 };
 
 struct WaitVerdict {
-  bool is_left_to_lower = false;  // a lower rank waits in the same operation and says what there is to say
+  bool is_left_to_lower = false;  // a lower rank waits in the same operation and reports
   bool is_worth_a_line = false;
   bool has_expired = false;
   bool has_diverged = false;  // a rank waits in another operation, so both would wait for ever
   std::string text;           // "waiting for rank 1 (node2) for 9 s: averaging of gradients, step 12; rank 1 ..."
 };
 
-// Decides what the rank says and whether it gives up. It waits for ranks that do not answer, and for those that have
+// Decides what the rank reports and whether it gives up. It waits for ranks that do not answer, and for those that have
 // not begun the operation. It gives up after `timeout_s` if its patience is limited, and otherwise only if a rank that
 // it waits for has been silent for as long.
 WaitVerdict judge(const Wait& wait);
@@ -78,8 +78,8 @@ struct WaitNote {
   static constexpr std::size_t kWhatBytes = 32;
   static constexpr std::size_t kPhaseBytes = 192;
   WatchedLane lane;
-  std::int64_t asked_number = 0;  // the operation in which the one who asks waits
-  std::int64_t begun = 0;         // an answer: LaneState of the one who answers
+  std::int64_t asked_number = 0;  // the operation in which the asking rank waits
+  std::int64_t begun = 0;         // an answer: LaneState of the answering rank
   std::int32_t is_answer = 0;
   std::int32_t is_waiting = 0;
   char what[kWhatBytes] = {};
@@ -91,7 +91,7 @@ class NoteLinks {
  public:
   virtual ~NoteLinks() = default;
   virtual void send(int rank, const WaitNote& note) = 0;
-  // Returns a note that has come, and who sent it.
+  // Returns a note that has arrived, and its sender.
   virtual std::optional<std::pair<int, WaitNote>> receive() = 0;
 };
 
@@ -113,20 +113,19 @@ class WaitWatch {
   // @throws DeviceError from the operation if this rank gave up waiting or an operation failed, this one or another
   // @throws SpecError from it if the ranks have diverged
   Poll watched(WatchedLane lane, std::string_view what, Poll poll);
-  // Answers, asks and speaks. Returns the seconds after which it must be called again.
+  // Answers, asks and reports. Returns the seconds after which it must be called again.
   double look();
-  // What this rank does from now on. Thread-safe.
+  // Sets what this rank is doing from now on. Thread-safe.
   void enter(Phase phase);
   void enter_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
   // Gives up waits after so many seconds; 0: never. A shorter limit than 20 s brings the first line forward.
   // Thread-safe.
   void limit(double timeout_s) { timeout_s_ = timeout_s; }
-  // Whether this rank gave up, or an operation or the links failed: then nothing but the end of the job may follow.
-  // Thread-safe.
+  // Whether this rank gave up, or an operation or the links failed: then the job can only end. Thread-safe.
   bool gave_up() const { return gave_up_; }
 
  private:
-  // The operation of a lane that is under way, and what others said about it.
+  // The current operation of a lane, and other ranks' answers about it.
   struct Watched {
     std::int64_t begun = 0;
     bool is_waiting = false;
@@ -154,7 +153,7 @@ class WaitWatch {
   const std::unique_ptr<NoteLinks> links_;
   const std::function<double()> now_;
   const std::function<void(const std::string&)> say_;
-  std::map<WatchedLane, Watched> lanes_;  // never erased, because others may ask about lanes that are gone
+  std::map<WatchedLane, Watched> lanes_;  // never erased, because others may ask about lanes that have ended
   std::vector<double> heard_s_;           // when each rank last sent something
   std::atomic<double> timeout_s_ = 0;
   std::atomic<bool> gave_up_ = false;

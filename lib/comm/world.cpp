@@ -14,7 +14,7 @@ std::unique_ptr<World> join_world() {
     const std::optional<Launcher> launcher = find_launcher(std::getenv);
     return launcher ? make_mpi_world(*launcher) : make_single_world();
   } catch (const DeviceError&) {
-    let_first_rank_report(std::getenv);  // most launchers end the others then
+    let_first_rank_report(std::getenv);  // most launchers then end the others
     throw;
   } catch (const std::system_error&) {  // no thread
     let_first_rank_report(std::getenv);

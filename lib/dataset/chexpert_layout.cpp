@@ -24,7 +24,7 @@ struct Table {
   std::string_view name;
   bool IndexRow::*split;
 };
-// The test set came out later (CheXlocalize), as test_labels.csv.
+// The test set was published later (CheXlocalize), as test_labels.csv.
 constexpr Table kTables[] = {{"train.csv", &IndexRow::in_train},
                              {"valid.csv", &IndexRow::in_val},
                              {"test.csv", &IndexRow::in_test},

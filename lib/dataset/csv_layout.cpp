@@ -15,8 +15,8 @@
 namespace chexbench::dataset {
 namespace {
 
-// Returns whether the path leads from its folder to a file below it and has no part that normalizing would change, as
-// nearly all have.
+// Returns whether the path leads from its folder to a file below it and has no part that normalizing would change.
+// Nearly all paths do.
 bool is_plain_path(std::string_view path) {
   bool part_begins = true;
   for (const char c : path) {
@@ -65,7 +65,7 @@ void read_rows(TableRows& table, const LabelColumns& columns, LabelReader& label
     const std::vector<std::string_view>& fields = table.fields();
     const std::string_view where = table.where();
     IndexRow& row = index.rows.emplace_back();
-    row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);  // each image is one's own unless a column says
+    row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);  // a patient each, by default
     row.name = image_name(fields[columns.image], where, index.names);
     row.labels = labels.read(fields, where);
     if (columns.split) set_split(fields[*columns.split], where, index);

@@ -27,9 +27,9 @@ ImageEntry entry_of(const IndexRow& row) {
   return {.name = std::string(row.name), .path = {}, .labels = row.labels, .patient = row.patient};
 }
 
-constexpr std::uint64_t kLargeImageBytes = std::uint64_t{64} << 20;  // to read as many only to refuse them takes long
+constexpr std::uint64_t kLargeImageBytes = std::uint64_t{64} << 20;  // too slow to read just to reject
 
-// @throws DataError if the file's first bytes are those of no image
+// @throws DataError if the file does not begin like an image
 void check_begins_as_image(const storage::Store& store, const std::string& path) {
   const storage::SharedBytes head = store.stream(path, {})->take(image::kDicomBeginningBytes);
   if (image::is_png(head.bytes) || image::is_jpeg(head.bytes) || image::is_dicom(head.bytes)) return;
@@ -38,7 +38,7 @@ void check_begins_as_image(const storage::Store& store, const std::string& path)
       path));
 }
 
-// Returns whether the root says which images are in the split.
+// Returns whether the root defines which images are in the split.
 bool tells_of(const Index& index, spec::Split split) {
   switch (split) {
     case spec::Split::train:
@@ -53,7 +53,7 @@ bool tells_of(const Index& index, spec::Split split) {
   return true;
 }
 
-// Returns what would say which images are in the split, and what to do because it is not there.
+// Returns, for a message, what should define the images of the split, and the remedy.
 std::string missing_list(spec::DataLayout layout, spec::Split split) {
   if (layout == spec::DataLayout::csv) {
     return fmt::format("row of split '{}'; set data.labels.split_column to the column that says it",
@@ -146,8 +146,8 @@ bool is_compressed(const std::string& shard) {
   return formats::is_compressed_tfrecord(file->range(0, bytes, buffer));
 }
 
-// Records hold labels by number, so the numbers must mean what they meant when the shards were made.
-// @throws DataError if the manifest says otherwise
+// Records store labels by number, so the numbers must mean the same as when the shards were made.
+// @throws DataError if they do not, according to the manifest
 void check_labels(const storage::DataRoot& root, const spec::DataSpec& spec,
                   const std::vector<std::string>& label_names) {
   const std::optional<formats::Manifest> manifest = formats::read_manifest(root, spec.split, spec.format);
@@ -200,7 +200,7 @@ void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
 }
 
-// Returns a list of the files of cached pixels that are there, for a message.
+// Returns a list of the existing files of cached pixels, for a message.
 std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
   std::string kinds;
   for (const storage::StoreEntry& entry :
@@ -211,8 +211,8 @@ std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
   return kinds;
 }
 
-// Returns the images from which the pixels were made, as they are now: the rows that have a file or, if the root has no
-// image files any more, the rows that `cached` holds.
+// Returns the images from which the pixels were made, as they are now: the rows that have a file or, if the root's
+// image files were removed, the rows that are in `cached`.
 std::vector<formats::CachedSource> sources_of(const std::vector<const IndexRow*>& rows,
                                               const std::vector<ImageFile>& files, const formats::CachedFile& cached) {
   std::vector<formats::CachedSource> sources;
@@ -261,7 +261,7 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   }
 }
 
-// Says what a layout that was found is, and what would be else if the spec named it.
+// Logs the detected layout, and the effect of naming it in the spec.
 void tell_layout(const spec::DataSpec& spec, const Index& index) {
   if (spec.layout != spec::DataLayout::automatic || index.layout == spec::DataLayout::nih) return;
   log::info_once("{}: read as data.layout {}, {} label{}, from {}", spec.root, spec::to_string(index.layout),
@@ -286,7 +286,7 @@ Dataset open_split(const spec::DataSpec& spec, const image::PixelSpec& pixels, c
     add_shards(rows, root, spec, index, dataset);
     if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
   } else if (index.layout == spec::DataLayout::imagenet) {
-    shards_of(index, root, spec);  // says which format there is
+    shards_of(index, root, spec);  // names the format that exists
   } else if (spec.format == spec::DataFormat::cached) {
     add_cached(rows, root, spec, pixels, index, dataset);
   } else {

@@ -1,5 +1,5 @@
-// A split of a data set, ready to be read: which images, which labels, which shards. Pipelines and trials use only this
-// header of the folder.
+// A split of a data set, ready to be read: its images, labels and shards. Pipelines and trials use only this header of
+// the folder.
 #pragma once
 
 #include <cstdint>
@@ -37,49 +37,49 @@ std::vector<std::string> finding_names();
 // Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);
 
-// What a trial reads. `images` lists the split in the order of file names for all formats, and an ExampleId::image is
-// an index into it. For png it holds the images that have a file, for cached those that the cached pixels hold. For a
-// format of shards it holds all rows of the split, with empty paths, because their bytes come from the shards. `shards`
-// is empty for other formats. Several threads may read a Dataset at once.
+// A trial's data. `images` lists the split in the order of file names for all formats, and an ExampleId::image is an
+// index into it. For png, these are the images that have a file; for cached, those among the cached pixels; for a
+// format of shards, all rows of the split, with empty paths, because their bytes come from the shards. `shards` is
+// empty for other formats. Several threads may read a Dataset at once.
 struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
   std::vector<std::uint64_t> shard_bytes;  // of each shard when the data set was opened; empty: unknown
-  bool partial = false;                    // the shards hold other images, too, which readers leave out
+  bool partial = false;                    // the shards contain other images, too, which readers leave out
   bool compressed = false;  // the first shard is compressed, so records are copies; always false for a distant store
   std::shared_ptr<const formats::CachedFile> cached;  // only for format cached, else null
   std::uint64_t total_bytes = 0;  // of the files that will be read; estimated if a server does not report sizes
-  std::shared_ptr<const storage::Store> store = storage::local_store();  // holds all paths
+  std::shared_ptr<const storage::Store> store = storage::local_store();  // owns all paths
   // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
   std::vector<std::string> label_names = finding_names();
-  // Whether labels come from the table also where records hold some, because data.labels.uncertain or data.labels.blank
-  // may have decided otherwise when the records were written. A record says no more than 0 or 1.
+  // Whether labels come from the table even if records have some, because data.labels.uncertain or data.labels.blank
+  // may have been different when the records were written. A record has only 0 or 1.
   bool has_unclear_labels = false;
-  // The images of split val, which a training over epochs validates with. Only of split train of layout imagenet, and
+  // The images of split val, for validation in a training over epochs. Only for split train of layout imagenet, and
   // only if there are shards of split val; else null.
   std::shared_ptr<const Dataset> validation = nullptr;
-  bool has_patients = true;  // false: nothing says whose images these are, so each has a patient of its own
+  bool has_patients = true;  // false: the patients are unknown, so each image counts as a separate one
 
   int labels() const { return static_cast<int>(label_names.size()); }
 
-  // The number of what an op list calls a file: images for png and cached, else shards.
+  // The number of files in the sense of an op list: images for png and cached, else shards.
   std::size_t files() const { return spec::reads_shards(format) ? shards.size() : images.size(); }
 };
 
 // Opens the split of `spec.root` that the spec asks for. Returns an empty Dataset for format synthetic. `pixels`
 // selects the file of cached pixels; other formats ignore it. Logs a warning if images of the split have no file.
 // Thread-safe.
-// @throws DataError if there is no such root, it has no labels, the split is empty, the format asked for is not there
+// @throws DataError if there is no such root, it has no labels, the split is empty, the requested format does not exist
 // or its shards were made with other labels, or the cached pixels were made for another PixelSpec or from other images
-// than those that are there. The message names the command that repairs it.
+// than the present ones. The message names the command that repairs it.
 // @throws SpecError if the label table lacks a column that the spec names
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels = {});
-// The same with an index of the root that was read before. Not for format synthetic.
+// The same with an index of the root that was already read. Not for format synthetic.
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index);
 
-// Reads an image file. Of a large one of this machine the first bytes are looked at before the rest is read.
-// @throws DataError as Store::read(), and if they are those of no image
+// Reads an image file. For a large local file, the first bytes are checked before the rest is read.
+// @throws DataError as Store::read(), and if the file does not begin like an image
 std::span<const std::byte> read_image_file(const storage::Store& store, const std::string& path,
                                            storage::ByteBuffer& buffer);
 

@@ -39,7 +39,7 @@ bool has_dicom_letters(const storage::Store& store, const std::string& path) {
     if (stream->size() == storage::kUnknownBytes || stream->size() < image::kDicomBeginningBytes) return false;
     return image::is_dicom(stream->take(image::kDicomBeginningBytes).bytes);
   } catch (const DataError&) {
-    return false;  // a file that cannot be read is none that a message can tell of
+    return false;  // a message cannot describe a file that cannot be read
   }
 }
 

@@ -1,4 +1,4 @@
-// Finds DICOM files that are not read, so that a message can say so.
+// Finds DICOM files that are not read, so that a message can report them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace chexbench::dataset {
 
 // Returns the path of a DICOM file in the root or up to 3 folders below it, or "" if none is found. A file is one if
-// its name ends in .dcm or .dicom, in either case, or if it begins as one. Looks at a few entries of each
-// folder only, so it is no proof that there is none. Thread-safe.
+// its name ends in .dcm or .dicom, in either case, or if it begins as one. Looks at only a few entries of each folder,
+// so "" does not prove that there is none. Thread-safe.
 // @throws DataError if the root cannot be listed
 std::string find_dicom_file(const storage::DataRoot& root);
 
-// Returns whether the file begins as a DICOM file does, with or without a preamble. Thread-safe.
+// Returns whether the file begins like a DICOM file, with or without a preamble. Thread-safe.
 bool has_dicom_letters(const storage::Store& store, const std::string& path);
 
 // Returns what to do about a DICOM file that is not read, to follow "is a DICOM file, ".

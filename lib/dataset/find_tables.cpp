@@ -17,13 +17,13 @@ namespace {
 
 using storage::StoreEntry;
 
-constexpr std::size_t kMostRead = 16;  // of a folder: images may have a table each
+constexpr std::size_t kMostRead = 16;  // of a folder: each image may have a table
 
 bool is_file_called(const StoreEntry& entry, std::string_view name) {
   return entry.kind == StoreEntry::Kind::file && entry.name == name;
 }
 
-// Returns whether the table has the header of one that chexbench wrote: of a run, or the scores of an evaluation.
+// Returns whether the table's header is one that chexbench writes: of a run, or the scores of an evaluation.
 bool is_result(const std::vector<std::string>& names) {
   if (names.size() < 3) return false;
   if (names[0] == "experiment" && names[1] == "trial") return true;

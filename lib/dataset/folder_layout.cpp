@@ -23,9 +23,9 @@ std::string_view first_folder(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-// Returns whether the folders in the root are splits. Those with the names in small letters that torchvision's users
-// give always are. One with another such name, such as Train or dev, may be a class, so that there must be two splits,
-// or no other folder with images.
+// Returns whether the folders in the root are splits. Folders with the lower-case names that are usual with torchvision
+// always are. A folder with another such name, such as Train or dev, may be a class, so there must be two splits, or no
+// other folder with images.
 bool are_splits(const std::vector<ImageFile>& files) {
   constexpr std::string_view kSure[] = {"train", "val", "valid", "validation", "test"};
   Index splits;
@@ -44,7 +44,7 @@ bool are_splits(const std::vector<ImageFile>& files) {
   return is_sure || count > 1 || (count == 1 && !has_other);
 }
 
-// The class of images that lie in no folder of a class, where there is no such folder at all.
+// The class of all images if there are no folders of classes at all.
 constexpr std::string_view kOnlyClass = "images";
 
 // The split and the class of one file, by its path in the root.
@@ -70,7 +70,7 @@ std::string_view class_of(const ImageFile& file, bool has_splits) {
 // @throws DataError if there are no images
 void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) {
   if (index.files.empty()) {
-    // If the layout was guessed, no other layout fitted either, and the message must name those, too.
+    // If the layout was guessed, no other layout matched either, and the message must name those, too.
     const std::string others =
         root.layout == spec::DataLayout::folders
             ? ""
@@ -89,7 +89,7 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
     log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
 }
 
-// Warns of folders that look like splits and are not read as such: a split is a folder in the root.
+// Warns about folders that look like splits but are not read as such: a split is a folder in the root.
 void warn_of_other_splits(const storage::DataRoot& root, const Index& index, bool has_splits) {
   std::set<std::string_view> like_splits;
   std::string_view before;
@@ -112,7 +112,7 @@ void warn_of_other_splits(const storage::DataRoot& root, const Index& index, boo
       like_splits.size() == 1 ? "" : fmt::format(", and so do {} more", like_splits.size() - 1));
 }
 
-// Warns of folders of classes that have files, but none that can be read.
+// Warns about folders of classes that have files, but none that can be read.
 void warn_of_lost_classes(const storage::DataRoot& root, const Index& index, bool has_splits) {
   std::set<std::string, std::less<>> lost;
   for (const std::string& folder : index.passed.image_folders()) {

@@ -17,14 +17,15 @@
 namespace chexbench::dataset {
 namespace {
 
-// Returns whether the name ends in `ending`, which is in small letters. Names are in the millions: nothing is copied.
+// Returns whether the name ends in `ending`, which is lower case. Copies nothing, because there may be millions of
+// names.
 bool ends_in(std::string_view name, std::string_view ending) {
   if (name.size() < ending.size()) return false;
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, small);
 }
 
-// Returns whether the folder is one of those that `data convert` makes in a root.
+// Returns whether the folder is one that `data convert` makes in a root.
 bool is_converted(std::string_view folder) {
   return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
 }
@@ -91,12 +92,12 @@ class Walk {
   }
 
   const storage::Store& store_;
-  const std::size_t root_bytes_;  // of the paths' beginning that is no part of names
+  const std::size_t root_bytes_;  // of the beginning of paths that is not part of names
   NameArena& names_;
   PassedOver* const passed_;
 };
 
-// Returns whether the file lies where ChestX-ray14 was published: below images/ or images_NNN/.
+// Returns whether the file is where ChestX-ray14 puts images: below images/ or images_NNN/.
 bool is_published_place(const ImageFile& file) {
   return file.name.starts_with("images/") || file.name.starts_with("images_");
 }
@@ -123,7 +124,7 @@ std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index
                                       PassedOver* passed) {
   std::vector<ImageFile> files = list_images(*root.store, root.path, names, passed);
   const auto elsewhere = std::stable_partition(files.begin(), files.end(), is_published_place);
-  if (elsewhere != files.begin()) {  // thumbnails, masks and the like must not stand for missing images
+  if (elsewhere != files.begin()) {  // thumbnails, masks and the like must not replace missing images
     for (auto file = elsewhere; passed != nullptr && file != files.end(); ++file)
       passed->add(PassedKind::not_in_a_class, file->path.substr(root.path.size() + 1));
     files.erase(elsewhere, files.end());

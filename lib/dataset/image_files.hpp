@@ -1,4 +1,4 @@
-// Lists the image files of a root, in whichever folders its edition puts them.
+// Lists the image files of a root, in the folders of its edition.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace chexbench::dataset {
 
 struct Index;
 
-// One image file that exists. The functions below say which arena holds its name and its path.
+// One image file that exists. See the functions below for the arena that owns its name and its path.
 struct ImageFile {
-  std::string_view name;               // the functions below say relative to which folder
+  std::string_view name;               // see the functions below for the folder that it is relative to
   std::string_view path;               // in the store
   std::optional<std::uint64_t> bytes;  // std::nullopt if the store's listing does not report sizes
 };
@@ -32,16 +32,16 @@ bool is_image_name(std::string_view name);
 // Returns every image file below a folder, at most 32 folders deep, in the order of names. The ending decides, as in
 // is_image_name(). Hidden files and folders are left out, and so are the folders tfrecord, webdataset and cached
 // directly in `folder`, and folders of results below it. A name is the path from `folder`, such as "a/b.png"; names and
-// paths are kept in `names`. What is left out is added to `passed`, if there is one; of the three folders it is the
-// images in them. Thread-safe.
+// paths are kept in `names`. Files left out are added to `passed`, if there is one; from the three folders, only
+// images. Thread-safe.
 // @throws DataError if a folder cannot be read, or folders are nested deeper
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder, NameArena& names,
                                    PassedOver* passed = nullptr);
 
-// Returns the images of ChestX-ray14, in whichever folders of the root they lie, under the names of their rows where
-// these mean them (match_files()), else under their own without a folder. Of files with one name that is used which
-// comes first by its path, those of images/ and images_NNN/ before others; the others are added to `passed`, as in
-// list_images(). Names and paths are kept in `names`. Thread-safe. @throws DataError as list_images() and match_files()
+// Returns the images of ChestX-ray14, in any folder of the root, under the names of the matching rows (match_files()),
+// else under their own without a folder. If several files have one name, the first path is used, with images/ and
+// images_NNN/ before other folders; the others are added to `passed`, as in list_images(). Names and paths are kept in
+// `names`. Thread-safe. @throws DataError as list_images() and match_files()
 std::vector<ImageFile> find_nih_files(const storage::DataRoot& root, const Index& index, NameArena& names,
                                       PassedOver* passed);
 

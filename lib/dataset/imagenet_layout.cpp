@@ -19,7 +19,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// The most classes that the shards may have if the spec does not say how many there are.
+// The most classes that the shards may have if the spec gives no number.
 constexpr std::size_t kMostClasses = 100'000;
 
 // Returns the split of a shard, or null for any other file.
@@ -32,7 +32,7 @@ bool is_shard(const storage::StoreEntry& entry) {
   return entry.kind == storage::StoreEntry::Kind::file && split_of_shard(entry.name) != nullptr;
 }
 
-// The folders that may hold the shards: the root, and those in it that are called as a split.
+// The folders that may hold the shards: the root, and those in it that are named like a split.
 std::vector<std::string> folders_of(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
   std::vector<std::string> folders{root.path};
   for (const storage::StoreEntry& entry : entries) {
@@ -66,7 +66,7 @@ void add_shards(const storage::DataRoot& root, const std::string& folder, Index&
     index.shards.push_back({.split = split, .path = fmt::format("{}/{}", folder, name)});
 }
 
-// What a record says of its image.
+// A record's data about its image.
 struct ImageWords {
   std::string_view name;
   LabelBits labels;
@@ -133,7 +133,7 @@ class IndexMaker {
   }
 
  private:
-  const std::size_t classes_;  // that the spec says; 0: as many as the highest label
+  const std::size_t classes_;  // the number in the spec; 0: the highest label
   Index index_;
   std::vector<std::string> class_names_;
 };
@@ -143,7 +143,7 @@ void tell_of_reading(const storage::DataRoot& root, const char* how) {
     log::info_once("{}: reads all shards once{}, as they are their own index", root.path, how);
 }
 
-// Returns a line by which texts of the same list of shards are known.
+// Returns a line that identifies texts of the same list of shards.
 std::string list_line(const std::vector<IndexShard>& shards) {
   std::string paths;
   for (const IndexShard& shard : shards) paths += shard.path + "\n";
@@ -171,7 +171,7 @@ class ShareReader {
   std::string_view list;  // list_line() without its end
 
  private:
-  // Removes a field, and the tab behind it, from the line.
+  // Removes a field, and the tab after it, from the line.
   static std::string_view take_field(std::string_view& line) {
     const std::string_view field = line.substr(0, line.find('\t'));
     line.remove_prefix(std::min(line.size(), field.size() + 1));

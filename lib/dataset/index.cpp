@@ -42,8 +42,8 @@ struct Columns {
   std::size_t last_required = 0;
 };
 
-// Each bracket in the header holds one comma and covers two columns of data, so a plain split at commas gives the same
-// columns as in the data rows.
+// Each bracket in the header contains one comma and covers two columns of data, so a plain split at commas gives the
+// same columns as in the data rows.
 Columns read_header(const std::vector<std::string>& names, const std::string& table) {
   Columns columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -106,7 +106,7 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   index.other_tables.push_back(path);
   const TableText list(store, path);
   LineReader lines(list.text());
-  auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
+  auto next = index.rows.begin();  // lists are usually sorted like the table, so the next row is tried first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
     if (name.empty()) continue;
@@ -123,13 +123,13 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   return true;
 }
 
-// Which layout a table stands for; of several tables the first of these decides.
+// The layout that a table indicates; with several tables, the first of these decides.
 constexpr std::pair<TableKind, spec::DataLayout> kLayoutOfTable[] = {{TableKind::nih, spec::DataLayout::nih},
                                                                      {TableKind::mimic, spec::DataLayout::mimic},
                                                                      {TableKind::chexpert, spec::DataLayout::chexpert},
                                                                      {TableKind::own, spec::DataLayout::csv}};
 
-// What a root may hold, for messages about roots that hold none of it.
+// The possible contents of a root, for messages about roots without any of them.
 constexpr std::string_view kLayouts =
     "images (PNG, JPEG, DICOM), a folder of images for each class, a CSV of labels of your own beside images, "
     "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), CheXpert (train.csv, valid.csv), "
@@ -163,7 +163,7 @@ bool is_image_file(const storage::StoreEntry& entry) {
   return entry.kind == storage::StoreEntry::Kind::file && !entry.name.starts_with('.') && is_image_name(entry.name);
 }
 
-// What a folder in the root holds that decides whether it is a data set itself.
+// The contents of a folder in the root that decide whether it is a data set itself.
 struct InnerFolder {
   std::string name;
   bool has_split = false;   // the folder of one
@@ -186,9 +186,9 @@ InnerFolder look_into(const storage::DataRoot& root, const std::string& name) {
   return folder;
 }
 
-// Returns the name of the one folder in the root that is a data set itself, because it holds a table or the folder of a
-// split, or "" if none or several are. A table of one's own may also lie in the folder of a class, beside its images. A
-// root with many folders holds classes, and is not looked into.
+// Returns the name of the one folder in the root that is a data set itself, because it contains a table or the folder
+// of a split, or "" if none or several are. A user's own table may also be in the folder of a class, next to its
+// images. A root with many folders contains classes, and its folders are not searched.
 std::string only_set_inside(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
   constexpr std::ptrdiff_t kMostFolders = 16;
   if (std::ranges::count(entries, storage::StoreEntry::Kind::folder, &storage::StoreEntry::kind) > kMostFolders ||
@@ -221,7 +221,7 @@ std::string find_nih_table(const storage::DataRoot& root, std::span<const FoundT
   return fs::path(root.path) / newest;
 }
 
-// Returns the paths of the files that are no images, but that the index came from.
+// Returns the paths of the files other than images that the index came from.
 std::vector<const std::string*> used_files(const Index& index) {
   std::vector<const std::string*> used{&index.table};
   for (const std::string& table : index.other_tables) used.push_back(&table);

@@ -77,7 +77,7 @@ void count_patients(const Index& index, IndexReport& report) {
 void match_files(const storage::DataRoot& root, const Index& index, IndexReport& report) {
   NameArena names;
   const std::vector<ImageFile> files = find_files(root, index, names, &report.passed);
-  if (index.layout == spec::DataLayout::imagenet) return;  // the shards hold the images
+  if (index.layout == spec::DataLayout::imagenet) return;  // the images are in the shards
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
@@ -127,7 +127,7 @@ void find_conversions(const storage::DataRoot& root, IndexReport& report) {
   std::ranges::sort(report.cached_files);
 }
 
-// Notes the shards that are the index themselves.
+// Notes the shards that are themselves the index.
 void add_own_shards(const Index& index, IndexReport& report) {
   const std::pair<spec::Split, bool IndexRow::*> splits[] = {{spec::Split::train, &IndexRow::in_train},
                                                              {spec::Split::val, &IndexRow::in_val},
@@ -257,7 +257,7 @@ std::string counted(const std::vector<T>& items, std::size_t shown) {
   return fmt::format("{} ({}{})", items.size(), first, items.size() > shown ? ", ..." : "");
 }
 
-// Returns why the number of patients is unknown, with the key that would tell it.
+// Returns why the number of patients is unknown, with the key that would define it.
 std::string unknown_patients(const IndexReport& report) {
   if (report.layout == spec::DataLayout::folders) return "unknown (folders do not say whose images they hold)";
   if (report.layout == spec::DataLayout::imagenet)

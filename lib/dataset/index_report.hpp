@@ -1,4 +1,4 @@
-// Counts what a data set root holds, for `chexbench data index`.
+// Counts the contents of a data set root, for `chexbench data index`.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +29,15 @@ struct IndexReport {
   std::string table;
   spec::DataLayout layout = spec::DataLayout::nih;
   std::size_t rows = 0;
-  std::optional<std::size_t> patients;  // empty if the root does not say whose images they are
-  std::string likely_patient_column;    // then: the column of the table that may say it, or empty
+  std::optional<std::size_t> patients;  // empty if the root does not name the patients
+  std::string likely_patient_column;    // then: the column of the table that may name them, or empty
   float median_age_years = -1;          // of the rows with an age; negative if there are none
   std::size_t women = 0;                // rows, not patients
   std::size_t men = 0;                  // rows, not patients
   std::size_t no_finding = 0;           // rows without a label
   std::vector<std::string> label_names;
   std::vector<std::size_t> label_rows;  // rows that have each label
-  std::size_t ignored_labels = 0;       // labels of rows that loss and scores leave out, as data.labels says
+  std::size_t ignored_labels = 0;       // labels of rows that loss and scores leave out, according to data.labels
   SplitCount train, val, test;
   std::size_t in_no_split = 0;    // rows
   std::size_t in_both_lists = 0;  // rows in more than one split
@@ -53,8 +53,8 @@ struct IndexReport {
   std::optional<std::vector<std::string>> patients_in_both_splits;  // as the function below
   std::vector<ShardCount> shards;                                   // by format, then by split
   std::vector<std::string> cached_files;                            // names of the files of cached pixels
-  std::string dicom_file;   // if there are no images and nothing was converted: one that is not read, or empty
-  std::string layout_file;  // the folder's own file that says how to read it, or empty: set by who reads it
+  std::string dicom_file;   // if there are no images and nothing was converted: a file that is not read, or empty
+  std::string layout_file;  // the folder's own file on how to read it, or empty: set by the caller that reads it
   std::string next;         // what to do next; report_index() leaves it empty
 
   // Returns whether a row has an image file.
@@ -66,8 +66,8 @@ struct IndexReport {
   }
 };
 
-// Returns the patients in both train and test: what a network saw in training must not be in its test. Their names or,
-// in ChestX-ray14, numbers; std::nullopt if the root does not say whose images they are. Thread-safe.
+// Returns the patients in both train and test, where there should be none. Their names or, in ChestX-ray14, numbers;
+// std::nullopt if the root does not name the patients. Thread-safe.
 std::optional<std::vector<std::string>> patients_in_both_splits(const Index& index);
 
 // Reads table, lists and folders, but not the images. Thread-safe.
@@ -76,14 +76,14 @@ std::optional<std::vector<std::string>> patients_in_both_splits(const Index& ind
 IndexReport report_index(const storage::DataRoot& root);
 
 // Returns the shell command that measures how fast the root delivers its images, or its shards if it has no images.
-// `overrides` are the keys with which the root was opened, as "data.layout=csv". If there is nothing to read, returns
-// what to do about that. The command is for the folder of the repository, as its path of the experiment is relative.
+// `overrides` are the keys with which the root was opened, such as "data.layout=csv". If there is nothing to read,
+// returns the remedy. The command runs in the repository's folder, because its path of the experiment is relative.
 std::string next_step(const IndexReport& report, const std::vector<std::string>& overrides);
 
 // Returns one `key: value` per line, with the names of at most `shown` files or patients after each count.
 std::string index_report_text(const IndexReport& report, std::size_t shown = 5);
 
-// Returns the same as a JSON object with all names. What is unknown is null; bytes that are not UTF-8 become U+FFFD.
+// Returns the same as a JSON object with all names. Unknown values are null; bytes that are not UTF-8 become U+FFFD.
 std::string index_report_json(const IndexReport& report);
 
 }  // namespace chexbench::dataset

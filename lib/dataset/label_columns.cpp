@@ -40,10 +40,10 @@ Names named(Names names) {
   return names;
 }
 
-// What a value means.
+// The meaning of a value.
 enum class Truth { no, yes, uncertain, unclear };
 
-// Reads numbers, as "1", "1.0" or a spreadsheet's "1,0", and truth values as pandas, R and people write them.
+// Reads numbers such as "1", "1.0" or a spreadsheet's "1,0", and truth values as written by pandas, R and people.
 Truth truth_of(std::string_view value) {
   constexpr std::size_t kLongestWord = 5;
   const bool is_negative = value.starts_with('-');
@@ -63,8 +63,8 @@ Truth truth_of(std::string_view value) {
   return Truth::unclear;
 }
 
-// Returns the column of the images where the spec does not name it. A table that pandas wrote with its index has a
-// nameless first column, which holds numbers or, if the images are the index, their names.
+// Returns the column of the images if the spec does not name it. A table that pandas wrote with its index has a
+// nameless first column of numbers or, if the images are the index, their names.
 std::size_t usual_image_column(const TableRows& rows) {
   const Names row = rows.following();
   const auto first_named = std::ranges::find_if_not(rows.names(), is_unnamed);
@@ -78,7 +78,7 @@ std::size_t find_column(const Names& names, std::string_view key, const std::str
   const auto found = std::ranges::find(names, wanted);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const std::string columns =
-      nearest_name(wanted, names).empty() ? "" : suggestion("", named(names));  // else named already
+      nearest_name(wanted, names).empty() ? "" : suggestion("", named(names));  // otherwise already named
   throw SpecError(fmt::format("{}: {} has no column '{}'{}{}", key, table, printable(wanted),
                               suggestion(wanted, named(names)), columns));
 }
@@ -97,7 +97,7 @@ bool is_label(const LabelColumns& columns, std::size_t column) {
   return column != columns.image && column != columns.split && column != columns.patient;
 }
 
-// Returns the name of the column that probably says whose image a row is, or "" if no name suggests it.
+// Returns the name of the column that probably identifies the patients, or "" if no name suggests it.
 std::string likely_patient_column(const Names& names) {
   const auto suggests_patient = [](const std::string& name) {
     const std::string lower = lower_case(name);
@@ -123,7 +123,7 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
                               suggestion(pattern, named(names))));
 }
 
-// Returns how the column is read as one of names, if its value begins as a name does.
+// Returns how to read the column as names, for a message, if its value begins like a name.
 std::string names_example(const std::string& column, std::string_view value) {
   if (value.empty() || std::isalpha(static_cast<unsigned char>(value.front())) == 0) return "";
   return fmt::format(", as with --set {} --set 'data.labels.separator=|'", shell_word("data.labels.columns=" + column));

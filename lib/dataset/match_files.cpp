@@ -19,8 +19,8 @@ std::string_view without_folder(std::string_view name) { return name.substr(name
 std::string_view bare(std::string_view name) { return without_ending(without_folder(name)); }
 std::string_view whole(std::string_view name) { return name; }
 
-// Finds files by one form of their names. Names must be asked for in ascending order, so that one pass over the files
-// answers all rows.
+// Finds files by one form of their names. Names must be looked up in ascending order, so that one pass over the files
+// serves all rows.
 class NameTable {
  public:
   NameTable(const std::vector<ImageFile>& files, std::string_view (*form)(std::string_view))
@@ -68,12 +68,12 @@ class NameTable {
   const std::vector<ImageFile>& files_;
   std::string_view (*const form_)(std::string_view);
   const std::vector<std::uint32_t> order_;
-  std::size_t next_ = 0;            // the first place whose name is not before the last one that was asked for
-  std::string_view here_, behind_;  // the names at it and at the next place: each is made once, as there are millions
+  std::size_t next_ = 0;            // the first position whose name is not before the last one looked up
+  std::string_view here_, behind_;  // the names at it and at the next one: each of millions is made once
 };
 
-// Finds files by the four forms of their names, asked for in ascending order. A table is made when it is first needed,
-// because most label tables name their files in one form.
+// Finds files by the four forms of their names, looked up in ascending order. A table is made when it is first needed,
+// because most label tables use one form.
 class Finder {
  public:
   Finder(const std::vector<ImageFile>& files, const std::string& table) : files_(files), table_(table) {}
@@ -85,7 +85,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // Finds a file that has another ending than the name: by its path or, if the name is no path, in any folder.
+  // Finds a file with another ending than the name: by its path or, if the name is not a path, in any folder.
   std::optional<std::size_t> find_other_ending(std::string_view name) {
     if (!is_image_name(name)) return std::nullopt;
     const auto file = table(1).search(without_ending(name), table_);
@@ -120,7 +120,7 @@ std::vector<ImageFile> match_files(const Index& index, std::vector<ImageFile> fi
     }
     meant_by[*file] = &row;
   }
-  // A set that was converted as a whole has another ending than its table; where some files fit, others are missing.
+  // A set that was converted as a whole has other endings than its table; if some files match, the others are missing.
   if (without_file.size() < index.rows.size()) without_file.clear();
   for (const IndexRow* const row : without_file) {
     const auto file = finder.find_other_ending(row->name);

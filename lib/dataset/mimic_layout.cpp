@@ -20,7 +20,7 @@ constexpr int kMimicPathParts = 4;  // p10/p10000032/s50414267/DICOM_ID.jpg, bel
 
 using StudyLabels = std::unordered_map<std::uint32_t, LabelBits>;
 
-constexpr std::string_view kPrefix = "mimic-cxr-";  // then the version, as 2.0.0
+constexpr std::string_view kPrefix = "mimic-cxr-";  // then the version, such as 2.0.0
 constexpr std::string_view kLabels = "-chexpert.csv";
 constexpr std::string_view kSplit = "-split.csv";
 constexpr std::string_view kPacked = ".gz";
@@ -31,8 +31,8 @@ bool is_table(std::string_view name, std::string_view ending) {
   return lower.starts_with(kPrefix) && lower.ends_with(ending);
 }
 
-// Returns the path of the table whose name ends so, plain or compressed, or "" if there is none. The latest version is
-// taken, and a plain file before a compressed one of the same name.
+// Returns the path of the table whose name has this ending, plain or compressed, or "" if there is none. The latest
+// version is taken, and a plain file before a compressed one of the same name.
 std::string find_table(const storage::DataRoot& root, std::string_view ending) {
   std::string found;
   for (const storage::StoreEntry& entry : root.store->list(root.path)) {

@@ -39,8 +39,8 @@ struct Key {
   std::uint32_t number = 0;
 };
 
-// Returns the first 8 characters as a number that compares as they do. Characters that are missing count as 0, so a
-// name with fewer of them is never behind a longer one that begins with it.
+// Returns the first 8 characters as a number that compares as they do. Missing characters count as 0, so a shorter name
+// never comes after a longer one that begins with it.
 std::uint64_t head_of(std::string_view text) {
   std::uint64_t head = 0;
   for (std::size_t i = 0; i < sizeof head; ++i) {

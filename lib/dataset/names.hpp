@@ -1,4 +1,4 @@
-// Keeps and orders the names and paths of a data set's images, of which there may be millions.
+// Keeps and orders the names and paths of a data set's images, possibly millions.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace chexbench::dataset {
 
-// Copies text into large blocks, one text behind the other: a std::string each would cost 32 bytes and, from 16
+// Copies text into large blocks, one text after another: a std::string for each would cost 32 bytes and, from 16
 // characters on, an allocation. Views stay valid as long as the arena, also when it is moved. Not thread-safe.
 class NameArena {
  public:
@@ -31,7 +31,7 @@ class NameArena {
 // Sorts millions of names without comparing most of their characters.
 
 // Returns the numbers below `count` in the order of the names that `name_of` gives for them; equal names keep their
-// order. Takes 16 bytes a name besides the result. There may be 2^32 names. `name_of` must not return a std::string.
+// order. Takes 16 bytes a name besides the result. Up to 2^32 names. `name_of` must not return a std::string.
 std::vector<std::uint32_t> order_of_names(std::size_t count,
                                           const std::function<std::string_view(std::size_t)>& name_of);
 
@@ -40,7 +40,7 @@ template <typename Item>
 void sort_by_name(std::vector<Item>& items) {
   std::vector<std::uint32_t> order =
       order_of_names(items.size(), [&](std::size_t i) -> std::string_view { return items[i].name; });
-  // Each place takes the item that belongs there, along every cycle of the permutation: no second vector is needed.
+  // Moves each item to its position along the cycles of the permutation, so no second vector is needed.
   for (std::size_t begin = 0; begin < order.size(); ++begin) {
     if (order[begin] == begin) continue;
     Item first = std::move(items[begin]);

@@ -13,6 +13,6 @@ inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
     "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
     "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
     "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
-inline constexpr std::string_view kNoFinding = "No Finding";  // what the table says if an image has none of them
+inline constexpr std::string_view kNoFinding = "No Finding";  // the table's word for an image with none of them
 
 }  // namespace chexbench::dataset

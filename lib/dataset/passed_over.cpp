@@ -22,7 +22,7 @@ using storage::StoreEntry;
 
 struct KindWords {
   std::string_view word;  // in reports
-  std::string_view one;   // "1 image in a format that is not read"; empty for what nobody means as an image
+  std::string_view one;   // "1 image in a format that is not read"; empty for files that are not meant as images
   std::string_view more;
 };
 
@@ -57,7 +57,7 @@ bool ends_in_one_of(std::string_view lower, std::span<const std::string_view> en
   return std::ranges::any_of(endings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
-// Returns the first names in brackets, after a blank, or "" if none shall be shown.
+// Returns the first names in brackets, after a blank, or "" if none are to be shown.
 std::string names_text(const PassedOver::Files& files, std::size_t shown) {
   if (shown == 0) return "";
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Counts and names the files of a root that are not used, by the reason, so that none vanishes without a word.
+// Counts and names the files of a root that are not used, by the reason, so that none vanishes silently.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace chexbench::dataset {
 
-// Why a file is passed over. Of those up to `second_copies` people mean that they are images of the set.
+// Why a file is passed over. The kinds up to `second_copies` are meant as images of the set.
 enum class PassedKind {
   other_formats,         // images in formats that are not read
   dicom_without_ending,  // DICOM files whose names do not end in .dcm or .dicom
@@ -20,8 +20,8 @@ enum class PassedKind {
   empty_parts,           // keys of an object store with an empty part, as in a//b.png
   not_in_a_class,        // images where the layout expects none
   second_copies,         // of an image that is used
-  tables,                // that no label comes from
-  shards,                // that no manifest or layout knows
+  tables,                // that provide no label
+  shards,                // that are in no manifest or layout
   archives,              // which must be unpacked first
   results,               // folders that a run or an evaluation of chexbench wrote
   hidden,                // whose names begin with '.'
@@ -34,19 +34,19 @@ std::string_view to_string(PassedKind kind);
 // Not thread-safe.
 class PassedOver {
  public:
-  static constexpr std::size_t kMostNames = 1000;  // that are kept of each kind
+  static constexpr std::size_t kMostNames = 1000;  // kept for each kind
   struct Files {
     std::size_t count = 0;
     std::set<std::string, std::less<>> names;  // the first by name: paths in the root; one that ends in '/' is a folder
   };
 
-  // Says that a file is used, such as the table of the labels, so that add() leaves it out.
+  // Marks a file as used, such as the table of the labels, so that add() leaves it out.
   void use(std::string_view name) { used_.emplace(name); }
   void add(PassedKind kind, std::string_view name);
 
   const std::map<PassedKind, Files>& kinds() const { return kinds_; }
   std::size_t count() const;
-  // The folders of files that people mean as images, as paths in the root.
+  // The folders of files that are meant as images, as paths in the root.
   const std::set<std::string, std::less<>>& image_folders() const { return image_folders_; }
 
  private:
@@ -57,19 +57,19 @@ class PassedOver {
 // Returns the count, and the first names in brackets: "4 (a.bmp, b.bmp, ...)".
 std::string files_text(const PassedOver::Files& files, std::size_t shown);
 
-// Returns a clause about what people mean as images, with the first names of each kind, or "" if nothing of it was
-// passed over: "3 images in formats that are not read (a.bmp, ...); 1 link that leads nowhere (b.png)".
+// Returns a clause about files that are meant as images, with the first names of each kind, or "" if none was passed
+// over: "3 images in formats that are not read (a.bmp, ...); 1 link that leads nowhere (b.png)".
 std::string passed_images_text(const PassedOver& passed, std::size_t shown = 3);
 
-// Returns why a file that is no image is passed over, by its entry in a listing.
+// Returns why a file that is not an image is passed over, by its entry in a listing.
 PassedKind passed_kind(const storage::StoreEntry& entry);
 
-// Adds the entries of one folder that may be DICOM files without an ending, each as such or as another file. Opens a
-// few of them; if one of these is DICOM, the rest are taken for it, too. `folder` begins the paths, "" or "a/b/".
+// Adds the entries of one folder that may be DICOM files without an ending, each as DICOM or as another file. Opens a
+// few of them; if one of these is DICOM, the rest are assumed to be, too. `folder` begins the paths, "" or "a/b/".
 void add_nameless(const storage::Store& store, const std::string& path, const std::string& folder,
                   std::span<const std::string> names, PassedOver& passed);
 
-// Returns whether a name has no ending of letters, as those of DICOM files often do: "IM0001", "1.2.840.113".
+// Returns whether a name has no ending of letters, which is common for DICOM files: "IM0001", "1.2.840.113".
 bool may_be_nameless_dicom(std::string_view name);
 
 }  // namespace chexbench::dataset

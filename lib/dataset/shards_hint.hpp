@@ -11,17 +11,17 @@
 
 namespace chexbench::dataset {
 
-// Throws if `entries`, those of the root, are what `chexbench data convert` put into the folder of a format: the data
-// set is the folder above. Thread-safe.
+// Throws if `entries`, those of the root, are the output of `chexbench data convert` for a format: the data set is the
+// folder above. Thread-safe.
 // @throws DataError with the path of that folder
 void refuse_folder_of_format(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries);
 
-// Returns a sentence for the end of a message, after "; ", if the root or a folder in it holds shards
-// that cannot be read there: what they lack. Returns "" if none are found. Thread-safe.
+// Returns a sentence for the end of a message, after "; ", if the root or a folder in it contains shards that cannot be
+// read there, with what is missing. Returns "" if none are found. Thread-safe.
 // @throws DataError if the root cannot be listed
 std::string shards_hint(const storage::DataRoot& root);
 
-// The cost of converting a split, as its manifest records it: figures relate it to the speed of the shards.
+// The cost of converting a split, from its manifest, to be weighed against the speed of the shards.
 
 struct ConversionCost {
   std::uint64_t images = 0;
@@ -30,7 +30,7 @@ struct ConversionCost {
 };
 
 // Returns std::nullopt if there is no manifest, if it is damaged or incomplete, or if the conversion was resumed: its
-// seconds then leave out what the interrupted run took. Thread-safe.
+// seconds then leave out the interrupted run. Thread-safe.
 std::optional<ConversionCost> conversion_cost(const storage::DataRoot& root, spec::Split split,
                                               spec::DataFormat format = spec::DataFormat::tfrecord);
 

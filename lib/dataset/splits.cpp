@@ -19,7 +19,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// As the loader of Hugging Face's datasets knows them, and MIMIC-CXR's "validate".
+// The names that the loader of Hugging Face's datasets knows, and MIMIC-CXR's "validate".
 constexpr std::array<std::pair<std::string_view, bool IndexRow::*>, 11> kSplitNames{
     {{"train", &IndexRow::in_train},
      {"training", &IndexRow::in_train},

@@ -18,9 +18,9 @@ struct PatientSplit {
 // @throws DataError if there are fewer than two patients
 PatientSplit split_by_patient(const Dataset& dataset, double validation_share);
 
-// Returns the images of a training over epochs. A data set that has images for validation of its own
-// (Dataset::validation) trains on all others, whatever the share, unless that is 0; else as split_by_patient().
-// Thread-safe. @throws DataError as split_by_patient()
+// Returns the images of a training over epochs. A data set with its own validation images (Dataset::validation) trains
+// on all others, regardless of the share, unless that is 0; else as split_by_patient(). Thread-safe. @throws DataError
+// as split_by_patient()
 PatientSplit split_for_epochs(const Dataset& dataset, double validation_share);
 
 }  // namespace chexbench::dataset

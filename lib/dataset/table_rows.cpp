@@ -68,7 +68,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
-constexpr std::size_t kGzipHeadBytes = 2;  // of GZIP, by which the format is known
+constexpr std::size_t kGzipHeadBytes = 2;  // of GZIP, which identify the format
 
 std::string inflate(const storage::Store& store, const std::string& path) {
   std::unique_ptr<storage::ByteStream> packed = store.stream(path, {});

@@ -1,4 +1,4 @@
-// Reads the rows of a table that has one header, and knows where each stands.
+// Reads the rows of a table that has one header, with their line numbers.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,9 +16,8 @@ namespace chexbench::dataset {
 // How many fields a row may have.
 enum class RowWidth { of_header, any };
 
-// The rows of one table, one after the other. What separates its columns is found by csv_separator() or stated in a
-// line before the header; a field in quotes may go on in further lines. `text` must outlive it. Not thread-safe.
-// Example:
+// The rows of one table, one after the other. Its separator is found by csv_separator() or stated in a line before the
+// header; a field in quotes may go on in further lines. `text` must outlive it. Not thread-safe. Example:
 //   for (TableRows rows(text, path); rows.next();) use(rows.fields(), rows.where());
 class TableRows {
  public:
@@ -27,16 +26,16 @@ class TableRows {
 
   // The names in the header.
   const std::vector<std::string>& names() const { return names_; }
-  // Returns the fields of the row that comes next, or none if there is none.
+  // Returns the fields of the next row, or none if there is none.
   std::vector<std::string> following() const;
-  // Goes to the next row that is not blank and returns true, or returns false at the end.
+  // Advances to the next row that is not blank and returns true, or returns false at the end.
   // @throws DataError naming the row if it has more or fewer fields than the header, unless it may
   bool next();
   // The fields of the row, valid until the next call of next().
   const std::vector<std::string_view>& fields() const { return *fields_; }
-  // The table and the number of the row's line: how a message about the row begins.
+  // The table and the row's line number: the beginning of a message about the row.
   std::string_view where() const { return {where_.data(), where_.size()}; }
-  // Returns the place of a column in the header. @throws DataError naming the table and the nearest columns if it has
+  // Returns the index of a column in the header. @throws DataError naming the table and the nearest columns if it has
   // no such column
   std::size_t column(std::string_view name) const;
 
@@ -59,7 +58,7 @@ class TableRows {
 //   for (TableRows rows(table.text(), table.path()); rows.next();) ...
 class TableText {
  public:
-  // @throws DataError if the file cannot be read, is damaged, or has more than 512 MiB when it is inflated
+  // @throws DataError if the file cannot be read, is damaged, or exceeds 512 MiB when it is inflated
   TableText(const storage::Store& store, std::string path);
   TableText(const TableText&) = delete;
   TableText& operator=(const TableText&) = delete;
@@ -70,11 +69,12 @@ class TableText {
  private:
   const std::string path_;
   storage::ByteBuffer buffer_;
-  std::string made_;  // if it is not the text of the file itself
+  std::string made_;  // if it is not the file's own text
   std::string_view text_;
 };
 
-// Returns the beginning of a table that is not compressed, as TableText has it. @throws DataError if it cannot be read
+// Returns the beginning of a table that is not compressed, in the form of TableText. @throws DataError if it cannot be
+// read
 std::string table_head(const storage::Store& store, const std::string& path);
 
 // Returns the text as UTF-8 if it is UTF-16 of either byte order, known by its mark or by the zeros of its first

@@ -7,8 +7,7 @@
 
 namespace chexbench::engine {
 
-// A tensor owns its memory from its first to its last use, both included. Times are step numbers of the caller's
-// schedule.
+// A tensor owns its memory from its first to its last use, inclusive. Times are step numbers of the caller's schedule.
 struct Lifetime {
   std::size_t bytes = 0;
   int first_use = 0;

@@ -1,4 +1,4 @@
-// Argument checks that all engines that train share, so that their error messages are worded alike.
+// Argument checks shared by all engines that train, so that their error messages are worded alike.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Decides which values dropout sets to 0 (Srivastava et al., "Dropout", JMLR 2014). The decision is a function of seed,
-// rank, batch, layer, image and value index alone. All engines therefore drop the same values, in whatever order they
-// visit them, and backward draws the mask again instead of storing it.
+// rank, batch, layer, image and value index alone. So all engines drop the same values, regardless of the order in
+// which they visit them, and backward draws the mask again instead of storing it.
 #pragma once
 
 #include <cstdint>

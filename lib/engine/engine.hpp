@@ -26,7 +26,7 @@ class EpochTraining;
 using model::TensorInfo;
 using model::WeightSource;
 
-// What an engine reports about itself; the reports repeat it.
+// An engine's description of itself, for the reports.
 struct EngineTraits {
   std::string name;                // As in the spec: cuda, onednn, none, emulated:v100.
   std::string device;              // The computing device, in words.
@@ -78,7 +78,7 @@ class Engine {
   virtual std::vector<TensorInfo> parameters() const = 0;
   virtual std::vector<TensorInfo> buffers() const = 0;  // Running means and variances.
   // Replaces parameters and buffers by those of `source` and restarts; restart() restores them from then on.
-  // @throws what `source` throws
+  // @throws any exception of `source`
   virtual void load_weights(const WeightSource& source) = 0;
   // Copies one tensor into `values`, TensorInfo::count() floats in PyTorch's order.
   // @throws SpecError if no tensor has that name (the message names the nearest), or if `values` has another size
@@ -93,9 +93,9 @@ class Engine {
   virtual EpochTraining* epoch_training() { return nullptr; }
 };
 
-// How convolutions are chosen by engines that choose (cuda/), for comparisons of what an engine computes.
+// How plans for convolutions are chosen by engines that have a choice (cuda/), for comparisons of an engine's results.
 struct PlanChoice {
-  std::optional<int> candidates;  // Plans that are timed for each convolution; empty: as many as for a training.
+  std::optional<int> candidates;  // The number of plans that are timed for each convolution; empty: as for a training.
   bool forces_fused = false;      // Takes fused plans wherever they run, even if they are slower.
 };
 
@@ -106,10 +106,10 @@ struct EngineConfig {
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
   int outputs = kNihLabels;  // Outputs of the network: the number of labels of an image.
-  // Evaluation gives class activation maps, [outputs, rows, columns], in the place of logits (model/class_maps.hpp).
-  // onednn/ only, which then takes no steps.
+  // Evaluation gives class activation maps, [outputs, rows, columns], instead of logits (model/class_maps.hpp). onednn/
+  // only, which then takes no steps.
   bool class_maps = false;
-  // What each output counts in the loss (loss_rule.hpp); empty: all alike. `training` has the rest of the loss.
+  // The weight of each output in the loss (loss_rule.hpp); empty: all equal. `training` has the rest of the loss.
   std::vector<float> class_weights;
   std::vector<int> cores;  // CPU cores to compute on; if empty, one thread without binding.
   int world = 1;           // Number of ranks.
@@ -123,7 +123,7 @@ struct EngineConfig {
 // cuda/ up to minutes if it has to time convolutions.
 // @throws SpecError if the name is unknown (the message names the nearest) or the spec does not suit the engine
 // @throws DataError if the weights file cannot be read or does not fit the network
-// @throws DeviceError if this machine or this build lacks what the engine needs
+// @throws DeviceError if this machine or this build lacks a requirement of the engine
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config);
 
 // Returns whether the engine of that (resolved) name keeps gradients in device memory, on the GPU EngineConfig::gpu.

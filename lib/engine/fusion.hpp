@@ -1,5 +1,5 @@
-// What lowering a graph decides by the graph alone, the same for every engine: which layers are merged into the node of
-// another one, and which concatenations share a buffer.
+// The decisions of lowering that depend only on the graph, the same for every engine: which layers are merged into the
+// node of another one, and which concatenations share a buffer.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace chexbench::engine {
 // Returns whether a layer of this kind clamps its input (relu, relu6).
 bool is_activation(model::LayerKind kind);
 
-// Who reads the output of each layer. Layers are indices into graph.layers. Immutable, hence thread-safe.
+// The readers of each layer's output. Layers are indices into graph.layers. Immutable, hence thread-safe.
 class Fusion {
  public:
   // `graph` must outlive this object.
@@ -38,7 +38,7 @@ class Fusion {
   std::vector<std::vector<int>> readers_;
 };
 
-// Where a layer's output is within a dense block: the buffer of concatenation `root`, from a channel on. A
+// The place of a layer's output in a dense block: the buffer of concatenation `root`, from a channel on. A
 // concatenation whose inputs are the first inputs of a later one lies at the beginning of that one's block (DenseNet:
 // each layer reads a prefix of the last concatenation).
 struct BlockPlace {
@@ -52,7 +52,7 @@ struct DenseBlocks {
   int in_two_blocks = -1;  // a layer that two blocks contain; -1 if there is none
 };
 
-// Finds the blocks of the concatenations for which `has_block` holds, from the last layer to the first.
+// Finds the blocks of the concatenations for which `has_block` is true, from the last layer to the first.
 DenseBlocks find_dense_blocks(const model::Graph& graph, const std::function<bool(int)>& has_block);
 
 }  // namespace chexbench::engine

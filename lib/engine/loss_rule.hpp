@@ -1,4 +1,4 @@
-// What a training minimizes, for all engines that train.
+// The loss of a training, for all engines that train.
 #pragma once
 
 #include <vector>

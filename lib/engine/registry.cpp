@@ -33,7 +33,7 @@ bool has_name(const EngineKind& kind, const std::string& name) {
   throw SpecError(fmt::format("engine: unknown engine '{}'{}", name, suggestion(name, known)));
 }
 
-// Which usable engine the name stands for; null: none.
+// The usable engine that the name denotes; null: none.
 const EngineKind* resolve(const std::string& name) {
   if (name == "auto") {
     const auto kinds = engine_kinds();

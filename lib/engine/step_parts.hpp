@@ -33,7 +33,7 @@ class StepParts {
 
 // How long an engine's ops take.
 
-// The time of all ops of one kind together, as "convolution 3x3".
+// The time of all ops of one kind together, such as "convolution 3x3".
 struct OpTime {
   std::string kind;
   int ops = 0;           // of the network

@@ -1,4 +1,4 @@
-// The time line of one step of an emulated engine, and of a prediction: pure arithmetic without a clock.
+// The timeline of one step of an emulated engine, and of a prediction: pure arithmetic without a clock.
 #pragma once
 
 #include <cstddef>

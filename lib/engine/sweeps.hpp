@@ -1,4 +1,4 @@
-// Measures engine cuda piece by piece on the present GPU: its kernels, compared with the host, and cuDNN's plans.
+// Measures engine cuda piece by piece on the current GPU: its kernels, compared with the host, and cuDNN's plans.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ struct KernelTiming {
   bool ran = false;
   std::string reason;   // Why it did not run.
   double median_s = 0;  // Median time of one run with cold caches.
-  double copy_s = 0;    // The same of a plain device copy that reads and writes as many bytes together.
-  // What the comparison with the host found; kernel_bench.hpp says what differences are relative to.
+  double copy_s = 0;    // The same for a plain device copy that reads and writes the same number of bytes in total.
+  // The result of the comparison with the host; see kernel_bench.hpp for the base of relative differences.
   std::int64_t checked_values = 0;
-  std::string worst_result;  // The result whose difference is the nearest to what is allowed, or farthest beyond.
+  std::string worst_result;  // The result whose difference is nearest to its limit, or farthest beyond.
   double difference = 0, allowed_difference = 0;
 
   bool agrees() const { return difference <= allowed_difference; }
@@ -44,13 +44,13 @@ struct KernelTiming {
 };
 
 // Measures and checks every kernel that a step of the networks calls, and those of other settings, at each of its
-// shapes; in each network first what moves the most bytes a step. Calls `on_timing` for each result at once. Returns
-// whether everything was measured within the budget.
+// shapes; in each network first those that move the most bytes a step. Calls `on_timing` for each result at once.
+// Returns whether everything was measured within the budget.
 // @throws SpecError if a network or kernel is unknown (with the nearest name), or no network calls the kernels
 // @throws DeviceError if this build has no cuDNN, there is no GPU, or it fails
 bool sweep_kernels(const KernelSweepOptions& options, const std::function<void(const KernelTiming&)>& on_timing);
 
-// Measures how long cuDNN's plans for each convolution take on the present GPU. The results show which plans are
+// Measures how long cuDNN's plans for each convolution take on the current GPU. The results show which plans are
 // fastest and whether fusing pays.
 
 // What to measure.
@@ -65,7 +65,7 @@ struct PlanSweepOptions {
 struct PlanTiming {
   std::string network;
   spec::Precision precision = spec::Precision::f32;
-  std::string pattern;  // What the plan fuses: engine/cuda/convolution/conv_pattern.hpp.
+  std::string pattern;  // The plan's fused operations: see engine/cuda/convolution/conv_pattern.hpp.
   std::string shape;    // "n64 256x56x56 -> 64 k1 s1"
   std::string engine;   // cuDNN's engine and knobs; empty if cuDNN offers no plan.
   bool ran = false;

@@ -13,7 +13,7 @@ class TensorlessEngine : public Engine {
   PinnedAllocator& allocator() override { return host_allocator(); }
   std::vector<TensorInfo> parameters() const override { return {}; }
   std::vector<TensorInfo> buffers() const override { return {}; }
-  // Ignores the source, as there is nothing to load.
+  // Ignores the source, because there is nothing to load.
   void load_weights(const WeightSource&) override {}
   // @throws DeviceError always, because there are no tensors
   void read_parameter(const std::string& name, std::span<float> values) const override;

@@ -1,5 +1,5 @@
-// What training.optimizer must do to one weight, by torch.optim's formulas in double. The self-test of updates and the
-// tests hold engines against it; no engine uses it.
+// The reference update of one weight for training.optimizer, by torch.optim's formulas in double. The self-test of
+// updates and the tests compare engines with it; no engine uses it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct TorchWeight {
   double value = 0;
   double first = 0, second = 0;  // Adam's moments; first is also SGD's momentum
   double magnitude = 0;          // the largest gradient so far, with its decay
-  double root = 1;               // what Adam's last update divided by
+  double root = 1;               // the divisor of Adam's last update
   int updates = 0;
 
   void update(const spec::TrainingSpec& training, double gradient) {
@@ -35,8 +35,8 @@ struct TorchWeight {
     value -= training.learning_rate * first / (1 - std::pow(0.9, updates)) / root;
   }
 
-  // How far f32 may be from this: where gradient and decay nearly cancel each other, Adam divides their rounding by
-  // what is left.
+  // How far f32 may be from this: if gradient and decay nearly cancel each other, Adam divides their rounding by the
+  // small remainder.
   double slack(const spec::TrainingSpec& training) const { return training.learning_rate * 2e-6 * magnitude / root; }
 };
 

@@ -28,9 +28,9 @@ class EpochTraining {
   // Sets the rate for all following steps; Engine::restart() restores the spec's rate.
   virtual void set_learning_rate(double rate) = 0;
 
-  // Runs forward only, as the trained network would be used: norms use their running statistics, dropout is off, and no
-  // state changes. Writes `logits`, [batch->valid, outputs]. The batch need not be full. The time it takes is not
-  // counted in any step.
+  // Runs forward only, as for the trained network: norms use their running statistics, dropout is off, and no state
+  // changes. Writes `logits`, [batch->valid, outputs]. The batch need not be full. The time it takes is not counted in
+  // any step.
   // @throws SpecError if the batch has another shape than the engine was built for
   virtual void evaluate(BatchLease batch, std::span<float> logits) = 0;
 
@@ -44,7 +44,7 @@ class EpochTraining {
   virtual void leave_out_time() = 0;
 
   // Replaces the running statistics; asks `source` for each tensor of Engine::buffers().
-  // @throws what `source` throws
+  // @throws any exception of `source`
   virtual void set_buffers(const WeightSource& source) = 0;
 
   // The optimizer's state of each parameter, with PyTorch's names and in PyTorch's order: "exp_avg.NAME" and
@@ -60,7 +60,7 @@ class EpochTraining {
 
   // Continues from a checkpoint: asks `source` for each parameter, buffer and moment. `updates` is the value of
   // updates() that the checkpoint stores. Engine::restart() still goes back to the initial weights.
-  // @throws what `source` throws
+  // @throws any exception of `source`
   virtual void resume(const WeightSource& source, std::int64_t updates) = 0;
 };
 

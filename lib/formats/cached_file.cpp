@@ -29,7 +29,7 @@ std::uint64_t pixel_bytes_of_image(const CachedHeader& header) {
   return header.color == kRgb ? 3 * pixels : pixels;
 }
 
-// Returns what an image takes at least, so that no product with a damaged count overflows.
+// Returns the least number of bytes per image, so that no product with a damaged count overflows.
 std::uint64_t bytes_of_image(const CachedHeader& header) { return sizeof(CachedEntry) + pixel_bytes_of_image(header); }
 
 // Returns why the header cannot be that of a file of `bytes` bytes, or "" if it can.

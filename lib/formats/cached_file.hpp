@@ -1,8 +1,8 @@
 // The decoded images of a split in one file, ROOT/cached/SPLIT-SIZE-RESIZE.gray or .rgb, which is mapped and read
 // without copies.
 // The layout, in little endian, is: CachedHeader | a CachedEntry for each image | the names, each followed by a newline
-// | zeros up to a multiple of 4096 | the pixels of each image, SIZE x SIZE bytes of gray, or three times as many of
-// red, green and blue side by side, row by row. Images are in the order of their names. The file holds no labels; they
+// | zeros up to a multiple of 4096 | the pixels of each image, SIZE x SIZE bytes of gray, or SIZE x SIZE x 3 of
+// interleaved red, green and blue, row by row. Images are in the order of their names. The file has no labels; they
 // come from the index, so new labels need no new file.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace chexbench::formats {
 // The first 48 bytes of the file, as they are in memory.
 struct CachedHeader {
   std::array<char, 8> magic = {'C', 'H', 'E', 'X', 'G', 'R', 'A', 'Y'};
-  std::uint32_t version = 1;     // of the layout and of the pixels that decoding and resizing give
+  std::uint32_t version = 1;     // of the layout, and of the pixels produced by decoding and resizing
   std::uint32_t image_size = 0;  // the side of each image in pixels
   std::uint64_t images = 0;
   std::uint64_t names_bytes = 0;  // of all names with their newlines
@@ -35,8 +35,8 @@ struct CachedHeader {
 };
 static_assert(sizeof(CachedHeader) == 48);
 
-// What the file says about one image, as it is in memory. An image is `missing` until it has been converted, and
-// `damaged` if it could not be decoded; the pixels of a damaged image are zeros.
+// One image's entry in the file, as it is in memory. An image is `missing` until it has been converted, and `damaged`
+// if it could not be decoded; the pixels of a damaged image are zeros.
 struct CachedEntry {
   enum class State : std::uint8_t { missing, pixels, damaged };
   std::uint64_t source_bytes = 0;  // size of the image file that was decoded
@@ -62,12 +62,12 @@ bool is_cached_name(std::string_view name);
 // Returns the end of an error message: "make it with: chexbench data convert ...".
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
 
-// A file of cached pixels. Its table is kept in memory; its pixels are read when they are asked for. Thread-safe.
+// A file of cached pixels. Its table is kept in memory; its pixels are read on demand. Thread-safe.
 class CachedFile {
  public:
   // Maps the file, or opens it for copying, and checks its header and its table, but not the pixels.
-  // @throws DataError if the file cannot be read, is not a file of cached pixels, has another version, has another size
-  // than its header says, or has a damaged header or table
+  // @throws DataError if the file cannot be read, is not a file of cached pixels, has another version, does not have
+  // the size in its header, or has a damaged header or table
   static std::shared_ptr<const CachedFile> open(const std::string& path,
                                                 spec::FileReading reading = spec::FileReading::map);
   // Does the same with a file that is open, or with bytes in memory (storage::ranges_of()).
@@ -79,7 +79,7 @@ class CachedFile {
   std::uint64_t pixels_bytes() const;  // of all images
   std::string_view name(std::size_t image) const { return names_[image]; }
   const CachedEntry& entry(std::size_t image) const { return entries_[image]; }
-  // Removes the file's pages from this process's memory, as FileRanges does it.
+  // Removes the file's pages from this process's memory, like FileRanges.
   void release_pages() const { file_->release_pages(); }
   // Returns the 8-bit pixels of one image, row by row, after checking their CRC. The result is a view of the
   // mapped file, which is valid as long as this object, or of `buffer`, which is valid until its next use.
@@ -100,7 +100,7 @@ class CachedFile {
   std::vector<std::string_view> names_;  // into names_text_
 };
 
-// An image of the data set as it is now.
+// A current image of the data set.
 struct CachedSource {
   std::string_view name;
   std::optional<std::uint64_t> bytes;  // size of its file; std::nullopt if it is not to be compared

@@ -11,12 +11,12 @@ namespace chexbench::formats {
 // build has that library, else crc32c_plain() does. Thread-safe.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 
-// Returns the same value, computed one byte at a time with a table. This is the plain twin, which tests compare with
+// Returns the same value, computed one byte at a time with a table. This is the plain twin, the reference for tests of
 // the fast version. Thread-safe.
 std::uint32_t crc32c_plain(std::span<const std::byte> bytes);
 
-// Returns what TFRecord files store instead of the CRC itself, because a CRC over data that contains CRCs is weak
-// (source: tensorflow/core/lib/hash/crc32c.h).
+// Returns the value that TFRecord files store instead of the CRC itself, because a CRC over data that contains CRCs is
+// weak (source: tensorflow/core/lib/hash/crc32c.h).
 constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
 }  // namespace chexbench::formats

@@ -18,7 +18,7 @@ namespace chexbench::formats {
 namespace {
 
 constexpr std::string_view kVersion = "brain.Event:2";
-constexpr int kMostNames = 1000;  // of files that one host began, each a second after the one before
+constexpr int kMostNames = 1000;  // of files that one host began, each a second after the last
 
 // The numbers of the fields.
 namespace event {
@@ -44,8 +44,8 @@ std::vector<std::byte> summary_of(std::span<const Scalar> scalars) {
   return bytes;
 }
 
-// Opens a file that nothing else has the name of. Its name has the time in front, or, where an earlier file has that
-// name, a later second, so that files are in the order in which they were begun.
+// Opens a file with an unused name. The name begins with the time, or a later second if an earlier file has that name,
+// so that files sort in the order in which they were begun.
 int open_new(const std::string& folder, const std::string& host, double unix_s, std::string& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   int descriptor = -1;
@@ -103,8 +103,8 @@ EventFile::EventFile(const std::string& folder, const std::string& host, double 
 
 EventFile::~EventFile() { ::close(descriptor_); }
 
-// What a failed write left of a record would hide all that follows from readers. No advice to run again follows the
-// reason, as write_failure() has it: what was trained meanwhile is not trained again.
+// A partly written record would hide everything after it from readers. Unlike write_failure(), the message does not
+// advise running again: steps already trained would not be trained again.
 void EventFile::fail(const char* action) {
   const int reason = errno;
   pending_.clear();

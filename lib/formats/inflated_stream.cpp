@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // how much of the file is read at once
 constexpr std::uint64_t kMostExpansion = 1032;             // deflate stores at most 258 bytes in two bits
-constexpr std::uint64_t kPendingBytes = 1 << 16;           // more than zlib can hold back of what it has read
+constexpr std::uint64_t kPendingBytes = 1 << 16;           // more than zlib can hold back of its input
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // because zlib counts bytes in 32 bits
 constexpr int kGzipOrZlib = 32 + MAX_WBITS;                // zlib finds out the format from the stream's header
 

@@ -23,8 +23,8 @@ class InflatedStream : public storage::ByteStream {
 // begin in the same way by chance.
 bool looks_compressed(std::span<const std::byte> head);
 
-// Returns a stream that inflates `packed`. `head` holds the first bytes of the file, which were taken from `packed`
-// already. The members of a GZIP file are inflated one after the other.
+// Returns a stream that inflates `packed`. `head` is the first bytes of the file, which were already taken from
+// `packed`. The members of a GZIP file are inflated one after the other.
 // @throws std::bad_alloc if zlib gets no memory
 std::unique_ptr<InflatedStream> inflate_stream(std::unique_ptr<storage::ByteStream> packed, storage::SharedBytes head);
 

@@ -16,7 +16,7 @@
 namespace chexbench::formats {
 namespace {
 
-// Returns the names as JSON would hold them: bytes that are not UTF-8, which JSON cannot hold, become U+FFFD.
+// Returns the names as JSON stores them: bytes that are not UTF-8, which JSON cannot store, become U+FFFD.
 std::string as_json(std::span<const std::string> names) {
   return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -1,5 +1,5 @@
-// The manifest that a conversion leaves beside its shards, ROOT/FORMAT/SPLIT-manifest.json. It says what was converted
-// and how long that took.
+// The manifest that a conversion leaves next to its shards, ROOT/FORMAT/SPLIT-manifest.json. It records what was
+// converted and how long that took.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,22 @@ struct ShardFile {
   std::string name;  // without a folder
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
-  bool kept = false;  // whether it was already there, undamaged; the manifest only holds the number of these
+  bool kept = false;  // whether it was already there, undamaged; the manifest has only the number of these
 };
 
-// What a conversion did. Its manifest holds the same.
+// The result of a conversion, as in its manifest.
 struct Conversion {
   spec::Split split = spec::Split::train;
   spec::DataFormat format = spec::DataFormat::tfrecord;
   std::vector<ShardFile> shards;
   std::uint64_t images = 0;
-  std::optional<std::uint64_t> patients;  // empty if nothing says whose images these are
+  std::optional<std::uint64_t> patients;  // empty if the patients are unknown
   std::uint64_t image_bytes = 0;          // of the image files
   std::uint64_t shard_bytes = 0;          // of all shards, or of the file of cached pixels
   double seconds = 0;                     // wall-clock time
-  // The labels in the order of image/label. Empty for cached pixels, which hold no labels.
+  // The labels in the order of image/label. Empty for cached pixels, which have no labels.
   std::vector<std::string> label_names;
-  // The names of the images that cannot be decoded. Shards hold the bytes of their files unchanged.
+  // The names of the images that cannot be decoded. Shards contain the bytes of their files unchanged.
   std::vector<std::string> damaged;
 
   std::size_t kept() const;  // how many of `shards` were kept
@@ -49,7 +49,7 @@ std::string manifest_path(const std::string& root, spec::Split split,
 // Returns the manifest's text. Bytes of names that are not UTF-8 become U+FFFD.
 std::string manifest_json(const Conversion& conversion);
 
-// What a manifest says. Each member is std::nullopt if the manifest lacks it, as those of older versions do.
+// The contents of a manifest. Each member is std::nullopt if the manifest lacks it, as in older versions.
 struct Manifest {
   std::optional<std::uint64_t> images;
   std::optional<std::uint64_t> shard_bytes;
@@ -58,7 +58,7 @@ struct Manifest {
   std::optional<std::vector<std::string>> label_names;
   std::vector<std::string> shards;  // names; "" for an entry without a name
 
-  // Returns whether the shards were made with these labels in this order; also true if the manifest does not say.
+  // Returns whether the shards were made with these labels in this order; also true if the manifest has no labels.
   bool has_labels(std::span<const std::string> names) const;
 };
 
@@ -67,22 +67,22 @@ struct Manifest {
 std::optional<Manifest> read_manifest(const storage::DataRoot& root, spec::Split split,
                                       spec::DataFormat format = spec::DataFormat::tfrecord);
 
-// Reads and writes the small JSON files that chexbench puts beside a data set: manifests and records of staging.
+// Reads and writes the small JSON files that chexbench puts next to a data set: manifests and records of staging.
 
 // Returns the contents of the file, or the JSON value null if the file is missing, damaged or nested too deep; callers
-// then treat what it would say as unknown. Thread-safe.
+// then treat its contents as unknown. Thread-safe.
 // @throws DataError if a newer chexbench wrote it (core/format_version.hpp)
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path);
 
 // Returns the text of such a file, indented and with a newline at the end. Bytes that are not UTF-8 become U+FFFD,
-// because JSON cannot hold them.
+// because JSON cannot store them.
 std::string json_file_text(const nlohmann::ordered_json& object);
 
-// Returns the seconds rounded to three decimals, which is as much as people read.
+// Returns the seconds rounded to three decimals, which is enough for people.
 double rounded_to_ms(double seconds);
 
 // Returns the member `key` of an object as a T, or std::nullopt if there is no such member or it has another type. An
-// unsigned T takes whole numbers from 0 to 2^64 - 1 alone, because the library would cast all others.
+// unsigned T accepts only whole numbers from 0 to 2^64 - 1, because the library would cast all others.
 template <typename T>
 std::optional<T> value_of(const nlohmann::json& object, const char* key) {
   try {

@@ -74,8 +74,8 @@ class SampleWriter final : public RecordWriter {
  private:
   static constexpr std::string_view kPng = ".png";
 
-  // Readers end a key at the first dot of the file's name and skip names that begin with "__". Dots, leading
-  // underscores and '%' are therefore written as in a URL.
+  // Readers end a key at the first dot of the file's name and skip names that begin with "__". So dots, leading
+  // underscores and '%' are written as in a URL.
   static std::string key_of(std::string_view name) {
     std::string key;
     if (name.starts_with("__")) {

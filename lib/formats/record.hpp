@@ -1,4 +1,4 @@
-// Opens shards and reads their records, whatever the format.
+// Opens shards of any format and reads their records.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace chexbench::formats {
 
-// What a record says about its image.
+// A record's image and metadata.
 struct RecordView {
-  std::span<const std::byte> encoded;  // the bytes of the image file: a view into the record, valid as long as it
+  std::span<const std::byte> encoded;  // the bytes of the image file: a view into the record, valid as long as that
   std::string filename;                // the image's name in the data set
   LabelBits labels;
-  std::optional<std::int64_t> patient;  // std::nullopt if the record does not say
+  std::optional<std::int64_t> patient;  // std::nullopt if the record has none
 };
 
 // Parses one record of a shard without copying the image. spec::reads_shards(format) must be true. `label_names` are
@@ -31,12 +31,12 @@ struct RecordView {
 RecordView parse_record(spec::DataFormat format, std::span<const std::byte> record, const RecordOrigin& origin,
                         std::span<const std::string> label_names);
 
-// Returns a reader of the records in `stream`, which holds a whole shard. spec::reads_shards(format) must be true.
-// Nothing is read before the first next(), so damage shows only there. The stream's store must outlive the reader.
+// Returns a reader of the records in `stream`, which is a whole shard. spec::reads_shards(format) must be true. Nothing
+// is read before the first next(), so damage shows only there. The stream's store must outlive the reader.
 std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream,
                                         DataCheck check = DataCheck::in_next);
 
-// Writes the records of a shard, whatever its format.
+// Writes the records of a shard of any format.
 
 // Equal input gives equal bytes. A writer keeps its memory from record to record, so it is not thread-safe: use one per
 // thread.

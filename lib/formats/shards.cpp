@@ -51,7 +51,7 @@ std::optional<int> index_in_name(spec::Split split, std::string_view name) {
   return index;
 }
 
-// What the folder of shards in a root holds of a split.
+// A split's shards in the folder of a root.
 struct Shards {
   std::set<std::string> names;
   std::optional<int> count;  // how many shards there are, or will be when an unfinished conversion ends
@@ -84,7 +84,7 @@ Shards look_at_tar_files(const storage::DataRoot& root, spec::Split split) {
   return shards;
 }
 
-// @throws DataError if the names hold different counts
+// @throws DataError if the names contain different counts
 Shards look_at_tfrecords(const storage::DataRoot& root, spec::Split split) {
   const std::string folder = format_folder(root.path, DataFormat::tfrecord);
   Shards shards;

@@ -21,7 +21,7 @@ std::string format_folder(const std::string& root, spec::DataFormat format);
 std::string shard_path(const std::string& root, spec::Split split, int index, int count,
                        spec::DataFormat format = spec::DataFormat::tfrecord);
 // Returns into how many shards the split was converted or is being converted, or std::nullopt if there are none. The
-// names of TFRecord shards hold the count. Those of tar files do not, so the count comes from the file that an
+// names of TFRecord shards contain the count. Those of tar files do not, so the count comes from the file that an
 // unfinished conversion leaves, else from the manifest, else from the highest number in a name. Thread-safe.
 // @throws DataError if shards of conversions with different counts are mixed, or if the folder cannot be read
 std::optional<int> present_shard_count(const storage::DataRoot& root, spec::Split split,
@@ -42,13 +42,13 @@ struct ShardName {
 // Returns std::nullopt if that is not the name of a TFRecord shard.
 std::optional<ShardName> shard_name_in(std::string_view name);
 
-// Returns the path of the file that is beside the tar files of a split while a conversion into them is under way. It
-// holds their count as a decimal number.
+// Returns the path of the file that is next to the tar files of a split while a conversion is writing them. It contains
+// their count as a decimal number.
 std::string unfinished_path(const std::string& root, spec::Split split, spec::DataFormat format);
 // Returns the end of an error message: "make them with: chexbench data convert ...".
 std::string convert_command(const std::string& root, spec::Split split, spec::DataFormat format);
 
-// The interface through which the records of one shard are read, whatever its format.
+// The interface for reading the records of one shard of any format.
 
 // Where a record came from. Only error messages use it.
 struct RecordOrigin {
@@ -56,10 +56,10 @@ struct RecordOrigin {
   std::uint64_t offset = 0;  // of the record in the file, in bytes
 };
 
-// Who compares the checksum of a record's data, where the format has one.
+// Who compares the checksum of a record's data, if the format has one.
 enum class DataCheck {
   in_next,  // ShardReader::next()
-  later     // whoever uses the record, with check_data(): it needs the data in the cache of its core anyway
+  later     // the user of the record, with check_data(): it needs the data in its core's cache anyway
 };
 
 // One record. `data` is a view of the mapped file if the shard is mapped and not compressed; it is valid as long as
@@ -78,7 +78,7 @@ class ShardReader {
   virtual ~ShardReader() = default;
   // Returns the next record, or std::nullopt at the end of the shard or once the stream was stopped.
   // @throws DataError naming file, offset and reason if the shard is damaged or cannot be read. next() may be called
-  // again: it returns the record after the damaged one if its place is still known, else std::nullopt.
+  // again: it returns the record after the damaged one if its position is still known, else std::nullopt.
   virtual std::optional<ShardRecord> next() = 0;
 };
 

@@ -88,7 +88,7 @@ std::string pax_record(std::string_view key, std::string_view value) {
 
 }  // namespace
 
-// What the extended headers before a member's own header say about it.
+// The contents of the extended headers before a member's own header.
 struct TarReader::Extra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;

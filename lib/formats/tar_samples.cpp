@@ -141,7 +141,7 @@ class Sample {
     return class_called(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
   }
 
-  // A number is an index, also where labels have numbers for names.
+  // A number is an index, even if labels have numbers for names.
   LabelBits class_called(std::string_view text) const {
     std::optional<std::size_t> label = parse_number<std::size_t>(text);
     const auto named = std::ranges::find(label_names_, text);
@@ -155,8 +155,8 @@ class Sample {
     return labels;
   }
 
-  // Returns whether the .json says which labels there are. A list goes before a .cls, which goes before anything else:
-  // a list is what chexbench writes, and others have metadata in the .json.
+  // Returns whether the .json gives the labels. A list takes precedence over a .cls, which takes precedence over
+  // anything else: chexbench writes a list, and other programs put metadata into the .json.
   bool read_json(std::span<const std::byte> contents, RecordView& view) const {
     const spec::Node document = parse(std::string(storage::as_text(contents)));
     const spec::Object* const object = document.object();
@@ -263,7 +263,7 @@ bool TarSampleReader::add_members(ShardRecord& sample) {
 
 std::optional<ShardRecord> TarSampleReader::next() {
   if (ended_) return {};
-  ended_ = true;  // stays so if what follows throws or finds no whole sample
+  ended_ = true;  // stays so if the rest throws or finds no whole sample
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   ShardRecord sample;
   if (!add_members(sample)) return {};

@@ -1,9 +1,9 @@
 // Reads WebDataset's shards: tar files in which consecutive members with the same key are a sample, as in the Python
 // library `webdataset`. The key of a member is its path up to the first dot of its file name. The rest of the name, in
-// upper or lower case, says what the member holds:
+// upper or lower case, identifies the contents:
 // - png, jpg, jpeg: the image.
 // - json: {"label": [0 or 1 for each label of the data set, in their order] or [names of labels], "filename": ...,
-//   "patient": ...}. Without a "filename" the name is that of the image member. Of one label, "label" may also be its
+//   "patient": ...}. Without a "filename" the name is that of the image member. For one label, "label" may also be its
 //   index or name.
 // - cls: the index or name of one label; it is only read if no json has a list "label".
 // Other members are ignored.

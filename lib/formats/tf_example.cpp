@@ -31,11 +31,11 @@ constexpr std::array<std::string_view, 10> kKeys = {
     "image/encoded", "image/filename", "image/format", "image/label",       "image/height",
     "image/width",   "image/channels", "patient_id",   "image/class/label", "image/class/synset"};
 
-// How many messages each kind is in, for the limit of protobuf.
+// How deeply each kind is nested, for protobuf's limit.
 constexpr int kInExample = 1, kInFeatures = 2, kInEntry = 3, kInFeature = 4;
 
-// What a feature holds, as far as it is asked for. Its parts are merged as protobuf merges them: lists of one kind are
-// joined, and a list of another kind replaces what was there, because the kinds are a oneof.
+// The requested contents of a feature. Its parts are merged as protobuf merges them: lists of one kind are joined, and
+// a list of another kind replaces them, because the kinds are a oneof.
 struct Feature {
   std::uint32_t kind = 0;  // the number of the kind's field, or 0 before there is one
   std::optional<std::span<const std::byte>> first_bytes;
@@ -106,7 +106,7 @@ class Parser {
     if (place < kKeys.size()) features_[place] = std::move(feature);
   }
 
-  // Keys that nobody asks for are read, too, because protobuf refuses a message with damage anywhere.
+  // Other keys are read, too, because protobuf refuses a message with damage anywhere.
   void merge(std::span<const std::byte> message, std::size_t most_labels, Feature& feature) const {
     WireReader reader(message, kInEntry);
     while (const auto field = reader.next()) {
@@ -213,8 +213,7 @@ std::size_t entry_payload(std::string_view key, std::size_t value) {
   return field_bytes(key.size()) + field_bytes(field_bytes(field_bytes(value)));
 }
 
-// Writes one entry of Features: the key, and a Feature of the given kind that holds one bytes value or a packed list of
-// ints.
+// Writes one entry of Features: the key, and a Feature of the given kind with one bytes value or a packed list of ints.
 void write_entry(WireWriter& writer, std::string_view key, std::uint64_t kind, std::span<const std::byte> value) {
   const std::size_t list = field_bytes(value.size());
   const std::size_t feature = field_bytes(list);

@@ -2,7 +2,7 @@
 // The keys are image/encoded (the image file's bytes), image/filename, image/label (int64, 0 or 1, one for each label
 // of the data set, in their order), image/format, image/height, image/width, image/channels and patient_id.
 // TensorFlow's shards of ImageNet have image/class/label (int64, from 1 to the number of classes) in place of
-// image/label. Others are ignored. Source: tensorflow/core/example/{example,feature}.proto; protobuf's wire format.
+// image/label. Other keys are ignored. Source: tensorflow/core/example/{example,feature}.proto; protobuf's wire format.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace chexbench::formats {
 
-// What a message says. Its spans and texts are views into the record's bytes and are valid as long as those. Optional
-// values are std::nullopt if the message lacks them.
+// The contents of a message. Its spans and texts are views into the record's bytes and are valid as long as those.
+// Optional values are std::nullopt if the message lacks them.
 struct ExampleView {
   std::span<const std::byte> encoded;  // the bytes of the image file
   std::string_view filename;
@@ -32,23 +32,23 @@ struct ExampleView {
   std::optional<std::int64_t> patient;
 };
 
-// Parses one message, which must have encoded, filename and label (or, without that, class/label). It reads and refuses
-// what protobuf's C++ parser does (tests/golden/tf_examples.json): of two equal keys the last one counts, and damage
-// counts wherever it is. Thread-safe.
+// Parses one message, which must have encoded, filename and label (or, without that, class/label). It accepts and
+// refuses the same messages as protobuf's C++ parser (tests/golden/tf_examples.json): of two equal keys the last one
+// counts, and damage counts wherever it is. Thread-safe.
 // @throws DataError naming the origin and the reason if the message is damaged, lacks one of these keys, has another
 // number of labels than `labels`, has a label other than 0 and 1, or a class other than 1 to `labels`
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
                           std::size_t labels = kNihLabels);
 
-// Does the same, but builds the whole message as a tree first. This is the plain twin, which tests compare with
+// Does the same, but builds the whole message as a tree first. This is the plain twin, the reference for tests of
 // parse_example(). Thread-safe. @throws DataError as parse_example()
 ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {},
                                 std::size_t labels = kNihLabels);
 
-// Returns what is wrong with an image/class/label of a data set of `classes` classes, for messages of both parsers.
+// Returns the error of an image/class/label of a data set of `classes` classes, for messages of both parsers.
 std::string wrong_class(std::int64_t number, std::size_t classes);
 
-// What goes into a record besides the image file's bytes.
+// A record's contents besides the image file's bytes.
 struct ExampleFields {
   std::string_view filename;
   std::string_view format = "png";
@@ -58,11 +58,11 @@ struct ExampleFields {
   std::int64_t channels = 0;
   std::int64_t patient = 0;
   std::size_t label_count = kNihLabels;          // how many labels the data set has
-  std::optional<std::int64_t> class_label = {};  // from 1: as TensorFlow's ImageNet has it, in place of `labels`
+  std::optional<std::int64_t> class_label = {};  // from 1, as in TensorFlow's ImageNet, in place of `labels`
   std::string_view class_name = {};              // with a class_label
 };
 
-// Writes the message for `encoded` into `record`, replacing what it held; its memory is reused. The keys are in
+// Writes the message for `encoded` into `record`, replacing its contents and reusing its memory. The keys are in
 // alphabetical order, so that equal input gives equal bytes. Thread-safe.
 void write_example(const ExampleFields& fields, std::span<const std::byte> encoded, std::vector<std::byte>& record);
 

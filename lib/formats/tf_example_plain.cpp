@@ -47,7 +47,7 @@ void pass_group(Bytes bytes, std::size_t& position, std::uint64_t number, int de
   }
 }
 
-// Reads the field at `position` and moves `position` past it. `depth` is how many messages and groups it is in.
+// Reads the field at `position` and moves `position` past it. `depth` counts the messages and groups around it.
 Field read_field(Bytes bytes, std::size_t& position, int depth) {
   const std::uint64_t tag = varint(bytes, position, 5) & 0xffffffff;
   Field field{.number = tag >> 3, .type = tag & 7, .value = 0, .bytes = {}};
@@ -136,7 +136,7 @@ LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expect
   return bits;
 }
 
-// @throws std::invalid_argument with the reason if there is another number than one from 1 to `classes`
+// @throws std::invalid_argument with the reason unless there is exactly one number, from 1 to `classes`
 LabelBits class_bit(const std::vector<std::int64_t>& numbers, std::size_t classes) {
   if (numbers.size() != 1) {
     throw std::invalid_argument(fmt::format("image/class/label has {} values, expected 1", numbers.size()));

@@ -33,7 +33,7 @@ bool has_right_length_crc(std::span<const std::byte> header) {
   return mask_crc(crc32c(header.first(kLengthBytes))) == load<std::uint32_t>(header.data() + kLengthBytes);
 }
 
-// Returns the first place that looks like the header of a record, whose CRC is right by chance once in 2^32 places.
+// Returns the first position that looks like a record's header, whose CRC is right by chance at one position in 2^32.
 std::optional<storage::FoundPiece> find_record(std::span<const std::byte> bytes) {
   for (std::size_t at = 0; at + kRecordHeaderBytes <= bytes.size();) {
     if (bytes[at + 7] != std::byte{0}) {  // of the length, whose last four bytes are 0: they cannot be in between

@@ -21,8 +21,8 @@ inline constexpr std::size_t kRecordHeaderBytes = 12;
 inline constexpr std::size_t kRecordFooterBytes = 4;
 // A longer record counts as damage even if its checksum is right.
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
-// The same in a compressed shard, whose records take memory that a small file can ask for (deflate makes up to 1032
-// bytes of one). An image of as many pixels as decoders accept by default has no more bytes in 24 bits a pixel.
+// The same in a compressed shard, where a small file can ask for much memory (deflate expands one byte to up to 1032).
+// The largest image that decoders accept by default has no more bytes at 24 bits a pixel.
 inline constexpr std::uint64_t kMaxInflatedRecordBytes = std::uint64_t{1} << 28;
 
 // Returns whether a file that begins with `head` is a compressed shard: it then has a GZIP or ZLIB header, and the CRC
@@ -30,20 +30,20 @@ inline constexpr std::uint64_t kMaxInflatedRecordBytes = std::uint64_t{1} << 28;
 // shorter.
 bool is_compressed_tfrecord(std::span<const std::byte> head);
 
-// Returns the records of one shard in their order. The file's first bytes decide whether it is compressed, as
-// TensorFlow's TFRecordOptions "GZIP" and "ZLIB" do it. Not thread-safe. Example:
+// Returns the records of one shard in their order. The file's first bytes decide whether it is compressed, like
+// TensorFlow's TFRecordOptions "GZIP" and "ZLIB". Not thread-safe. Example:
 //   TfRecordReader reader(MappedFile::open(path));
 //   while (const std::optional<ShardRecord> record = reader.next()) use(record->data);
 class TfRecordReader final : public ShardReader {
  public:
   explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream, DataCheck check = DataCheck::in_next);
-  // Leaves the CRCs of records' data unchecked from now on, so that a mapped shard is not read as a whole by whoever
-  // wants names and labels alone.
+  // Leaves the CRCs of records' data unchecked from now on, so that a mapped shard is not read as a whole if only names
+  // and labels are needed.
   void leave_data_unchecked() { check_ = DataCheck::later; }
   explicit TfRecordReader(std::shared_ptr<const storage::MappedFile> file);
 
   // After damage to a record's data, the next call returns the next record. After damage to its length, or to a
-  // compressed stream, it returns std::nullopt, because nothing says where the next record begins.
+  // compressed stream, it returns std::nullopt, because the start of the next record is unknown.
   // @throws DataError as ShardReader::next()
   std::optional<ShardRecord> next() override;
 
@@ -69,7 +69,7 @@ class TfRecordReader final : public ShardReader {
 // @throws DataError, as TfRecordReader::next() would have done, if they differ
 void check_data(std::span<const std::byte> data, const RecordOrigin& origin, std::uint32_t unchecked_crc);
 
-// What a writer puts before and after a record's data.
+// The bytes before and after a record's data.
 struct TfRecordFrame {
   std::array<std::byte, kRecordHeaderBytes> header;
   std::array<std::byte, kRecordFooterBytes> footer;

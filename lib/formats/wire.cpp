@@ -75,9 +75,9 @@ std::optional<WireField> WireReader::read_field(std::uint32_t tag) {
   return field;
 }
 
-// Passes over a group and the groups in it. Returns false if it is damaged, or if they are too many within one another.
+// Passes over a group and the groups in it. Returns false if it is damaged or nested too deeply.
 bool WireReader::pass_group(std::uint32_t begin) {
-  std::array<std::uint32_t, kMaxWireDepth> ends;  // the tags that end the groups around the place
+  std::array<std::uint32_t, kMaxWireDepth> ends;  // the tags that end the enclosing groups
   const auto most = static_cast<std::size_t>(kMaxWireDepth - outside_);
   std::size_t depth = 0;
   const auto pass = [&](std::uint32_t tag) {

@@ -1,5 +1,5 @@
-// A cursor over the fields of a message in protobuf's wire format. It accepts and refuses what protobuf's C++ parser
-// (3.21) does; tests/golden/tf_examples.json holds its answers.
+// A cursor over the fields of a message in protobuf's wire format. It accepts and refuses the same messages as
+// protobuf's C++ parser (3.21); see tests/golden/tf_examples.json for its answers.
 #pragma once
 
 #include <bit>
@@ -22,11 +22,11 @@ enum class WireType : std::uint32_t {
   fixed32 = 5
 };
 
-// How many messages and groups may be within one another, the outermost message not counted.
+// How deeply messages and groups may be nested, not counting the outermost message.
 inline constexpr int kMaxWireDepth = 100;
 
-// One field of a message. `payload` holds the bytes of a length-delimited or fixed field, as a view into the message;
-// `value` holds the number of a varint.
+// One field of a message. `payload` is a view of the bytes of a length-delimited or fixed field; `value` is the number
+// of a varint.
 struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
@@ -41,12 +41,12 @@ struct WireField {
 // It throws nothing: if the message is damaged, it stops and ok() returns false from then on. Not thread-safe.
 class WireReader {
  public:
-  // `outside` is how many messages this one is in.
+  // `outside` counts the messages around this one.
   explicit WireReader(std::span<const std::byte> message, int outside = 0) : rest_(message), outside_(outside) {}
 
   // Returns the next field, or std::nullopt at the end or if the message is damaged.
   std::optional<WireField> next();
-  // Returns a varint without a tag, as packed lists hold them, or std::nullopt at the end or if the message is damaged.
+  // Returns a varint without a tag, as in packed lists, or std::nullopt at the end or if the message is damaged.
   std::optional<std::uint64_t> next_varint();
   bool ok() const { return ok_; }
 
@@ -82,7 +82,7 @@ class WireWriter {
     for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::byte>(value | 0x80));
     out_.push_back(static_cast<std::byte>(value));
   }
-  // Writes the tag and the length of a length-delimited field, whose payload is to follow.
+  // Writes the tag and the length of a length-delimited field, whose payload must follow.
   void head(std::uint64_t number, std::size_t payload) {
     tag(number, WireType::length_delimited);
     varint(payload);

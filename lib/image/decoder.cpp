@@ -48,8 +48,8 @@ class CheckingDecoder final : public Decoder {
     jpeg_ = make_jpeg_decoder(color_);
   }
 
-  // Gives back all memory if the next image needs far less than the largest since the last time: one large image must
-  // not hold its memory for the rest of a run.
+  // Frees all memory if the next image needs far less than the largest since the last time: one large image must not
+  // hold memory for the rest of a run.
   void give_back(std::int64_t pixels) {
     constexpr std::int64_t kKept = std::int64_t{16} << 20;
     if (held_pixels_ > kKept && held_pixels_ / 4 > pixels) {
@@ -69,7 +69,7 @@ class CheckingDecoder final : public Decoder {
   }
 
   DecodedImage decode_png(const std::string& name) {
-    // The fast path holds all rows of all channels. OpenCV makes pixels of them row by row.
+    // The fast path keeps all rows of all channels. OpenCV converts them to pixels row by row.
     constexpr std::int64_t kMostFastBytes = std::int64_t{64} << 20;
     const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.pixel_bytes() <= kMostFastBytes;
     if (!is_taken) return decode_other(essentials(), name, describe(png_));
@@ -109,8 +109,8 @@ class CheckingDecoder final : public Decoder {
                        png.height, png.color_type, png.bit_depth, png.interlaced ? ", interlaced" : "");
   }
 
-  // Returns the file for OpenCV, without the chunks that change no pixels: libpng writes a line to stderr for each odd
-  // one, at every decode, and keeps up to 8 MB of each text.
+  // Returns the file for OpenCV, without the chunks that change no pixels: libpng writes a line to stderr for each
+  // unusual one, at every decode, and keeps up to 8 MB of each text.
   std::span<const std::byte> essentials() {
     std::size_t bytes = 0;
     for (const auto& piece : png_.essentials) bytes += piece.size();
@@ -120,7 +120,7 @@ class CheckingDecoder final : public Decoder {
     return {joined, bytes};
   }
 
-  // Lets OpenCV decode or refuse what the fast path does not take. `what` describes the file for messages.
+  // Lets OpenCV decode or refuse files that the fast path does not take. `what` describes the file for messages.
   DecodedImage decode_other(std::span<const std::byte> bytes, const std::string& name, const std::string& what) {
     DecodedImage image;
     try {
@@ -129,7 +129,7 @@ class CheckingDecoder final : public Decoder {
     } catch (const DataError& error) {
       throw DataError(fmt::format("{}: {}; {}", name, what, error.what()));
     }
-    // The user's own limits of OpenCV may be higher than ours.
+    // The user's limits for OpenCV may be higher than ours.
     if (const auto refusal = refuse_size(image.width, image.height)) {
       throw DataError(fmt::format("{}: {}", name, *refusal));
     }
@@ -146,7 +146,7 @@ class CheckingDecoder final : public Decoder {
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
   storage::ByteBuffer joined_;
-  std::int64_t held_pixels_ = 0;  // of the largest image since all memory was given back
+  std::int64_t held_pixels_ = 0;  // of the largest image since all memory was freed
 };
 
 }  // namespace

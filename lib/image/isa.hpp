@@ -26,7 +26,7 @@ constexpr Isa best_isa(const CpuFeatures& cpu) {
   return supported(Isa::avx512, cpu) ? Isa::avx512 : supported(Isa::avx2, cpu) ? Isa::avx2 : Isa::plain;
 }
 
-// The same of this CPU, below the ceiling of CHEXBENCH_ISA. @throws SpecError if that holds an unknown word
+// The same for this CPU, capped by CHEXBENCH_ISA. @throws SpecError if that is an unknown word
 inline bool supported(Isa isa) { return supported(isa, cpu_features()); }
 inline Isa best_isa() { return best_isa(cpu_features()); }
 

@@ -28,8 +28,8 @@ std::vector<std::filesystem::path> plugin_paths() {
   return {beside / kOpencvPluginFile, beside.parent_path() / "lib" / "chexbench" / kOpencvPluginFile};
 }
 
-// Sets OpenCV's limits to ours, except those that the user set. OpenCV reads them when it is loaded, and refuses larger
-// images by their header.
+// Sets OpenCV's limits to ours, except for those that the user set. OpenCV reads them when it is loaded, and refuses
+// larger images by their header.
 void limit_images() {
   const std::string side = std::to_string(kMaxImageSide);
   ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", side.c_str(), 0);
@@ -41,7 +41,7 @@ const OpencvPlugin& load_plugin() {
   limit_images();
   std::vector<std::string> tried;
   for (const std::filesystem::path& path : plugin_paths()) {
-    // The library is never closed, because OpenCV's threads and static objects do not survive that.
+    // The library is never closed, because OpenCV's threads and static objects would not survive that.
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       tried.emplace_back(::dlerror());

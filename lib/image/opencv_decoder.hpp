@@ -11,8 +11,8 @@
 
 namespace chexbench::image {
 
-// Decodes every format that OpenCV reads. Does not check the files itself, and OpenCV accepts truncated files as whole
-// ones. Not thread-safe: use one per thread.
+// Decodes every format that OpenCV reads. Does not check the files, and OpenCV accepts truncated files as whole ones.
+// Not thread-safe: use one per thread.
 class OpencvDecoder {
  public:
   virtual ~OpencvDecoder() = default;

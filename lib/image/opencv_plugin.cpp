@@ -18,7 +18,8 @@ struct Decoder {
   cv::Mat scaled;
 };
 
-// Whether the file is a PNG of 16 bits: after the signature of 8 bytes comes IHDR, whose ninth byte says it.
+// Whether the file is a PNG of 16 bits: the signature of 8 bytes is followed by IHDR, whose ninth byte is the bit
+// depth.
 bool is_png_of_16_bits(const std::uint8_t* bytes, std::size_t size) {
   constexpr std::size_t kDepth = 8 + 8 + 8;
   return size > kDepth && bytes[1] == 'P' && bytes[2] == 'N' && bytes[3] == 'G' && bytes[kDepth] == 16;
@@ -63,7 +64,7 @@ int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, int chann
   try {
     auto& [decoded, scaled] = *static_cast<Decoder*>(decoder);
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<std::uint8_t*>(bytes));
-    // IMREAD_IGNORE_ORIENTATION, because TensorFlow and torchvision also ignore a camera's note on orientation.
+    // IMREAD_IGNORE_ORIENTATION, because TensorFlow and torchvision also ignore the camera's orientation.
     decoded.release();  // otherwise OpenCV 4.6 returns the last image again if it cannot read this one
     const int depth = is_png_of_16_bits(bytes, size) ? cv::IMREAD_ANYDEPTH : 0;
     const int colors = channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR;

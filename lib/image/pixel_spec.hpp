@@ -1,4 +1,4 @@
-// Identifies the pixels that a trial makes of an image before a network sees it.
+// Identifies how a trial turns an image into pixels for a network.
 #pragma once
 
 #include "spec/trial_spec.hpp"
@@ -15,7 +15,7 @@ struct PixelSpec {
   friend bool operator==(const PixelSpec&, const PixelSpec&) = default;
 };
 
-// Returns what a batch of these pixels holds.
+// Returns the shape of a batch of these pixels.
 constexpr Deliver deliver_of(const PixelSpec& pixels) {
   return pixels.color == spec::Color::rgb ? Deliver::u8_rgb : Deliver::u8;
 }

@@ -28,8 +28,8 @@ class RowWriter {
   }
 
  private:
-  // Spreads gray values at the front of the row over three channels, from the last one on, so that none is overwritten
-  // before it is read.
+  // Spreads gray values at the front of the row over three channels, from the last one to the first, so that none is
+  // overwritten before it is read.
   static void make_rgb(std::uint8_t* row, std::size_t pixels) {
     for (std::size_t i = pixels; i-- > 0;) std::fill_n(row + 3 * i, 3, std::uint8_t{row[i]});
   }
@@ -39,7 +39,7 @@ class RowWriter {
   const Normalization normalization_ = imagenet_normalization();
 };
 
-// The tables of either method. They are kept as long as images have the size of the last one.
+// The tables of either method, kept while images have the size of the last one.
 template <typename Tap, typename Columns>
 struct Tables {
   int width = 0;

@@ -15,12 +15,11 @@
 namespace chexbench::image {
 
 // Resizes an image and writes it into its slot of a batch, in the type that BatchShape::deliver names:
-// - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, HWC: 3 channels from the same value of a gray
-//   image, and each of its own of a colored one.
-// - u8: the resized gray value, rounded to the nearest integer, 1 channel. Not of colored images.
-// - u8_rgb: the same of red, green and blue, or of a gray image the same value three times, HWC.
-// Keeps tables for the size of the last image, so images of one size in a row are fastest. Not thread-safe: use one per
-// thread.
+// - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, HWC: 3 channels, equal for a gray image.
+// - u8: the resized gray value, rounded to the nearest integer, 1 channel. Not for color images.
+// - u8_rgb: the same for red, green and blue, or three times the same value for a gray image, HWC.
+// Keeps tables for the size of the last image, so consecutive images of one size are fastest. Not thread-safe: use one
+// per thread.
 class Preprocessor {
  public:
   virtual ~Preprocessor() = default;

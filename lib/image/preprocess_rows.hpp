@@ -24,7 +24,7 @@ struct LinearColumns {
     alignas(64) std::int32_t word[kColumnBlock] = {};
     alignas(64) std::int32_t shift[kColumnBlock] = {};
   };
-  // For a block of kColumnBlock outputs whose source columns are within 128 bytes: which of those they are.
+  // For a block of kColumnBlock outputs whose source columns are within 128 bytes: their positions among those.
   struct Window {
     int base = 0;  // source column of the first of the 128 bytes
     Picks first;

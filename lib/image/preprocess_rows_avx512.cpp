@@ -4,7 +4,7 @@
 
 #include "image/preprocess_rows.hpp"
 
-// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
+// Switched on per function, not per file; see preprocess_rows_avx2.cpp for the reason.
 #define CHEXBENCH_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]]
 
 namespace chexbench::image {

@@ -7,7 +7,7 @@
 namespace chexbench::image {
 namespace {
 
-// Vector kernels gather 4 bytes at a time or load windows of 128. Narrower rows take the next simpler way.
+// Vector kernels gather 4 bytes at a time or load windows of 128. Narrower rows use the next simpler method.
 constexpr int kGatherBytes = 4;
 constexpr int kWindowBytes = 128;
 

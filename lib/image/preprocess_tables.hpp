@@ -32,7 +32,7 @@ std::vector<AreaTap> area_taps(int source, int output);
 struct RowShape {
   int source = 0;  // in pixels
   int output = 0;
-  int channels = 1;   // of a pixel, side by side; each is resized by itself
+  int channels = 1;   // of a pixel, interleaved; each is resized separately
   bool flip = false;  // mirrors the output pixels
 };
 // Return the same taps as tables for the row kernels.

@@ -5,7 +5,7 @@
 
 namespace chexbench::image {
 
-// Returns value * 255 / 65535, rounded: the darkest and the brightest value stay so, as with libpng's png_set_scale_16,
+// Returns value * 255 / 65535, rounded: black stays black and white stays white, as with libpng's png_set_scale_16,
 // whose formula this is. Cutting the low byte off instead, as png_set_strip_16 does, darkens by half a level on
 // average.
 constexpr std::uint8_t scaled_to_8_bits(std::uint16_t value) {

@@ -1,4 +1,4 @@
-// Stands in for the kernels of x86 on other architectures, where supported() lets nobody choose them.
+// Stands in for the x86 kernels on other architectures, where supported() never lets them be chosen.
 #include "image/png/png_wavefront.hpp"
 #include "image/preprocess_rows.hpp"
 

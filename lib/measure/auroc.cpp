@@ -99,7 +99,7 @@ std::optional<double> RankedLabel::auroc(std::span<const std::uint32_t> weight) 
 // A run of equal scores is one threshold. Thresholds fall from the highest score on.
 std::optional<double> RankedLabel::average_precision(std::span<const std::uint32_t> weight) const {
   std::uint64_t positives = 0, images = 0, run_positives = 0;
-  double sum = 0;  // of the precision at each threshold, times the positives that it adds
+  double sum = 0;  // of the precision at each threshold, times the positives added there
   for (std::size_t i = order_.size(); i-- > 0;) {
     run_positives += has_finding_[i] != 0 ? weight[order_[i]] : 0;
     images += weight[order_[i]];
@@ -121,7 +121,7 @@ RankedLabel::Counts RankedLabel::count(std::span<const std::uint32_t> weight) co
 }
 
 // Walks from the highest score down. A point of the curve is where the negatives above a threshold reach its share of
-// all of them; that is compared in integers, so that no rounding moves a point to another threshold.
+// all negatives; this is compared in integers, so that rounding moves no point to another threshold.
 void RankedLabel::sensitivities(std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) const {
   std::ranges::fill(values, std::nullopt);
   const Counts all = count(weight);

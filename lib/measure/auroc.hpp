@@ -20,7 +20,7 @@ namespace chexbench::measure {
 // and the same length; labels are 0 or 1; scores must not be NaN. Takes O(n log n) time. Thread-safe.
 std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
 
-// The value of a label of which nothing is known: no figure of the label counts the image.
+// The value of an unknown label: the label's figures do not count the image.
 inline constexpr std::uint8_t kUnknown = 2;
 
 // Returns the value for ScoredImages::labels that stands for a label of a batch (core/batch.hpp).
@@ -58,14 +58,14 @@ struct AurocSummary {
 // @throws InterruptedError if a signal arrives meanwhile
 AurocSummary summarize_auroc(const ScoredImages& images);
 
-// The ROC curve of a label: which share of the images that have it are found, and at what price.
+// The ROC curve of a label: the share of its images that are found, against the false positives.
 
 inline constexpr std::size_t kRocPoints = 51;  // false positive rates 0, 0.02, ..., 1
 
 inline double false_positive_rate_at(std::size_t point) { return static_cast<double>(point) / (kRocPoints - 1); }
 
 // The sensitivity (share of the images with the label that a threshold finds) at each false positive rate (share of the
-// images without it that the same threshold takes for such ones), with a 95 % band. No value where the label has no
+// images without it that the same threshold marks as having it), with a 95 % band. No value where the label has no
 // AUROC.
 using RocCurve = std::array<Estimate, kRocPoints>;
 
@@ -76,18 +76,18 @@ struct RocSummary {
 
 // Computes the curve of each label, and at each false positive rate the mean over labels (vertical averaging: Fawcett,
 // "An introduction to ROC analysis", Pattern Recognition Letters 2006, section 8.1). Between two thresholds a curve is
-// a straight line, so images of equal scores count half, as in auroc(). The bands are pointwise, of the resamples by
-// which summarize_auroc() makes its intervals. Takes about as long as that. Thread-safe.
+// a straight line, so images of equal scores count half, as in auroc(). The bands are pointwise, from the same
+// resamples as summarize_auroc()'s intervals. Takes about as long as that. Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 RocSummary summarize_roc(const ScoredImages& images);
 
-// One label of scored images, sorted by score: what AUROC and average precision are counted from.
+// One label of scored images, sorted by score: the input for counting AUROC and average precision.
 
 // Sorted once, so that a bootstrap can count each resample in O(n). Immutable, so threads may share it.
 class RankedLabel {
  public:
-  // All spans have the same length and one element per image of which the label is known. `images` are their numbers,
-  // by which weights are looked up; without it, they are counted from 0.
+  // All spans have the same length and one element per image whose label is known. `images` are their numbers, for
+  // looking up weights; without it, they are counted from 0.
   RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
   RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding,
               std::span<const std::uint32_t> images);
@@ -98,8 +98,8 @@ class RankedLabel {
   std::optional<double> average_precision(std::span<const std::uint32_t> weight) const;
 
   // Writes the sensitivity at the false positive rates i / (values.size() - 1), with image j counted weight[j] times:
-  // the highest one where a threshold has several, and a straight line between thresholds. Writes std::nullopt where
-  // auroc() has none.
+  // the highest one if there are several, and a straight line between thresholds. Writes std::nullopt where auroc() has
+  // none.
   void sensitivities(std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) const;
 
   std::uint64_t positives() const;
@@ -118,7 +118,7 @@ class RankedLabel {
   std::vector<std::uint8_t> ends_run_;     // marks the last image of each run of equal scores
 };
 
-// The scores and labels of one column of ScoredImages, where they are known, and the images that they are of.
+// The known scores and labels of one column of ScoredImages, and their images.
 struct LabelColumn {
   std::vector<float> scores;
   std::vector<std::uint8_t> has_finding;

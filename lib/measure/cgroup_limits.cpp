@@ -34,8 +34,8 @@ std::map<std::string, std::string> own_cgroups(const SystemRoots& roots) {
   return cgroups;
 }
 
-// Returns the folder of the cgroup and of each cgroup above it. In a container the path may be that of the host, of
-// which only the root is mounted.
+// Returns the folder of the cgroup and of each cgroup above it. In a container the path may be the host's, while only
+// the root is mounted.
 std::vector<std::string> folders(const std::string& mount, const std::string& cgroup) {
   std::vector<std::string> list;
   for (fs::path path = fs::path(cgroup).lexically_normal(); path.has_relative_path(); path = path.parent_path())

@@ -12,9 +12,9 @@ namespace chexbench::measure {
 
 // A member is std::nullopt, and the cpuset empty, if there is no limit or it cannot be read.
 struct CgroupLimits {
-  std::optional<double> cpus;  // CPU seconds per second; once they are used up, the kernel stops the threads
+  std::optional<double> cpus;  // CPU seconds per second; beyond that, the kernel stops the threads
   std::optional<std::uint64_t> memory_bytes;
-  // Memory that the cgroup whose limit `memory_bytes` is uses now. The page cache of files that it read counts.
+  // Memory in use by the cgroup that has the limit `memory_bytes`, including the page cache of files that it read.
   std::optional<std::uint64_t> memory_used_bytes;
   std::vector<int> cpuset;  // CPUs that the process may run on
 };
@@ -24,8 +24,8 @@ struct CgroupLimits {
 // because of a missing or damaged file. Thread-safe.
 CgroupLimits probe_cgroup_limits(const SystemRoots& roots = {});
 
-// Returns the seconds for which a CPU limit stopped the process's cgroup since it was made (cpu.stat); 0 if there is no
-// limit or it cannot be read. Thread-safe.
+// Returns the seconds for which a CPU limit stopped the process's cgroup since its creation (cpu.stat); 0 if there is
+// no limit or it cannot be read. Thread-safe.
 double cgroup_throttled_s(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

@@ -1,4 +1,4 @@
-// Which generation of CPUs this one is of, and which of its instruction sets programs cannot use here.
+// The generation of this CPU, and which of its instruction sets programs cannot use here.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace chexbench::measure {
 
-// A generation and the instruction sets that all of its CPUs have. AVX2 is common to all that are known here.
+// A generation and the instruction sets that all of its CPUs have. All known generations have AVX2.
 struct CpuKind {
   std::string name;  // "Cascade Lake"
   bool avx512 = false;
@@ -19,9 +19,9 @@ struct CpuKind {
   bool amx = false;
 };
 
-// Finds the kind in the text of /proc/cpuinfo. Desktop CPUs of AMD, and Intel's Core X, have the name of the servers of
-// their generation. std::nullopt for Intel's other desktop CPUs, for those younger or older than the table, and on
-// other architectures. Pure.
+// Finds the kind in the text of /proc/cpuinfo. AMD's desktop CPUs, and Intel's Core X, are named like the servers of
+// their generation. std::nullopt for Intel's other desktop CPUs, for CPUs newer or older than the table, and on other
+// architectures. Pure.
 std::optional<CpuKind> find_cpu_kind(const std::string& cpuinfo);
 
 // Returns "AMX (the hypervisor hides it)" for each instruction set that a CPU of this kind has and kernels cannot use,
@@ -42,7 +42,7 @@ struct CpuLayout {
   std::optional<double> load;
 };
 
-// Reads sysfs, for which tests can substitute a folder. Thread-safe.
+// Reads sysfs; tests can substitute a folder. Thread-safe.
 CpuLayout probe_cpu_layout(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

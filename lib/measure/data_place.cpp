@@ -109,7 +109,7 @@ std::optional<FileSystem> parse_mount(const std::string& line) {
   return mount;
 }
 
-// A file system's magic number, as the kernel's linux/magic.h and the file systems' own headers have it.
+// A file system's magic number, from the kernel's linux/magic.h and the file systems' own headers.
 struct Magic {
   std::uint32_t number;
   const char* type;
@@ -122,7 +122,7 @@ constexpr std::array kMagic{Magic{0x0000EF53, "ext4"},    Magic{0x58465342, "xfs
                             Magic{0x19830326, "beegfs"},  Magic{0x47504653, "gpfs"},  Magic{0x00C36400, "ceph"},
                             Magic{0x01021997, "9p"},      Magic{0x5346414F, "afs"}};
 
-// Returns the type and kind of the file system by its magic number, or kind unknown if that is not known here.
+// Returns the type and kind of the file system by its magic number, or kind unknown if that is not in the table.
 FileSystem by_magic(const std::string& path) {
   struct statfs status = {};
   if (statfs(path.c_str(), &status) != 0) return {};
@@ -226,7 +226,7 @@ struct Question {
 
 struct KnownSystem {
   const char* name;
-  std::vector<Question> questions;  // the next one is for where the program of the one before is missing
+  std::vector<Question> questions;  // the next one is a fallback if this one's program is missing
   Stripes (*parse)(const std::string& output);
 };
 
@@ -249,7 +249,7 @@ std::optional<KnownSystem> known_system(const FileSystem& system, const std::str
 
 std::optional<Striping> find_striping(const FileSystem& system, const std::string& path, double patience_s) {
   std::error_code error;
-  const std::string whole = std::filesystem::absolute(path, error).string();  // no tool takes it for an option
+  const std::string whole = std::filesystem::absolute(path, error).string();  // so it cannot look like an option
   const std::optional<KnownSystem> known = known_system(system, whole);
   if (!known) return {};
   Striping striping{.system = known->name, .tool = {}, .stripes = {}, .problem = {}};

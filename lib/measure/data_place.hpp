@@ -1,4 +1,4 @@
-// Which file system a data set is on, how that stripes files, and how much of the set is already in the page cache.
+// Which file system a data set is on, how it stripes files, and how much of the set is already in the page cache.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace chexbench::measure {
 
-// Finds the file system that a folder is on, and says whether it is local, on a network, or in memory.
+// Finds a folder's file system and whether it is local, on a network, or in memory.
 
-// What a file system's type means for measurements. `fuse` includes virtiofs; `unknown` means that no mount was
-// found. Every type of a mount that is not recognized counts as local.
+// The kind of a file system, as far as it matters for measurements. `fuse` includes virtiofs; `unknown` means that no
+// mount was found. Every type of a mount that is not recognized counts as local.
 enum class FileSystemKind { unknown, local, network, fuse, overlay, memory };
 
 std::string to_string(FileSystemKind kind);
@@ -26,29 +26,29 @@ struct FileSystem {
   std::string mount_point;  // as this process sees it
 };
 
-// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. Where that lists none, as
-// in a chroot whose root is no mount point, returns the type by statfs, which does not tell one FUSE file system from
-// another, without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
+// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. If that lists none, as in a
+// chroot whose root is not a mount point, returns the type by statfs, which cannot distinguish FUSE file systems,
+// without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
 FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
 
-// How a parallel file system spreads files over its servers, as its own tool says.
+// How a parallel file system spreads files over its servers, as reported by its own tool.
 
-// How a file, or a part of it, is spread: `chunk_bytes` on each of `targets` storage targets in turn.
+// How a file, or a part of it, is spread: `chunk_bytes` on one storage target after another, of `targets`.
 struct Stripe {
-  std::optional<int> targets;  // -1: all there are; not set if the tool does not tell
+  std::optional<int> targets;  // -1: all of them; not set if the tool does not report it
   std::uint64_t chunk_bytes = 0;
   friend bool operator==(const Stripe&, const Stripe&) = default;
 };
 
 struct Striping {
   std::string system;           // "Lustre", "GPFS", "BeeGFS"
-  std::string tool;             // "lfs getstripe", what was asked
-  std::vector<Stripe> stripes;  // of new files of the folder; several where the layout depends on the place in a file
+  std::string tool;             // "lfs getstripe", the command that was run
+  std::vector<Stripe> stripes;  // of new files of the folder; several if the layout depends on the position in a file
   std::string problem;          // why there are none, a clause
 };
 
 // Asks lfs, mmlsfs or beegfs-ctl (of BeeGFS 8: beegfs), which may take `patience_s` each, about the folder `path` on
-// `system`. Returns std::nullopt if that is no Lustre, GPFS or BeeGFS. Runs a program for each question. Thread-safe.
+// `system`. Returns std::nullopt if that is not Lustre, GPFS or BeeGFS. Runs a program for each question. Thread-safe.
 std::optional<Striping> find_striping(const FileSystem& system, const std::string& path, double patience_s = 5);
 
 // The folder `root`, its file system, and the page cache share of a sample of its files.
@@ -56,7 +56,7 @@ struct DataPlace {
   std::string root;
   FileSystem file_system;
   CachedShare sample;                // a sample of files spread evenly over the folder
-  std::optional<Striping> striping;  // set on a parallel file system, by those who ask its tool
+  std::optional<Striping> striping;  // set on a parallel file system, if the caller queried its tool
 
   // Returns "cold" (below 5 % cached), "warm" (above 95 %) or "partly cached"; or "not known" if there are no files
   // or the kernel does not report what is cached.

@@ -52,7 +52,7 @@ std::string path_of(void* library) {
   return dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr ? map->l_name : "";
 }
 
-// Returns std::nullopt if the function reports no version; `reason` then says why.
+// Returns std::nullopt if the function reports no version, and sets `reason`.
 std::optional<int> ask_version(void* function, const Kind& kind, std::string& reason) {
   int number = 0;
   int status = 0;
@@ -117,7 +117,7 @@ std::optional<std::string> loaded_version(std::string_view name) {
     void* const handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     if (handle == nullptr) continue;
     const GpuLibrary library = describe(handle, file, *kind);
-    dlclose(handle);  // it stays loaded for whoever loaded it
+    dlclose(handle);  // it stays loaded for its other users
     if (!library.version.empty()) return library.version;
   }
   return std::nullopt;

@@ -43,15 +43,15 @@ void GpuSampler::run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     const Stopwatch cost;
     if (!take_sample()) return;
-    // The next time is computed from the time that was due, so that small delays do not add up. Missed samples are
-    // not made up for.
+    // The next time is computed from the previous due time, so that small delays do not add up. Missed samples are
+    // skipped.
     const double done_s = now_s();
     due_s = (due_s + options_.interval_s > done_s ? due_s : done_s) + options_.interval_s;
     due_s = std::max(due_s, done_s + cost.cpu_s() / kMostCpuShare);
   }
 }
 
-// Returns false if the GPU can no longer be queried.
+// Returns false if the GPU cannot be queried any more.
 bool GpuSampler::take_sample() {
   try {
     GpuSample sample = gpu_->sample();  // without the lock, because it makes system calls

@@ -47,8 +47,8 @@ class GpuSampler {
 
   // Returns a copy of the samples, ordered by time.
   std::vector<GpuSample> samples() const;
-  // Returns a sentence that says why sampling ended before stop(), for example because the GPU was lost; empty if it
-  // did not. The samples taken before that remain.
+  // Returns a sentence that explains why sampling ended before stop(), for example because the GPU was lost; empty if
+  // it did not. The samples taken before that remain.
   std::string problem() const;
 
  private:

@@ -26,8 +26,8 @@ struct GpuSurvey {
 // Formats CUDA's packed version number: 13000 becomes "13.0".
 std::string cuda_version_text(int version);
 
-// Never throws because a driver or a GPU is missing: the result says so. The first call may take a second, because an
-// idle driver has to wake up its GPUs.
+// Never throws because a driver or a GPU is missing: the result records it. The first call may take a second, because
+// an idle driver has to wake up its GPUs.
 GpuSurvey survey_gpus();
 
 // Returns the sorted PCI addresses of NVIDIA's GPUs. `folder` has the layout of /sys/bus/pci/devices; the result is

@@ -95,7 +95,7 @@ std::optional<std::uint64_t> sum(const std::vector<std::uint64_t>& counts) {
 }  // namespace
 
 bool is_throttled(const std::vector<std::string>& reasons) {
-  // hw_slowdown means power or heat, without telling which.
+  // hw_slowdown means power or heat, but not which of them.
   constexpr std::array<std::string_view, 5> kPowerAndHeat{"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
                                                           "hw_thermal_slowdown", "hw_power_brake_slowdown"};
   return std::find_first_of(reasons.begin(), reasons.end(), kPowerAndHeat.begin(), kPowerAndHeat.end()) !=

@@ -40,19 +40,19 @@ struct GpuWindow {
   std::optional<std::uint64_t> new_uncorrected_ecc_errors;
 };
 
-// Returns whether a sample's throttle reasons say that power or heat holds the clocks down. Pure, thread-safe.
+// Returns whether power or heat holds the clocks down, by a sample's throttle reasons. Pure, thread-safe.
 bool is_throttled(const std::vector<std::string>& reasons);
 
-// The longest period, in seconds, that NVML's utilization figures look back from the time of a sample. If that
-// matters, begin the window this long after the work began.
+// The longest period before a sample, in seconds, that NVML's utilization figures cover. If that matters, begin the
+// window this long after the work began.
 inline constexpr double kUtilizationPeriodS = 1;
 
 // Aggregates the samples with begin_s <= time_s <= end_s. `samples` must be ordered by time. Pure, thread-safe.
 GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double end_s);
 
-// Combines the windows of several GPUs that worked side by side, or of several repeats: means of the means and
-// shares, with equal weight for each window; extremes of the extremes; sums of samples and errors. Mean power
-// therefore remains the power of one GPU. Each figure is computed from the windows that have it. Pure, thread-safe.
+// Combines the windows of several GPUs that worked at the same time, or of several repeats: means of the means and
+// shares, with equal weight for each window; extremes of the extremes; sums of samples and errors. Mean power therefore
+// remains the power of one GPU. Each figure is computed from the windows that include it. Pure, thread-safe.
 GpuWindow combine(std::span<const GpuWindow> windows);
 
 }  // namespace chexbench::measure

@@ -14,12 +14,12 @@ struct Machine {
   int cores = 0;                   // that this process may run on
   std::uint64_t memory_bytes = 0;  // of the whole machine
   std::string kernel;              // "Linux 6.1.0"
-  // What its CPU has and programs cannot use, each with the reason: "AMX (the hypervisor hides it)".
+  // Instruction sets of its CPU that programs cannot use, each with the reason: "AMX (the hypervisor hides it)".
   std::vector<std::string> unused_instruction_sets;
 };
 
 // Takes milliseconds because it reads the CPU topology: call it once per run. Thread-safe.
-// @throws SpecError if the environment variable CHEXBENCH_ISA holds an unknown word
+// @throws SpecError if the environment variable CHEXBENCH_ISA is an unknown word
 Machine probe_machine();
 
 // Returns the current time in UTC as ISO 8601: "2026-11-21T06:04:45Z".

@@ -11,7 +11,7 @@ namespace chexbench::measure {
 // A member is 0, or empty, if the kernel does not report it.
 struct MemoryState {
   std::uint64_t total_bytes = 0;
-  std::uint64_t available_bytes = 0;  // without swapping; includes what the page cache can give back
+  std::uint64_t available_bytes = 0;  // without swapping; includes reclaimable page cache
   std::uint64_t page_cache_bytes = 0;
   std::string transparent_huge_pages;  // the mode: always, madvise or never
 };

@@ -17,7 +17,7 @@
 namespace chexbench::measure {
 namespace {
 
-// Returns what to do about a status if NVML's own description does not say it.
+// Returns the remedy for a status, if NVML's description does not give it.
 const char* remedy(nvmlReturn_t status) {
   switch (status) {
     case NVML_ERROR_DRIVER_NOT_LOADED:
@@ -34,7 +34,7 @@ const char* remedy(nvmlReturn_t status) {
   }
 }
 
-// Returns whether the GPU will never answer again. Any other status concerns only the figure that was asked for.
+// Returns whether the GPU will never answer again. Any other status concerns only the requested figure.
 bool is_final(nvmlReturn_t status) {
   return status == NVML_ERROR_GPU_IS_LOST || status == NVML_ERROR_RESET_REQUIRED ||
          status == NVML_ERROR_UNINITIALIZED || status == NVML_ERROR_DRIVER_NOT_LOADED ||
@@ -77,7 +77,7 @@ class Library {
   Functions functions_;
 };
 
-// The constants have their old names, which every nvml.h has.
+// The constants use their old names, which exist in every nvml.h.
 constexpr std::array<std::pair<unsigned long long, std::string_view>, 9> kThrottleWords{{
     {nvmlClocksThrottleReasonGpuIdle, "gpu_idle"},
     {nvmlClocksThrottleReasonApplicationsClocksSetting, "applications_clocks_setting"},

@@ -1,5 +1,5 @@
-// NVML's GPM metrics (GPU performance monitoring), which GPUs have since Hopper: how much of the GPU works, while
-// NVML's utilization only tells that something runs. Private to this folder; needs nvml.h.
+// NVML's GPM metrics (GPU performance monitoring), available since Hopper: how much of the GPU works, while NVML's
+// utilization only shows that something runs. Private to this folder; needs nvml.h.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 
 namespace chexbench::measure {
 
-// A symbol's address, or null. It converts to the type of whichever function pointer it is assigned to.
+// A symbol's address, or null. It converts to the type of the function pointer that it is assigned to.
 struct Symbol {
   void* address;
   template <class Function>
@@ -15,7 +15,7 @@ struct Symbol {
   }
 };
 
-// The functions of the driver's library; null if this driver lacks one. A type is written out if a newer nvml.h marks
+// The functions of the driver's library; null if this driver lacks one. A type is spelled out if a newer nvml.h marks
 // the function as deprecated.
 struct Functions {
   explicit Functions(void* opened) : library(opened) {}

@@ -31,7 +31,7 @@ class File {
 
   int descriptor() const { return descriptor_; }
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(status_.st_size); }
-  // Returns whether mincore reports the truth. For other users' files it calls every page resident.
+  // Returns whether mincore reports the truth. For other users' files it reports every page as resident.
   bool residency_known() const { return status_.st_uid == geteuid() || access(path_.c_str(), W_OK) == 0; }
   bool in_memory_only() const {
     struct statfs system {};
@@ -136,7 +136,7 @@ CachedShare look_at_page_cache(std::span<const std::string> paths) {
       share.bytes += file.bytes();
       ++share.files;
     } catch (const DataError&) {
-      continue;  // a file that is gone or forbidden says nothing about the others
+      continue;  // a file that is missing or forbidden does not affect the others
     }
   }
   return share;

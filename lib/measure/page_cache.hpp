@@ -10,7 +10,7 @@
 
 namespace chexbench::measure {
 
-// Returns whether the word of a PageCacheState says "(not verified)".
+// Returns whether the word of a PageCacheState includes "(not verified)".
 bool is_doubtful(const std::string& word);
 
 // The state that prepare_page_cache() left the files in. `bytes` and `resident_bytes` are 0 for the goal as_is.
@@ -27,9 +27,9 @@ struct PageCacheState {
 // - warm reads every file completely;
 // - cold writes dirty pages back and drops each file (POSIX_FADV_DONTNEED);
 // - as_is touches nothing.
-// After warm and cold the state is verified with mincore. Its answer is true only for files that this user owns or
-// may write (since Linux 5.2). Dropping has no effect on tmpfs, nor on pages that a process has mapped. In these
-// cases the word says "(not verified)". Call it on one rank per host while nobody else uses the files.
+// After warm and cold the state is verified with mincore. Its answer is true only for files that this user owns or may
+// write (since Linux 5.2). Dropping has no effect on tmpfs, nor on pages that a process has mapped. In these cases the
+// word includes "(not verified)". Call it on one rank per host while no other process uses the files.
 // @throws DataError if a file cannot be opened, read or mapped
 PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::string> paths);
 
@@ -42,7 +42,7 @@ struct CachedShare {
   std::uint64_t unknown_files = 0;
 };
 
-// Returns at most `most` of the paths, spread evenly over the list, because neighbours were often written or read
+// Returns at most `most` of the paths, spread evenly over the list, because adjacent files were often written or read
 // together.
 std::vector<std::string> evenly(std::span<const std::string> paths, std::size_t most);
 

@@ -1,4 +1,4 @@
-// 95 % intervals of figures over images, where several images may be of one patient.
+// 95 % intervals of figures over images, where several images may belong to one patient.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ using WeightedFigures =
 std::vector<Estimate> bootstrap_over_patients(const std::vector<std::uint32_t>& patients, std::size_t count,
                                               const WeightedFigures& figures);
 
-// The mean over those of several figures that the first call has a value for. A later call in which another set of them
-// has values returns std::nullopt, because its mean would be one of other figures.
+// The mean over the figures that have a value in the first call. A later call in which other figures have values
+// returns std::nullopt, because it would average different figures.
 class MeanOfDefined {
  public:
   std::optional<double> operator()(std::span<const std::optional<double>> values);
 
  private:
-  std::optional<std::vector<bool>> defined_;  // by the first call
+  std::optional<std::vector<bool>> defined_;  // in the first call
 };
 
 }  // namespace chexbench::measure

@@ -42,7 +42,7 @@ double process_cpu_s() {
 }
 
 double process_cpu_wait_s() {
-  // libstdc++'s directory_iterator ends the process where it gets no memory to go on.
+  // libstdc++'s directory_iterator ends the process if it runs out of memory.
   const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), &::closedir);
   double sum_s = 0;
   while (const dirent* task = tasks ? ::readdir(tasks.get()) : nullptr) {

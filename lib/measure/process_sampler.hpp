@@ -1,4 +1,5 @@
-// What this process costs the machine (memory, CPU time, bytes read from storage), and what others use of its cores.
+// What this process costs the machine (memory, CPU time, bytes read from storage), and how much other processes use its
+// cores.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ double process_start_s();
 // Returns the seconds from boot to the process start in a line of /proc/PID/stat, NaN if the line has no start time.
 double start_since_boot_s(const std::string& stat);
 
-// What all processes of the machine make of some cores: whatever this process did not use itself was taken from it.
+// The use of some cores by all processes of the machine: time that this process did not use itself was taken from it.
 
 // Counters since the machine or the cgroup started, in seconds. Only differences mean something.
 struct CoreUse {

@@ -34,7 +34,7 @@ std::vector<Estimate> estimates_of(const std::vector<LabelColumn>& columns, cons
                                    const std::vector<std::uint32_t>& patients) {
   std::array<MeanOfDefined, kFigures> means;
   const auto figures = [&](std::span<const std::uint32_t> weight, std::span<std::optional<double>> values) {
-    std::array<std::vector<std::optional<double>>, kFigures> judged;  // what the means are over
+    std::array<std::vector<std::optional<double>>, kFigures> judged;  // the labels that the means are over
     for (std::size_t f = 0; f < columns.size(); ++f) {
       const auto of_label = values.subspan(f * kFigures, kFigures);
       of_label[kAuroc] = ranked[f].auroc(weight);

@@ -1,5 +1,5 @@
-// How good probabilities of labels are: whether they rank images rightly (AUROC, average precision), and whether they
-// mean what they say (Brier score, reliability).
+// How good probabilities of labels are: whether they rank images correctly (AUROC, average precision), and whether they
+// are calibrated (Brier score, reliability).
 #pragma once
 
 #include <array>
@@ -51,29 +51,29 @@ struct LabelScores {
   std::uint64_t negatives = 0;
   Reliability reliability = {};
 
-  // Whether both kinds of images are there. Without, the label has no AUROC and no average precision.
+  // Whether there are images of both kinds. If not, the label has no AUROC and no average precision.
   bool is_judged() const { return positives > 0 && negatives > 0; }
 };
 
 struct ScoreSummary {
   std::vector<LabelScores> labels;  // in the order of the columns
-  // Over the labels that are judged.
+  // Over the labels that are scored.
   Estimate mean_auroc;
   Estimate mean_average_precision;
   Estimate mean_brier;
 };
 
-// Computes all figures of each label and the means over the labels that are judged, with 95 % intervals over patients
+// Computes all figures of each label and the means over the labels that are scored, with 95 % intervals over patients
 // (patient_bootstrap.hpp), as summarize_auroc() does. Scores are probabilities. Takes three times as long as
 // summarize_auroc(). Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ScoreSummary summarize_scores(const ScoredImages& images);
 
-// How often the right one of exclusive classes is among those that a network gives the highest scores.
+// How often the correct one of exclusive classes is among those with the network's highest scores.
 
-// Returns the place of `right` among the classes by their scores, from 1; of equal scores the class with the lower
-// number is first, so the places do not depend on a sort. Scores that are not numbers rank nothing: then it is the last
-// place. `right` is an index of `scores`. Thread-safe.
+// Returns the place of `right` among the classes by their scores, from 1; for equal scores the class with the lower
+// number is first, so the places do not depend on a sort. If a score is NaN, the place is the last one. `right` is an
+// index of `scores`. Thread-safe.
 std::size_t place_of_class(std::span<const float> scores, std::size_t right);
 
 // One image: its class, and the place of that class among the network's.
@@ -98,15 +98,15 @@ struct ClassScores {
 
 inline constexpr std::size_t kTopK = 5;
 
-// Images of one class that a network takes for another one.
+// Images of one class that a network mistakes for another.
 struct Confusion {
-  std::uint32_t label = 0;  // what they are
+  std::uint32_t label = 0;  // the true class
   std::uint32_t taken_for = 0;
   std::uint64_t images = 0;
 };
 
-// Returns the pairs of classes that are confused most often, at most `most` of them; pairs of as many images are in the
-// order of their classes. `labels` and `taken_for` have one class of each image. Thread-safe.
+// Returns the pairs of classes that are confused most often, at most `most` of them; pairs with equal counts are in the
+// order of their classes. `labels` and `taken_for` have one class per image. Thread-safe.
 std::vector<Confusion> most_confused(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> taken_for,
                                      std::size_t most);
 

@@ -1,4 +1,4 @@
-// The memory that the processes of this host share as files, of which MPI takes some for each rank.
+// The memory that this host's processes share as files; MPI takes some for each rank.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace chexbench::measure {
 
 struct SharedMemory {
   bool exists = false;            // MPI can do without
-  std::uint64_t total_bytes = 0;  // 0 also where there is no limit, which UCX takes for none at all
+  std::uint64_t total_bytes = 0;  // 0 also without a limit, which UCX treats as no memory at all
   std::uint64_t free_bytes = 0;
   std::string problem;  // why this process cannot write there, or ""
 };
@@ -18,10 +18,11 @@ struct SharedMemory {
 // Looks at /dev/shm. Thread-safe.
 SharedMemory probe_shared_memory(const SystemRoots& roots = {});
 
-// Returns what MPICH over UCX takes for the ranks of one host: the same for each, however much they send.
+// Returns the memory that MPICH over UCX takes for the ranks of one host: the same for each, regardless of how much
+// they send.
 std::uint64_t shared_bytes_of(std::uint64_t ranks);
 
-// What helps if that is more than there is, for the end of a sentence.
+// The remedy if that is more than there is, for the end of a sentence.
 inline constexpr const char* kMoreSharedMemory =
     "give the container more (`docker run --shm-size=1g` or `--ipc=host`; Kubernetes: an emptyDir of medium Memory at "
     "/dev/shm)";

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMedianResamples = 10000;
 constexpr std::size_t kFewestValues = spec::kRepeatsForInterval;
 
-// Returns the median and loses the order of `values`.
+// Returns the median and reorders `values`.
 double median_in_place(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -27,8 +27,8 @@ void require_values(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("statistics of no values");
 }
 
-// Returns the percentile interval of the values that `draw` returns; none if one of them is undefined, as the ratio of
-// two rates of 0 is.
+// Returns the percentile interval of the values that `draw` returns; none if one of them is undefined, such as the
+// ratio of two rates of 0.
 template <class Draw>
 std::optional<Interval> percentile_interval(Draw draw) {
   std::vector<double> statistics(kMedianResamples);
@@ -46,8 +46,8 @@ void resample(RandomStream& stream, std::vector<std::size_t>& rounds) {
   for (std::size_t& round : rounds) round = static_cast<std::size_t>(stream.below(rounds.size()));
 }
 
-// The medians of resamples of the same values. It orders the values once and counts how often each was drawn, which is
-// much faster than to order each of 10,000 resamples.
+// The medians of resamples of the same values. It sorts the values once and counts how often each was drawn, which is
+// much faster than sorting each of 10,000 resamples.
 class ResampledMedian {
  public:
   explicit ResampledMedian(std::span<const double> values)
@@ -59,13 +59,13 @@ class ResampledMedian {
     std::ranges::sort(sorted_);
   }
 
-  // Returns the median of the values of these rounds, of which there are as many as values.
+  // Returns the median of the values of these rounds; there are as many rounds as values.
   double operator()(std::span<const std::size_t> rounds) {
     std::ranges::fill(counts_, std::size_t{0});
     for (const std::size_t round : rounds) ++counts_[places_[round]];
     const std::size_t below_middle = (rounds.size() - 1) / 2, middle = rounds.size() / 2;
     std::size_t seen = 0, low = 0, high = 0;
-    for (const std::size_t count : counts_) {  // without a branch, which no processor could foresee
+    for (const std::size_t count : counts_) {  // without a branch, which no processor could predict
       seen += count;
       low += seen <= below_middle ? 1 : 0;
       high += seen <= middle ? 1 : 0;
@@ -75,7 +75,7 @@ class ResampledMedian {
 
  private:
   std::vector<double> sorted_;
-  std::vector<std::size_t> places_;  // of each value in the order
+  std::vector<std::size_t> places_;  // of each value, in sorted order
   std::vector<std::size_t> counts_;
 };
 

@@ -34,24 +34,24 @@ struct Ratio {
   double value = 0;
   std::optional<Interval> ci95;
 };
-// For values that were measured in turn: a[i] and b[i] belong to round i. The interval comes from resampling rounds,
-// so a drift that both share cancels out. It is std::nullopt for fewer than five rounds.
+// For values that were measured alternately: a[i] and b[i] belong to round i. The interval comes from resampling
+// rounds, so a drift that both share cancels out. It is std::nullopt for fewer than five rounds.
 // @throws std::invalid_argument for no values or different sizes
 Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
-// For values that were not measured in turn: each side is resampled on its own. The interval is std::nullopt if
+// For values that were not measured alternately: each side is resampled separately. The interval is std::nullopt if
 // either side has fewer than five values.
 // @throws std::invalid_argument for no values
 Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
-// Returns the p-value of the two-sided sign test over rounds, in which a[i] and b[i] were measured in turn: the
-// probability that chance alone makes at least as many rounds agree on which side is larger. It assumes nothing of the
-// distribution of the values, so bursts of load do not mislead it. Rounds with equal values do not count; 1 without
+// Returns the p-value of the two-sided sign test over rounds, in which a[i] and b[i] were measured alternately: the
+// probability that chance alone makes at least as many rounds agree on which side is larger. It assumes nothing about
+// the distribution of the values, so bursts of load do not mislead it. Rounds with equal values do not count; 1 without
 // others. (Conover, Practical Nonparametric Statistics, 3rd ed., section 3.4)
 // @throws std::invalid_argument for different sizes
 double sign_test(std::span<const double> a, std::span<const double> b);
 
-// Returns the mean of at least one value. Reports of other tools want it; chexbench's own figures are medians.
+// Returns the mean of at least one value. Other tools' report formats need it; chexbench's figures are medians.
 inline double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -23,7 +23,7 @@ struct StepTimings {
   double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN if nothing is computed
   int images = 0;                   // valid images of the batch
 
-  // Sets other_s from the other parts. Where rounding made these longer than wall_s, that becomes their sum.
+  // Sets other_s from the other parts. If rounding made these longer than wall_s, wall_s becomes their sum.
   void set_rest() {
     const double parts_s = wait_s + upload_s + compute_s + exposed_communication_s + update_s;
     wall_s = std::max(wall_s, parts_s);

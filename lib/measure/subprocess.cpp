@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t kMostBytes = 64u << 10;
 constexpr double kNapS = 5e-3;
-constexpr double kKilledS = 1;  // a process that waits for a dead server cannot even be killed: it is left behind
+constexpr double kKilledS = 1;  // a process that waits for a dead server cannot be killed: it is abandoned
 
-// A program in a process group of its own, and the reading end of what it prints.
+// A program in its own process group, and the reading end of its output.
 struct Running {
   pid_t process = -1;
   int output = -1;
@@ -53,7 +53,7 @@ Running start(const std::vector<std::string>& command) {
   return running;
 }
 
-// Reads until the program closes its output. Returns false if it has not by then.
+// Reads until the program closes its output. Returns false if it has not by the deadline.
 bool read_all(int output, double deadline_s, std::string& text) {
   std::array<char, 4096> piece;
   for (;;) {
@@ -67,13 +67,13 @@ bool read_all(int output, double deadline_s, std::string& text) {
   }
 }
 
-// What waitpid() says of a process.
+// The result of waitpid() for a process.
 struct Ending {
   int status = 0;
   int error = 0;  // an errno if the status is not known: ECHILD where SIGCHLD is ignored
 };
 
-// Returns the process's end if it has come by then.
+// Returns how the process ended, if it did by the deadline.
 std::optional<Ending> ended(pid_t process, double deadline_s) {
   Ending ending;
   for (;;) {

@@ -45,7 +45,7 @@ void warn_of_clocks(const CpuLayout& cpu, Warnings& found) {
   }
 }
 
-// Load does no harm as long as it fits on cores that no rank was bound to.
+// Load is harmless if it fits on cores that no rank was bound to.
 void warn_of_load(const CpuLayout& cpu, std::size_t cores, Warnings& found) {
   const double spare_cores = std::max(0.0, cpu.physical_cores - static_cast<double>(cores));
   if (!cpu.load || *cpu.load <= spare_cores + kBusyShare * static_cast<double>(cores)) return;
@@ -75,7 +75,7 @@ void warn_of_limits(const Surroundings& surroundings, std::size_t cores, Warning
   }
 }
 
-// As many ranks as were started, but at least one a core: who tries one rank here wants to know before the next job.
+// For the ranks that were started, but at least one a core, so that a trial with one rank warns before the next job.
 void warn_of_shared_memory(const Surroundings& surroundings, std::size_t cores, Warnings& found) {
   const auto started = std::ranges::count(surroundings.ranks, surroundings.ranks.front().host, &BoundRank::host);
   const std::size_t ranks = std::max(cores, static_cast<std::size_t>(started));

@@ -17,7 +17,7 @@ namespace chexbench::measure {
 struct BoundRank {
   std::string host;
   std::vector<int> cores;  // one CPU of each physical core that it was bound to
-  int cores_per_rank = 0;  // its share of the cores, as `cores_per_rank: auto` divides them
+  int cores_per_rank = 0;  // its share of the cores, according to `cores_per_rank: auto`
 };
 
 // An environment variable that is set for this process.
@@ -26,7 +26,7 @@ struct EnvironmentSetting {
   std::string value;
 };
 
-// Everything that warnings() looks at.
+// The input of warnings().
 struct Surroundings {
   CpuLayout cpu;
   CgroupLimits cgroup;
@@ -38,7 +38,7 @@ struct Surroundings {
   std::optional<DataPlace> data;              // set if the caller asked about a data folder
 };
 
-// Returns the names of the environment variables that Surroundings::threading may hold.
+// Returns the names of the environment variables that may be in Surroundings::threading.
 const std::vector<std::string>& threading_variables();
 
 // Returns one sentence per condition that distorts figures measured here, each with its remedy. A condition counts

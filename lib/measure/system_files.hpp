@@ -18,7 +18,8 @@ struct SystemRoots {
 // Returns the first line of a file without trailing blanks; std::nullopt if it cannot be read.
 std::optional<std::string> read_line(const std::string& path);
 
-// Returns the number in a file that holds a single integer; std::nullopt if it cannot be read or holds anything else.
+// Returns the number in a file that holds a single integer; std::nullopt if it cannot be read or contains anything
+// else.
 std::optional<long long> read_number(const std::string& path);
 
 // Parses a CPU list in the kernel's format, such as "0-3,8". Skips the entries of a damaged list that cannot be

@@ -96,7 +96,7 @@ void record_span(const Span& span) {
   if (all.room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   if (const std::uint64_t current = all.number; number != current) {
     mine = join_recording(name_of_this_thread());
-    number = current;  // only now, because there is no memory for a row at times
+    number = current;  // only here, because allocating the row may fail
   }
   const std::lock_guard lock(mine->mutex);
   mine->thread.spans.push_back(span);

@@ -1,5 +1,5 @@
 // Time spans that the threads of this process record for trace.json. Recording is off unless a TraceRecording is
-// active; until then, a place that could record costs one relaxed load.
+// active; while off, each recording site costs one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace chexbench::measure {
 
-// What a span shows: an op at work; an op waiting for its input, for room in its output queue, or for a result; a
-// part of an op's work; or the averaging of a gradient bucket.
+// What a span shows: a working op; an op waiting for its input, for room in its output queue, or for a result; a part
+// of an op's work; or the averaging of a gradient bucket.
 enum class SpanKind { op, waits_for_input, waits_for_room, waits_for_result, part, bucket };
 
 struct Span {
@@ -22,7 +22,7 @@ struct Span {
   std::int64_t detail = 0;  // op: its index in the op list; bucket: its bytes
 };
 
-// The spans of one row of the trace: of one thread, of several threads with the same name that lived one after the
+// The spans of one row of the trace: of one thread, of several threads with the same name that ran one after the
 // other, or of a device.
 struct ThreadSpans {
   int row = 0;  // from 0; the same name has the same row in all recordings of the process

@@ -11,7 +11,7 @@ namespace chexbench::measure {
 
 // The counters of one pipeline op. The pipeline fills them, the report writes them.
 
-// What one op did since the pipeline started. Times are in seconds, summed over the op's threads.
+// The activity of one op since the pipeline started. Times are in seconds, summed over the op's threads.
 struct OpCounters {
   std::string op;  // "map"
   std::uint64_t elements_out = 0;
@@ -47,7 +47,7 @@ inline constexpr std::array kOpLevels{&OpCounters::queue_capacity, &OpCounters::
 static_assert(sizeof(OpCounters) == sizeof(std::string) + 8 * (kOpTotals.size() + kOpTimes.size() + kOpLevels.size()),
               "each counter is in one of the lists");
 
-// Returns what an op did between two readings of its counters. Levels are those of `after`. Pure.
+// Returns an op's activity between two readings of its counters. Levels are those of `after`. Pure.
 OpCounters difference(const OpCounters& after, const OpCounters& before);
 // Adds `other` to `sum` as if both were one op; levels are added too. The name of `sum` stays.
 void add(OpCounters& sum, const OpCounters& other);
@@ -62,9 +62,9 @@ struct WaitBooking {
   double wait_s = 0;
 };
 
-// Returns the index of the op that the consumer waited for, judged by what all ops did meanwhile: the op closest to
-// the end of the pipeline whose threads worked longer than they waited for input, and longer than they waited for
-// room in the output queue. So its input was not empty and its output was. Returns std::nullopt if there is no such
+// Returns the index of the op that the consumer waited for, judged by the activity of all ops meanwhile: the op closest
+// to the end of the pipeline whose threads worked longer than they waited for input, and longer than they waited for
+// room in the output queue. So its input was not empty, but its output was. Returns std::nullopt if there is no such
 // op. Pure.
 std::optional<std::size_t> awaited_op(const std::vector<OpCounters>& meanwhile);
 
@@ -73,12 +73,12 @@ class WaitBook {
  public:
   explicit WaitBook(int rank) : rank_(rank) {}
 
-  // Adds the wait of one step. `meanwhile` holds what each op did from the request of the step's batch until it
-  // arrived, in the same order in every call. If no op stands out (a thread counts its work only when it is done),
-  // the wait is attributed together with the next one.
+  // Adds the wait of one step. `meanwhile` is the activity of each op from the request of the step's batch until its
+  // arrival, in the same order in every call. If no op stands out (a thread counts its work only when it is done), the
+  // wait is attributed together with the next one.
   void step(double wait_s, const std::vector<OpCounters>& meanwhile);
-  // Attributes what is still open to the op that worked longest, or to no op if none worked. Returns the sums by op
-  // and part, in the order of the op list. Call it once, at the end.
+  // Attributes the remaining wait to the op that worked longest, or to no op if none worked. Returns the sums by op and
+  // part, in the order of the op list. Call it once, at the end.
   std::vector<WaitBooking> close();
 
  private:

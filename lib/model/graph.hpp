@@ -84,7 +84,7 @@ class GraphBuilder {
   // The index of the input layer.
   int input() const { return 0; }
   // Each function that takes a Window checks that it fits.
-  // @throws SpecError if no window fits into what is left of the image
+  // @throws SpecError if no window fits into the rest of the image
   int convolution(int from, const std::string& name, int channels, Window window, int groups = 1, bool bias = false);
   int batch_norm(int from, const std::string& name, double epsilon = 1e-5);
   int relu(int from);
@@ -94,7 +94,7 @@ class GraphBuilder {
   int max_pool(int from, Window window);
   int average_pool(int from, Window window);
   int global_average_pool(int from);
-  // Takes size x size means over windows that cover the image, as PyTorch's AdaptiveAvgPool2d does.
+  // Takes size x size means over windows that cover the image, like PyTorch's AdaptiveAvgPool2d.
   int adaptive_average_pool(int from, int size);
   // Makes each value of an image a channel, in PyTorch's order (channel, row, column).
   int flatten(int from);

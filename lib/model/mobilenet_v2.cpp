@@ -27,7 +27,7 @@ int depthwise(GraphBuilder& net, int x, const std::string& name, int stride) {
   return net.relu6(net.batch_norm(y, name + ".1"));
 }
 
-// Adds a block that widens its input, filters each channel by itself, and narrows without an activation; its input is
+// Adds a block that widens its input, filters each channel separately, and narrows without an activation; its input is
 // added to the result if the shapes agree.
 int inverted_residual(GraphBuilder& net, int x, const Block& block) {
   const std::string name = block.name + ".conv.";

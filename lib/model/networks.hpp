@@ -25,7 +25,7 @@ Graph make_network(const std::string& name, int image_size, int outputs = kNihLa
 WeightDraws weight_draws(const std::string& name);
 
 // Each of the functions below builds one network.
-// @throws SpecError if image_size is too small, as make_network() says
+// @throws SpecError if image_size is too small, as in make_network()
 
 // ResNet50 v1.5: He et al., "Deep residual learning for image recognition", CVPR 2016, with the stride in the 3x3
 // convolution, as in torchvision.

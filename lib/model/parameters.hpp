@@ -1,5 +1,5 @@
-// Lists the tensors of a network, its parameters and buffers; counts its floating-point operations; and says when in
-// backward each gradient is complete. Pure functions of a graph, thread-safe.
+// Lists the tensors of a network, its parameters and buffers; counts its floating-point operations; and computes when
+// in backward each gradient is complete. Pure functions of a graph, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct BucketRange {
   friend bool operator==(const BucketRange&, const BucketRange&) = default;
 };
 
-// The sizes at which a bucket is closed, counting 4 bytes per element whatever type it is sent in.
+// The sizes at which a bucket is closed, counting 4 bytes per element regardless of the type that is sent.
 struct BucketLimits {
   std::int64_t first_bytes = 0;  // of the first bucket; small, so that communication starts early
   std::int64_t bytes = 0;        // of the other buckets

@@ -8,7 +8,7 @@ namespace chexbench::model {
 namespace {
 
 // How often forward and backward together read or write a layer's tensors, or their gradients, which are as large. Each
-// kernel reads what it needs from memory and writes its result there, as a framework without fusion does.
+// kernel reads its input from memory and writes its result there, as in a framework without fusion.
 struct Passes {
   int inputs = 0;
   int outputs = 0;
@@ -18,12 +18,12 @@ struct Passes {
 Passes passes(LayerKind kind) {
   switch (kind) {
     case LayerKind::input:
-    case LayerKind::flatten:  // its output is the memory of its input
+    case LayerKind::flatten:  // its output shares the memory of its input
       return {};
     case LayerKind::convolution:
     case LayerKind::linear:  // forward, the gradients of the data and those of the weights touch all three once each
       return {.inputs = 3, .outputs = 3, .weights = 3};
-    case LayerKind::batch_norm:  // the statistics need a pass of their own, in forward and in backward
+    case LayerKind::batch_norm:  // the statistics need a separate pass, in forward and in backward
       return {.inputs = 5, .outputs = 3};
     case LayerKind::relu:
     case LayerKind::relu6:
@@ -31,7 +31,7 @@ Passes passes(LayerKind kind) {
       return {.inputs = 2, .outputs = 3};
     case LayerKind::max_pool:  // backward reads input and output to find the maxima
       return {.inputs = 3, .outputs = 3};
-    case LayerKind::add:  // backward passes the gradient on as it is
+    case LayerKind::add:  // backward passes the gradient on unchanged
       return {.inputs = 1, .outputs = 1};
     case LayerKind::concat:
     case LayerKind::average_pool:

@@ -1,6 +1,6 @@
 // The roofline of a training step: how long a device would need if only its peak rates limited it (Williams, Waterman
 // and Patterson, "Roofline: an insightful visual performance model for multicore architectures", CACM 2009), layer by
-// layer. README.md says which operations and bytes count. Pure functions, thread-safe.
+// layer. See README.md for the operations and bytes that count. Pure functions, thread-safe.
 #pragma once
 
 #include "model/graph.hpp"
@@ -13,12 +13,12 @@ struct Roofs {
   double bytes_per_s = 0;  // peak of its memory
 };
 
-// What a part of a training step asks of a device.
+// The work in a part of a training step.
 struct Work {
   double flops = 0;
   double bytes = 0;  // read from and written to the device's memory
 
-  // The seconds that it takes at least.
+  // The least time that it takes, in seconds.
   double seconds(const Roofs& roofs) const;
   // Whether memory takes longer than arithmetic.
   bool memory_bound(const Roofs& roofs) const;
@@ -28,7 +28,7 @@ struct Work {
 // weights) have value_bytes bytes.
 std::vector<Work> training_work(const Graph& graph, int batch_size, int value_bytes);
 
-// Returns the work of one update of all parameters by SGD with momentum, in f32, which other precisions keep, too.
+// Returns the work of one update of all parameters by SGD with momentum, in f32 at every precision.
 Work update_work(const Graph& graph);
 
 // Returns the seconds of forward and backward on the device: the sum over the layers.

@@ -28,7 +28,7 @@ double fan_out(const TensorInfo& info) {
   return static_cast<double>(info.count()) / static_cast<double>(info.shape[1]);
 }
 
-// Draws from N(0, deviation^2) by the Box-Muller transform, which gives two values per pair of uniform numbers; both
+// Draws from N(0, deviation^2) by the Box-Muller transform, which turns a pair of uniform numbers into two values; both
 // are used.
 void fill_normal(RandomStream& stream, double deviation, std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); i += 2) {

@@ -11,7 +11,7 @@
 
 namespace chexbench::model {
 
-// The name and shape of a network's tensor, and the interface through which engines get initial values for it.
+// The name and shape of a network's tensor, and the interface that gives engines its initial values.
 
 // Describes a parameter, its gradient, or a buffer (a running mean or variance). Values are f32, in PyTorch's order:
 // row-major, convolutions as OIHW, linear layers as [outputs, inputs].
@@ -42,16 +42,16 @@ struct WeightDraws {
   Draw linear = Draw::uniform_fan_in;
 };
 
-// Returns a source of random weights: convolutions and linear layers are drawn as `draws` says; batch norms have weight
-// 1 and bias 0; other biases are 0; running means are 0, running variances 1. With the network's own draws
+// Returns a source of random weights: convolutions and linear layers are drawn according to `draws`; batch norms have
+// weight 1 and bias 0; other biases are 0; running means are 0, running variances 1. With the network's own draws
 // (weight_draws() of networks.hpp) this is what torchvision does, except for the biases of AlexNet and of the last
 // layers of ResNet50 and GoogLeNet, which torchvision draws uniformly within +-1 / sqrt(fan_in). A tensor's values
 // depend only on the seed, the draw, its name and its shape, so every rank and engine gets the same ones. The source is
 // thread-safe.
 WeightSource random_weights(std::uint64_t seed, WeightDraws draws);
 
-// Returns a source of weights that a formula gives, for comparisons without files. Let u(name, i) in [0, 1) be the top
-// 24 bits of output i of splitmix64 with the seed FNV-1a(salt + name), divided by 2^24, and s = 2u - 1. Weights of
+// Returns a source of weights from a formula, for comparisons without files. Let u(name, i) in [0, 1) be the top 24
+// bits of output i of splitmix64 with the seed FNV-1a(salt + name), divided by 2^24, and s = 2u - 1. Weights of
 // convolutions and linear layers are s * sqrt(6 / fan_in), those of batch norms 1 + 0.1 s, and biases 0.1 s; running
 // means are 0, running variances 1. Everything is computed in double and rounded to f32 once. The source is
 // thread-safe.

@@ -105,8 +105,8 @@ BatchInMaking* BatchLine::wait_for_front(const std::stop_token& stop) {
   return &front;
 }
 
-// Closes the holes of a complete batch with the last images of the same batch. This needs no lock, because no worker
-// writes to a complete batch.
+// Fills the holes of a complete batch with its last images. This needs no lock, because no worker writes to a complete
+// batch.
 void BatchLine::settle(BatchInMaking& batch) {
   if (batch.settled) return;
   batch.settled = true;
@@ -145,7 +145,7 @@ void BatchLine::fill_up(Batch& batch, const std::stop_token& stop) {
   }
 }
 
-// Removes the oldest batch, and subtracts it from the counters of what the op holds.
+// Removes the oldest batch, and subtracts it from the op's counters of held elements.
 BatchLease BatchLine::pop_front() {
   BatchLease lease;
   std::size_t units = 0;

@@ -85,7 +85,7 @@ class BatchLine {
 // The loop of a thread that works ahead of its op's consumer.
 
 // Fills the queue until take() returns std::nullopt or `stop` is requested, and closes it: with the error if take()
-// throws one. Calls take() only when the queue has room, and books the waits for room to `op`.
+// throws one. Calls take() only when the queue has room, and books waits for room to `op`.
 template <typename T, typename Take>
 void fill_ahead(Op& op, BoundedQueue<T>& queue, const std::stop_token& stop, const Take& take) {
   const auto wait_for_room = [&] {

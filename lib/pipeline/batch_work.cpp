@@ -49,7 +49,7 @@ void BatchWorkIterator::take_tasks(std::vector<Task>& tasks) {
   static_assert(std::is_nothrow_move_constructible_v<Task>);
   bool ended = false;
   try {
-    tasks.reserve(work_.records_at_once);  // now, because a slot that is claimed but in no task would never be finished
+    tasks.reserve(work_.records_at_once);  // early: a claimed slot in no task would never be finished
     while (!ended && tasks.size() < work_.records_at_once) {
       Task task;
       ended = !take_task(task);

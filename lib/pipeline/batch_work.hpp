@@ -1,4 +1,4 @@
-// The part that map_and_batch and worker_batches share: workers that fill the slots of a BatchLine.
+// Shared by map_and_batch and worker_batches: workers that fill the slots of a BatchLine.
 #pragma once
 
 #include <functional>

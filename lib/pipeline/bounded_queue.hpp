@@ -13,7 +13,7 @@
 
 namespace chexbench::pipeline {
 
-// When a producer that found the queue full goes on.
+// When a producer that found the queue full resumes.
 enum class Refill {
   at_once,  // as soon as there is room
   at_half   // when no more than half of the capacity is taken, so that it is woken less often

@@ -15,15 +15,15 @@
 namespace chexbench::pipeline {
 namespace {
 
-// What the cache keeps. Empty until an epoch is complete.
+// The cache's contents. Empty until an epoch is complete.
 struct Kept {
   std::unique_ptr<CacheStore> store;
-  bool whole = true;      // the store has a whole epoch; if false, `elements` says which part of it
+  bool whole = true;      // the store has a whole epoch; if false, `elements` lists the part that it has
   KeptElements elements;  // empty without max_bytes
 };
 
-// Reads the bytes of a record that has none yet, and checks those of a shard's. Returns false if the file cannot be
-// read, or the record is damaged, and the spec says to skip bad records.
+// Reads the bytes of a record that has none yet; checks the bytes of a shard's record. Returns false if the file cannot
+// be read, or the record is damaged, and the spec says to skip bad records.
 bool load(Op& op, CacheCodec& codec, Element& element) {
   try {
     codec.load(element);
@@ -64,7 +64,7 @@ class FillIterator final : public Iterator {
     return false;
   }
 
-  // After the first element that does not fit, no further element is kept, however small it is: the cache holds the
+  // After the first element that does not fit, no further element is kept, no matter how small: the cache holds the
   // beginning of an epoch.
   bool fits(const Element& element) {
     if (target_.max_bytes && !full_) full_ = bytes_ + codec_.bytes_of(element) > *target_.max_bytes;
@@ -172,7 +172,7 @@ class Cache final : public Op {
   }
 
   // Each rank writes its own file, because ranks have different images. The file is always written anew, because an
-  // earlier one may hold the images of another trial.
+  // earlier one may contain the images of another trial.
   std::unique_ptr<CacheStore> make_store() const {
     if (in_memory()) return make_memory_store();
     return make_file_store(fmt::format("{}.{}-of-{}", to_, context().rank, context().world));

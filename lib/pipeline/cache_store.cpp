@@ -40,7 +40,7 @@ class FileStore final : public CacheStore {
   }
   void finish() override {
     starts_.push_back(output_->bytes_written());
-    output_->commit(OutputFile::Durability::renamed);  // no wait for storage: the file can be made again
+    output_->commit(OutputFile::Durability::renamed);  // no sync: the file can be made again
     output_.reset();
     if (size() > 0) file_ = storage::MappedFile::open(path_);
   }

@@ -67,7 +67,7 @@ struct Record {
   std::uint64_t offset = 0;                 // of the record in the shard, in bytes
   std::span<const std::byte> bytes;         // empty if they have not been read yet
   std::shared_ptr<const void> bytes_owner;  // keeps `bytes` alive
-  // Of a record of a shard: its checksum, which the op that decodes or keeps it compares (check_record()).
+  // For a record of a shard: its checksum. The op that decodes or keeps the record compares it (check_record()).
   std::optional<std::uint32_t> unchecked_crc;
 };
 

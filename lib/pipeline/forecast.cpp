@@ -9,8 +9,8 @@ namespace chexbench::pipeline {
 namespace {
 
 // The buffers of a decoding thread, in bytes, for the largest X-ray of NIH (RGBA, 1024 x 1024): its filtered rows, one
-// channel of them, the pixels of three channels, and the state of inflate; to rgb also the pixels side by side. The
-// file itself (once as it is, once with its image data joined) is not included.
+// channel of them, the pixels of three channels, and the state of inflate; for rgb also the interleaved pixels. The
+// file itself (once as stored, once with its image data joined) is not included.
 double decoder_bytes(const spec::DataSpec& data) {
   constexpr double kGrayBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6, kJoinedBytes = 3 * 1.05e6;
   return spec::color_of(data) == spec::Color::rgb ? kGrayBytes + kJoinedBytes : kGrayBytes;

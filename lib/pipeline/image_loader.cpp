@@ -18,7 +18,7 @@ namespace chexbench::pipeline {
 namespace {
 
 image::LeastSize least_size(const PipelineContext& context) {
-  // A random window may be so small that only the image in full has enough pixels for it.
+  // A random window may be so small that only the full image has enough pixels for it.
   if (context.preprocess.resized_crop) return {};
   const bool scaled = context.data.jpeg == spec::JpegDecode::scaled && context.data.decoder == spec::DecoderKind::fast;
   if (!scaled) return {};

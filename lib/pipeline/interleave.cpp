@@ -1,6 +1,6 @@
-// The op interleave: reads several files at once and delivers block_length records from each in turn. The order is that
-// of tf.data's deterministic interleave (interleave_dataset_op.cc): when a file ends, its turn ends, and its place in
-// the cycle takes the next file when the turn comes to it again.
+// The op interleave: reads several files at once and delivers block_length records from each, one file after another.
+// The order is that of tf.data's deterministic interleave (interleave_dataset_op.cc): when a file ends, its turn ends,
+// and its place in the cycle takes the next file when the turn comes to it again.
 #include <deque>
 #include <optional>
 #include <vector>
@@ -20,7 +20,7 @@ struct Cycle {
   std::size_t block = 1;
   bool deterministic = true;
   std::size_t files_ahead = 0;    // files opened before a place in the cycle is free for them
-  ThreadPool* readers = nullptr;  // has a thread for each open file; null if files are read in turn
+  ThreadPool* readers = nullptr;  // has a thread for each open file; null if files are read without threads
 };
 
 // A file that the thread that calls next() reads when the file's turn comes. This is the plain twin of ReadAhead.
@@ -35,7 +35,7 @@ class ReadInTurn {
   RecordStream stream_;
 };
 
-// A file that a thread of its own reads ahead, so that waits for storage overlap.
+// A file that a dedicated thread reads ahead, so that waits for storage overlap.
 class ReadAhead {
  public:
   static constexpr bool kReadsAhead = true;
@@ -120,7 +120,7 @@ class InterleaveIterator final : public Iterator {
     return false;
   }
 
-  // The first round takes the files in order whatever their lengths are, so all of them can start to read at once.
+  // The first round takes the files in order regardless of their lengths, so all of them can start reading at once.
   void fill_places() {
     started_ = true;
     if (!File::kReadsAhead) return;
@@ -196,18 +196,17 @@ class Interleave final : public Op {
   double expected_elements() const override { return expected_records(*input_); }
 
  private:
-  // What "auto" finds is how many files are open, not the cycle, because the cycle is the order of the records.
+  // "auto" finds the number of open files, not the cycle, because the cycle determines the order of the records.
   static std::size_t order_of(const OpSetup& setup) {
     return static_cast<std::size_t>(setup.spec.integer_or("cycle_length", kAutoCycle));
   }
-  // Then the files are read in turn, without threads, in the same order.
+  // Then the files are read without threads, in the same order.
   static bool is_found_to_be_one(const OpSetup& setup) {
     return setup.spec.holds_text("cycle_length") && value_of(setup, "cycle_length") == 1;
   }
 
   const bool parallel_;
-  // They outlive the files: to start a thread for each PNG of a distant store, and to give its stack back, took nine
-  // system calls an image.
+  // They outlive the files: a new thread for each PNG of a distant store would cost nine system calls per image.
   std::unique_ptr<ThreadPool> readers_;
   Cycle cycle_;
 };

@@ -17,7 +17,7 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Decodes one record. Returns std::nullopt if the record was bad and is skipped, or if `left_out` has its image.
+// Decodes one record. Returns std::nullopt if the record was bad and is skipped, or if its image is in `left_out`.
 std::optional<Element> decode(Op& op, ImageLoader& loader, Element record, const KeptElements* left_out) {
   Example example{.image = op.resources().examples->acquire()};
   try {
@@ -138,9 +138,9 @@ class ParallelMapIterator final : public Iterator {
     }
   }
 
-  // Takes the next record and opens its call. Returns null at the end. An error comes after the calls that are open.
+  // Takes the next record and opens its call. Returns null at the end. An error follows the open calls.
   Call* take(Element& record) {
-    std::list<Call> call;  // made before the record is taken, because no memory may be left for it
+    std::list<Call> call;  // made before the record is taken, because memory may run out
     std::exception_ptr error;
     bool taken = false;
     try {
@@ -220,10 +220,9 @@ class Map final : public Op {
   }
 
  private:
-  // Of PNGs and JPEGs this op reads the files, and a call that waits for a server needs no core: where "auto" finds
-  // that more calls than keep the cores busy are fastest, each has a thread. Up to there, further threads would only
-  // take turns on the cores, and the number found must run as the same number does when it is stated: as a limit of
-  // what is in work, as in tf.data.
+  // This op reads the files of PNGs and JPEGs, and a call that waits for a server needs no core. So if "auto" finds
+  // more calls than keep the cores busy, each has a thread. Below that, more threads would only compete for the cores,
+  // and the number found must act as the same number in the spec does: as a limit on calls in progress, as in tf.data.
   bool thread_per_call(const OpSetup& setup) const {
     return setup.spec.holds_text("parallel_calls") && context().dataset.format == spec::DataFormat::png &&
            calls_.most > kCallsPerCore * resources_.cores();

@@ -1,5 +1,5 @@
 // The op map_and_batch: decodes records in parallel, each directly into its slot of a batch. parallel_batches limits
-// the number of batches in work, as num_parallel_batches does in tf.data.
+// the number of batches in progress, like tf.data's num_parallel_batches.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
 

@@ -38,13 +38,14 @@ class Resources {
   std::unique_ptr<ThreadPool> workers_;
 };
 
-// The elements that a cache keeps. A record is identified by its file and offset, a decoded image by its index in
+// The elements in a cache. A record is identified by its file and offset, a decoded image by its index in
 // Dataset::images and 0.
 using KeptElements = std::set<std::pair<std::uint32_t, std::uint64_t>>;
 
 class Op;
 
-// What an op is built from. `spec` is used only while the op is constructed; `input` and `resources` must outlive it.
+// The inputs of an op's constructor. `spec` is used only while the op is constructed; `input` and `resources` must
+// outlive it.
 struct OpSetup {
   const spec::OpSpec& spec;
   std::size_t index = 0;                             // in the op list
@@ -80,8 +81,8 @@ class Iterator {
   const bool delay_in_next_;
 };
 
-// One stage of a pipeline. It owns what outlives an epoch: counters, decoders and their buffers, a filled cache.
-// iterate() and leave_out() are for one thread; counters may be read by any.
+// One stage of a pipeline. It owns everything that outlives an epoch: counters, decoders and their buffers, a filled
+// cache. iterate() and leave_out() are for one thread; counters may be read by any.
 class Op {
  public:
   explicit Op(const OpSetup& setup);
@@ -96,15 +97,15 @@ class Op {
   // @throws std::system_error if the system does not start a thread
   virtual std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) = 0;
 
-  // Says that a cache after this op keeps these images: in later passes the op that decodes skips them. Ops whose
-  // result depends on the number or position of their elements do not pass this on to their input. `kept` must outlive
-  // the op's iterators.
+  // Called when a cache after this op keeps these images: in later passes the decoding op skips them. Ops whose result
+  // depends on the number or position of their elements do not pass this on to their input. `kept` must outlive the
+  // op's iterators.
   virtual void leave_out(const KeptElements& /*kept*/) {}
 
   // The functions up to decoding_threads() are estimates for the memory forecast.
   // The number of elements in one pass; may be infinite.
   virtual double expected_elements() const { return input_->expected_elements(); }
-  // How many elements of its own kind the op holds when its buffers are full.
+  // How many of its elements the op holds when its buffers are full.
   virtual double held_elements() const { return 0; }
   // How many it holds after its buffers have grown as far as they may. The batch pool is sized by this.
   virtual double most_held_elements() const { return held_elements(); }
@@ -115,12 +116,12 @@ class Op {
   // The number of its threads that decode, each with its own buffers.
   virtual std::size_t decoding_threads() const { return 0; }
 
-  // Sleeps for delay_s, the bottleneck that the spec plants in this op, or until stopped. The time is booked as
-  // whatever the calling thread's TimeScope books. Thread-safe.
+  // Sleeps for delay_s, the bottleneck that the spec plants in this op, or until stopped. The time is booked like the
+  // rest of the calling thread's TimeScope. Thread-safe.
   void delay(const std::stop_token& stop) const;
 
   const std::string& name() const { return name_; }
-  // Where the op stands, for messages: "pipeline[2] of 'optimized'", as those about specs have it.
+  // The op's place, for messages: "pipeline[2] of 'optimized'", as in messages about specs.
   std::string place() const;
   std::size_t index() const { return index_; }
   spec::ElementKind kind() const { return kind_; }
@@ -137,7 +138,7 @@ class Op {
   BadStreak& decoding() { return decoding_; }
   std::size_t image_bytes() const { return context().shape.image_bytes(); }
 
-  // Adds `element` to the counters of what the op holds, or subtracts it (`sign` = -1). Thread-safe.
+  // Adds `element` to the op's counters of held elements, or subtracts it (`sign` = -1). Thread-safe.
   void hold(const Element& element, int sign = 1);
 
  protected:

@@ -1,4 +1,4 @@
-// Cheap counters of what an op does: relaxed atomics, and scopes that book a thread's time to the op it works for.
+// Cheap counters of an op's activity: relaxed atomics, and scopes that book a thread's time to the op it works for.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class Count {
   std::atomic<std::int64_t> value_ = 0;
 };
 
-// The live form of measure::OpCounters; measure/wait_book.hpp says what each counter means. The counters are
+// The live form of measure::OpCounters; see measure/wait_book.hpp for the meaning of each counter. The counters are
 // thread-safe.
 struct OpStats {
   // These three are set before any thread starts.
@@ -62,8 +62,8 @@ struct OpStats {
   TimeSum resize;
   Count bad_records;
 
-  // Returns the current values for an op called `op`. The counters are read one by one, so they may differ by what
-  // happens in between.
+  // Returns the current values for an op called `op`. The counters are read one by one, so they may be slightly
+  // inconsistent.
   measure::OpCounters snapshot(const std::string& op) const;
 };
 

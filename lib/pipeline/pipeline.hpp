@@ -19,7 +19,7 @@ namespace chexbench::pipeline {
 // The values found for parameters that are "auto", by the op's index in the list.
 using TunedValues = std::map<std::size_t, std::int64_t>;
 
-// Everything that a pipeline is built from. `dataset`, `pipeline` and `allocator` must outlive the pipeline, and
+// Everything needed to build a pipeline. `dataset`, `pipeline` and `allocator` must outlive the pipeline, and
 // `allocator` also the leases that it gave out.
 struct PipelineContext {
   const dataset::Dataset& dataset;
@@ -33,27 +33,27 @@ struct PipelineContext {
   std::uint64_t seed = 1;
   bool timed = true;              // if false, ops book no busy and blocked times; counts and the times of parts remain
   bool exclusive_labels = false;  // ready-made batches have one label an image (training.task classes)
-  bool augments = true;    // random flip and crop as `preprocess` says; if false, no flip and the crop in the middle
+  bool augments = true;           // random flip and crop as in `preprocess`; if false, no flip and a central crop
   std::vector<int> cores;  // threads are bound to these, with one decode worker per core; empty: one worker, not bound
   TunedValues tuned;       // of parameters that are "auto"; one that is missing has its Tunable::start
 };
 
-// A parameter of an op that the spec leaves to be found by measuring ("auto"): parallel_calls or cycle_length. Its
-// value changes neither the order of elements nor a bit of them.
+// An op's parameter that is found by measuring (the spec has "auto"): parallel_calls or cycle_length. Its value changes
+// neither the order of elements nor a bit of them.
 struct Tunable {
   std::size_t op_index = 0;  // in the op list
   std::string op;
   std::string parameter;
   std::vector<std::int64_t> values;  // those to choose from, ascending; one if there is nothing to choose
-  std::int64_t start = 1;            // of the values: what the op has as long as nothing was measured
-  std::string why_fixed;             // why there is nothing to choose; empty if there is
+  std::int64_t start = 1;            // one of the values: used until something was measured
+  std::string why_fixed;             // why there is nothing to choose; else empty
 };
 
-// Returns the parameters of the list that are "auto", in the order of the list: that of the data's way.
+// Returns the parameters that are "auto", in the order of the op list.
 std::vector<Tunable> tunables(const PipelineContext& context);
 
-// Returns how many images of a rank the files hold that an op with this value opens ahead of what it delivers: from
-// the page cache a few records, over a network also what has arrived of ranges. 0 for ops that read none.
+// Returns how many of a rank's images are in the files that an op with this value opens ahead of delivery: from the
+// page cache a few records, over a network also ranges that have arrived. 0 for ops that read no files.
 std::int64_t images_read_ahead(const PipelineContext& context, const Tunable& tunable, std::int64_t value);
 
 // A pipeline that runs. Typical use:
@@ -95,13 +95,13 @@ struct MemoryForecast {
   };
   struct Line {
     std::string op;
-    std::string what;  // what `full` consists of: "500 records x 0.42 MB"
+    std::string what;  // the parts of `full`: "500 records x 0.42 MB"
     Bytes bytes;
   };
   std::vector<Line> lines;
   Bytes total;  // the sum of the lines
 };
-// Builds the ops without running them and adds up what they hold, with the mean size of the files for each record.
+// Builds the ops without running them and adds up their memory, with the mean size of the files for each record.
 // @throws SpecError if the op list cannot work
 // @throws DataError if there are more ranks than files to shard
 MemoryForecast forecast_memory(const PipelineContext& context);

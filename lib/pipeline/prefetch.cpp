@@ -95,7 +95,7 @@ class Prefetch final : public Op {
   }
   double held_elements() const override { return within_input(buffer_.start); }
   double most_held_elements() const override { return within_input(buffer_.most); }
-  // The prefetch thread holds one element in work when the input works in this thread. An input with its own decoding
+  // The prefetch thread holds one element in progress if the input runs in this thread. An input with its own decoding
   // threads counts that element itself.
   double starved_elements() const override { return input_->decoding_threads() > 0 ? 0 : 1; }
 

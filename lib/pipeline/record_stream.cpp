@@ -32,7 +32,7 @@ void check_record(const Op& op, Record& record) {
 namespace {
 
 // Returns the error of a local shard that another program changed after the data set was opened, or none. Its records
-// alone would not tell if it was emptied or cut between two of them. Distant stores compare versions themselves.
+// alone would not reveal that it was emptied or cut between two of them. Distant stores compare versions themselves.
 std::optional<DataError> find_change(const dataset::Dataset& dataset, std::uint32_t file, std::uint64_t bytes_now) {
   if (!dataset.store->is_local() || file >= dataset.shard_bytes.size()) return {};
   if (bytes_now == dataset.shard_bytes[file]) return {};
@@ -100,14 +100,14 @@ std::optional<Record> RecordStream::next_from_shard() {
   }
 }
 
-// A change that damaged no record is told as a bad record behind the last one.
+// A change that damaged no record is reported as a bad record after the last one.
 std::nullopt_t RecordStream::at_end_of_shard() {
   if (const std::optional<DataError> change = std::exchange(change_, std::nullopt)) op_.reading().bad(*change);
   return std::nullopt;
 }
 
 // Whether the record's image is in the split. A record that cannot be parsed counts as wanted, so that the op that
-// decodes it reports what is wrong.
+// decodes it reports the error.
 bool RecordStream::is_wanted(const Record& record) const {
   const dataset::Dataset& dataset = op_.context().dataset;
   if (!dataset.partial) return true;

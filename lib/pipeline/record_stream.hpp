@@ -10,7 +10,7 @@
 
 namespace chexbench::pipeline {
 
-// The records of one file. Not thread-safe. Books to `op` what it reads: bytes, read time and, if the spec says to skip
+// The records of one file. Not thread-safe. Books its reads to `op`: bytes, read time and, if the spec says to skip
 // them, bad records. `op` must outlive it.
 class RecordStream {
  public:
@@ -22,7 +22,7 @@ class RecordStream {
   RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
 
   // Returns the next record, or std::nullopt at the end and once stopped. The pages of a mapped shard are in memory
-  // then; the checksum of its data is left to whoever decodes or keeps it.
+  // then; the op that decodes or keeps it compares the checksum of its data.
   // @throws DataError if a shard is damaged where a record begins or ends, or a local shard has another size than when
   // the data set was opened, and BadStreak::bad() does not allow skipping it
   std::optional<Record> next();
@@ -37,7 +37,7 @@ class RecordStream {
   const FileRef file_;
   const Png png_;
   std::unique_ptr<formats::ShardReader> shard_;
-  std::optional<DataError> change_;  // of the shard since the data set was opened, until it is told
+  std::optional<DataError> change_;  // of the shard since the data set was opened, until it is reported
   bool png_pending_ = false;
 };
 
@@ -45,7 +45,7 @@ class RecordStream {
 // @throws DataError if the file cannot be read
 void read_png(Op& op, Record& record);
 
-// Compares the checksum of a shard's record, if nobody has done so yet.
+// Compares the checksum of a shard's record, unless that was done already.
 // @throws DataError naming shard and offset if it is wrong
 void check_record(const Op& op, Record& record);
 

@@ -30,7 +30,7 @@ std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std:
 
 Crew::Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop)
     : loop_(std::move(loop)), done_(std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers))) {
-  // Submitted as a whole: loops that run could not be waited for if the next one failed to be submitted.
+  // Submitted together: if the next submission failed, there would be no way to wait for the running loops.
   std::list<std::function<void()>> loops;
   for (std::size_t i = 0; i < workers; ++i) {
     loops.emplace_back([this, i, done = done_] {

@@ -1,4 +1,4 @@
-// The threads of ops, and the means to stop them.
+// The threads of ops, and how to stop them.
 #pragma once
 
 #include <condition_variable>

@@ -12,7 +12,7 @@
 namespace chexbench::pipeline {
 namespace {
 
-// More calls or files at once are not tried: each has buffers of its own.
+// More calls or files at once are not tried: each has its own buffers.
 constexpr std::int64_t kMostCalls = 64;
 constexpr std::int64_t kMostFiles = 160;
 
@@ -42,8 +42,8 @@ void tune_calls(Tunable& tunable, const PipelineContext& context) {
   tunable.start = start_of_calls(context);
 }
 
-// Returns how many files the op with this index gets in a row: its rank's files of an epoch, or behind a repeat those
-// of all epochs, because the next epoch's files may be opened while this one's are read.
+// Returns how many files the op with this index gets in a row: its rank's files of an epoch, or after a repeat those of
+// all epochs, because the next epoch's files may be opened while this one's are read.
 double files_in_a_row(const PipelineContext& context, std::size_t op_index) {
   auto files = static_cast<double>(context.dataset.files());
   for (const spec::OpSpec& op : std::span(context.pipeline.ops).first(op_index)) {

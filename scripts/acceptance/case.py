@@ -1,4 +1,4 @@
-"""A case is one command and one row; a place is where everything lies."""
+"""A case is one command and one row; a place is where everything is."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass
 class Case:
-    """`facts` go into its row as they are; `read` makes figures of what the command wrote, or raises ValueError."""
+    """`facts` go into its row as they are; `read` makes figures of the command's output, or raises ValueError."""
     part: str
     name: str
     command: list
@@ -22,7 +22,7 @@ class Case:
 
 @dataclass
 class Place:
-    """Where everything is: `home` is the bundle, `scratch` a folder of this run, whose logs go into an archive."""
+    """`home` is the bundle, `scratch` a folder of this run, whose logs go into an archive."""
     home: Path
     scratch: Path
     python: str

@@ -1,4 +1,4 @@
-"""What is run, in its order: the most valuable first."""
+"""The cases in the order in which they run: the most valuable first."""
 
 import csv
 import json
@@ -10,11 +10,11 @@ from acceptance import goals, learning
 from acceptance.case import Case, read_text, run_command
 
 NETWORKS = ("resnet50", "densenet121")
-IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
+IMAGES = 2048  # of 1024x1024, synthetic: 0.8 GB
 WARMUP_STEPS = 20
-STEP_KERNEL = "run_callsINS2_6UploadI"  # in the mangled name of the kernel that runs once a step, as its first
-TIME_LEFT = "(seconds left)"  # in a command: the time that it gets, less some to end by itself
-# The columns of chexbench's trials.csv that a row keeps.
+STEP_KERNEL = "run_callsINS2_6UploadI"  # in the mangled name of the first kernel of a step, which runs once a step
+TIME_LEFT = "(seconds left)"  # in a command: its time, less some to end by itself
+# Columns of chexbench's trials.csv that a row keeps.
 FIGURES = ("images_per_s", "images_per_s_mad", "wait_share", "upload_share", "busy_share", "decoded_per_trained",
            "images_per_s_per_core")
 FACTS = ("cores_per_rank", "buffer_fed", "unstable", "partial", "wait_op", "engine_device")
@@ -62,8 +62,8 @@ def read_sweep(output, errors):
 
 
 def read_kernel_sweep(output, errors):
-    """What the kernels compute, from their lines; how long they take beside copies, from the summary, which only a
-    sweep that ends by itself has. Its "fused" step is the nearer to what a training does by default."""
+    """The kernels' results, from their lines; their times relative to copies, from the summary, which only a sweep that
+    ends by itself prints. Its "fused" step is closer to a default training."""
     lines = [json.loads(line) for line in output.splitlines() if line.endswith("}")]
     kernels = [line for line in lines if not line.get("summary")]
     if not any(kernel["ran"] for kernel in kernels):
@@ -85,7 +85,7 @@ def read_memcheck(output, errors):
 
 
 def read_kernel_times(file):
-    """What the library left; where CUPTI dropped records, kernels are lacking, and their time says nothing."""
+    """The library's output; if CUPTI dropped records, kernels are missing, and their time is meaningless."""
     try:
         times = json.loads(file.read_text())
     except OSError:
@@ -106,7 +106,7 @@ def trial(place, part, name, settings, facts, config="peers-training.json", limi
 
 def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limit_s=240, **changes):
     """Training in chexbench; `changes` are keys of the spec, a__b for a.b. The first one of a model, precision and
-    batch finds its plans, which takes longer than all that follows."""
+    batch finds its plans, which takes longer than everything after it."""
     keys = {key.replace("__", "."): value for key, value in changes.items()}
     settings = {"engine": "cuda", "model.name": model, "training.precision": precision, "training.batch_size": batch,
                 "data.deliver": "u8",  # normalized on the device: a twelfth of the bytes to upload
@@ -118,8 +118,8 @@ def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limi
 
 
 def kernel_time(place, model, batch):
-    """A training with each of its kernels timed, by a library that CUDA loads into it. Its plans are those of the other
-    trainings with that batch, before it. One repeat, as the window must not hold the restart between two."""
+    """A training with each of its kernels timed, by a library that CUDA loads into it. Its plans come from earlier
+    trainings with that batch. One repeat, because the window must not include a restart."""
     case = ours(place, "kernels", model, batch=batch, label="kernels timed", measure__repeats=1)
     library = place.home / "lib/chexbench/libchexbench_kernel_time.so"
     file = place.logs / f"kernel-times-{model}-{batch}.json"
@@ -143,7 +143,7 @@ def torch(place, part, model, precision="fp16", batch=256, mode="eager", turn=1)
 
 
 def golden(place, file):
-    """In f32: all else has too few bits for values that were computed in f64, and is held against f32 by gate()."""
+    """In f32: the other types have too few bits for values that were computed in f64; gate() compares them with f32."""
     command = [place.home / "chexbench", "dev", "selftest", "engine", "--engine", "cuda", "--golden",
                place.share("golden") / f"{file}.json"]
     return Case("golden", f"golden {file} f32", command, read_text,
@@ -151,8 +151,8 @@ def golden(place, file):
 
 
 def gate(place, model, precision):
-    """What the engine computes in a half precision, fused and unfused, beside f32, parameter by parameter: without it,
-    a fast wrong result would be a good row."""
+    """The engine in a half precision, fused and unfused, compared with f32 parameter by parameter: otherwise a fast
+    wrong result would be a good row."""
     command = [place.home / "chexbench", "dev", "selftest", "engine", "--engine", "cuda", "--precision", precision,
                "--model", model]
     return Case("gate", f"gate {model} {precision}", command, read_text,
@@ -166,7 +166,7 @@ def updates(place):
 
 
 def input_cases(place):
-    """PNGs made on the spot: what the cores decode, then naive and optimized in front of the engine."""
+    """Synthetic PNGs: the cores' decoding alone, then naive and optimized in front of the engine."""
     root = place.images
     synth = Case("input", "input images", [place.home / "chexbench", "data", "synth", root, "--images", IMAGES],
                  read_text, {"framework": "chexbench"})
@@ -183,7 +183,7 @@ def input_cases(place):
 
 def graph_cases(place):
     """Replay against eager at 64, where launches weigh most, and without programmatic launches; one update in 4
-    batches; fused against unfused, weight gradients on a second stream, and a last layer trained alone, at 256."""
+    batches; fused against unfused, weight gradients on a second stream, and training only the last layer, at 256."""
     def one_by_one(model):
         case = ours(place, "graph", model, batch=64, label="one by one")
         case.command = ["env", "CHEXBENCH_PROGRAMMATIC_LAUNCH=off", *case.command]
@@ -209,7 +209,8 @@ def sweep(place, model, precision, limit_s):
 
 
 def kernel_sweep(place, model, precision="fp16", batch=256, limit_s=90):
-    """Each own kernel at each of its shapes, beside a copy of as many bytes and held against the host."""
+    """Each of the engine's kernels at each of its shapes, next to a copy of the same size and checked against the
+    host."""
     command = [place.home / "chexbench", "dev", "kernel-sweep", "--model", model, "--batch-size", batch, "--precision",
                precision, "--format", "json", "--budget", TIME_LEFT]
     return Case("kernel-sweep", f"kernel-sweep {model} {precision} {batch}", command, read_kernel_sweep,
@@ -217,7 +218,7 @@ def kernel_sweep(place, model, precision="fp16", batch=256, limit_s=90):
 
 
 def memcheck(place):
-    """On kernels of our own alone, which their mangled names tell: all of cuDNN's would take hours."""
+    """Only on our own kernels, by their mangled names: all of cuDNN's would take hours."""
     found = shutil.which("compute-sanitizer") or next(
         (str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/compute-sanitizer"))), None)
     command = ["env", f"CHEXBENCH_UNDER={found} --tool memcheck --kernel-name kns=chexbench --error-exitcode 9",
@@ -228,14 +229,14 @@ def memcheck(place):
 
 
 def published_cases(place, gpu):
-    """What NVIDIA published for this GPU: the same network, precision and batch."""
+    """NVIDIA's published setups for this GPU: the same network, precision and batch."""
     return [ours(place, "published", model, precision=precision, batch=batch)
             for model, precision, batch, _ in goals.published_for(gpu)]
 
 
 def all_cases(place):
     """By part, in the order in which they run: first whether the engine runs and computes the right thing, then the
-    figures that have goals, then what explains them."""
+    figures that have goals, then those that explain them."""
     def in_turns(part, modes, models=NETWORKS, turn=1, **options):
         return [case for model in models for case in
                 (ours(place, part, model, turn=turn, **options),

@@ -9,7 +9,7 @@ COMMAND = ["nvidia-smi", "--id=0", "--query-gpu=clocks.sm,power.draw", "--format
 
 @contextlib.contextmanager
 def watched(log):
-    """Yields a function that gives what was seen so far: nothing on a machine without nvidia-smi."""
+    """Yields a function that returns the samples so far: none on a machine without nvidia-smi."""
     file = log.with_name(log.name + ".clocks")
     with file.open("w") as output:
         try:
@@ -31,7 +31,7 @@ def read(text):
         try:
             clock_mhz, power_w = map(float, line.split(","))
         except ValueError:
-            continue  # cut off, or a figure that this GPU does not tell
+            continue  # cut off, or a figure that this GPU does not report
         samples.append((power_w, clock_mhz))
     busy = sorted(samples)[len(samples) // 2:]
     if not busy:

@@ -1,13 +1,13 @@
-"""The summary: each figure beside its goal, from the rows alone."""
+"""The summary: each figure with its goal, from the rows alone."""
 
 import statistics
 
 # In the same run, on an H200: lib/engine/cuda's own kernels around plain convolutions, then with fused convolutions.
 RATIO_GOALS = {"resnet50": [1.5, 2.3], "densenet121": [2.0]}
-FED_SHARE_GOAL = 0.9  # as long as the cores decode that many
-# The parts that say whether numbers are right.
+FED_SHARE_GOAL = 0.9  # if the cores decode that many
+# The parts that check whether numbers are right.
 NUMBERS = {"golden": "golden values", "gate": "as in f32, fused and unfused"}
-LEARNED_GOALS = {"mean_auroc": 0.95}  # of 8,000 made-up X-rays, on patients that did not train
+LEARNED_GOALS = {"mean_auroc": 0.95}  # of 8,000 synthetic X-rays, on patients outside the training set
 COPY_SHARE_GOAL = 0.85  # of a plain copy's bandwidth, by own kernels
 OUTSIDE_KERNELS_GOAL = 0.03  # of a step at batch 64, at most
 # Images/s of one GPU in NVIDIA's DeepLearningExamples, MxNet/Classification/RN50v1.5, README.md, "Training
@@ -17,7 +17,7 @@ PUBLISHED = {"resnet50": "published for PyTorch AMP on an H200: 3079 images/s, o
 
 
 def figure(name, value, goal=None, note="", judged=True, at_most=False):
-    """`met` is None where there is no goal, or nothing to judge by it."""
+    """`met` is None without a goal, or without a figure for it."""
     met = None
     if judged and goal is not None and value is not None:
         met = value <= goal if at_most else value >= goal
@@ -26,7 +26,7 @@ def figure(name, value, goal=None, note="", judged=True, at_most=False):
 
 
 class Rows:
-    """The rows that hold a figure, found by their facts."""
+    """The rows that have a figure, found by their facts."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -44,7 +44,7 @@ class Rows:
         return statistics.median(rates.values()) if rates else None
 
     def why_not(self, **facts):
-        """Why no such row holds a figure, in the words of the first that should."""
+        """Why no such row has a figure: the first one's message."""
         for row in self.rows:
             if all(row.get(key) == value for key, value in facts.items()) and row["outcome"] != "ok":
                 return f"not measured: {row.get('reason', row['outcome'])}"
@@ -52,8 +52,8 @@ class Rows:
 
 
 def ratios_to_torch(rows, training):
-    """Ours to the better of PyTorch's modes within each turn, and those modes; a turn in which a mode did not run is
-    held against that mode's first."""
+    """Ours to the better of PyTorch's modes within each turn, and those modes; if a mode did not run in a turn, its
+    first turn is used."""
     ours = rows.rates(framework="chexbench", mode="default", **training)
     modes = {mode: rows.rates(framework="torch", mode=mode, **training) for mode in ("eager", "compiled")}
     modes = {mode: rates for mode, rates in modes.items() if rates}
@@ -112,7 +112,7 @@ def learned(rows):
 
 
 def fed_by_pngs(rows, model):
-    """Which of the two it was, the engine or the cores' decoding, that bounds the fed rate."""
+    """Whether the engine or the cores' decoding bounds the fed rate."""
     name = f"{model} fp16 batch 256: fed by PNGs (optimized) / synthetic"
     fed = rows.rate(part="input", model=model, mode="optimized")
     synthetic = rows.rate(framework="chexbench", model=model, precision="fp16", batch=256, mode="default")
@@ -162,15 +162,15 @@ def outside_kernels(rows, model):
     while_timed = 1 - kernels_s / timed["step_s"]
     note = f"{kernels_s * 1e3:.3f} ms in kernels; while kernels were timed {while_timed:.3f}"
     rate = rows.rate(framework="chexbench", model=model, precision="fp16", batch=64, mode="default")
-    if rate is None:  # a bound from above: only a goal that is met says something
+    if rate is None:  # an upper bound: only a goal that is met is conclusive
         return figure(name, while_timed, OUTSIDE_KERNELS_GOAL, f"{note}; the step was not timed without that",
                       judged=while_timed <= OUTSIDE_KERNELS_GOAL, at_most=True)
     return figure(name, 1 - kernels_s * rate / 64, OUTSIDE_KERNELS_GOAL, note, at_most=True)
 
 
 def own_kernels(rows):
-    """Whether they compute what the host does, and how near they are to a copy: all together, and the worst of those
-    that take at least a twentieth of their time. A sweep that did not come to its end says nothing of a share."""
+    """Whether they match the host, and how near they are to a copy: all together, and the worst of those that take at
+    least a twentieth of their time. A sweep that was cut short gives no share."""
     for row in rows.rows:
         if row["part"] != "kernel-sweep":
             continue

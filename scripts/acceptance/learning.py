@@ -1,12 +1,12 @@
-"""Trainings that must learn, and what their network is worth after them: what no rate says."""
+"""Trainings that must learn, and the quality of their networks, which no rate shows."""
 
 import csv
 import json
 
 from acceptance.case import Case, read_text, run_command
 
-SIZE = 64  # px that the network sees: enough for made-up X-rays
-# What a training of many epochs would have by itself, and what a default one never launches.
+SIZE = 64  # px of the network's input: enough for synthetic X-rays
+# Settings that a training of many epochs would have anyway, and options that a default one never uses.
 COMMON = {"engine": "cuda", "data.deliver": "u8", "training.batch_size": 64, "model.image_size": SIZE,
           "cores_per_rank": "all"}
 OPTIONS = {"training.optimizer": "adamw", "training.weight_decay": 0.01, "training.clip_gradient_norm": 1,
@@ -14,13 +14,13 @@ OPTIONS = {"training.optimizer": "adamw", "training.weight_decay": 0.01, "traini
 
 
 def made(place, name, *options):
-    """A made-up set that a network can learn."""
+    """A synthetic set that a network can learn."""
     command = [place.home / "chexbench", "data", "synth", place.scratch / name, *options]
     return Case("learning", f"learning {name}", command, read_text, {"framework": "chexbench"})
 
 
 def read_epochs(folder, score):
-    """The scores by epoch and when the training had them, of its validations."""
+    """The scores of a training's validations by epoch, and their times."""
     def read(output, errors):
         if not (folder / "epochs.csv").is_file():
             raise ValueError("it left no epochs.csv")
@@ -61,7 +61,7 @@ def read_evaluation(output, errors):
 
 
 def evaluation(place, trained, precision):
-    """The best network of a training, by the split that it never saw. Its folder's name holds the trial's."""
+    """The best network of a training, on the split that it never saw. Its folder's name contains the trial's."""
     shell = (f'exec "{place.home}/chexbench" evaluate --checkpoint "{place.scratch}"/runs/{trained}/checkpoints/*/'
              f'best.safetensors --data "{place.scratch}/xrays" --split test --output '
              f'"{place.scratch}/runs/evaluation-{precision}" --set engine=cuda --set training.precision={precision} '

@@ -6,7 +6,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-GRACE_S = 4  # between asking a child to end and killing it: enough for it to write what it has measured
+GRACE_S = 4  # between asking a child to end and killing it: enough for it to write its measurements
 
 
 class Budget:
@@ -18,13 +18,13 @@ class Budget:
         self._end_s = clock() + seconds
 
     def left_s(self):
-        """Of it what a child may take until it is asked to end."""
+        """The part that a child may take until it is asked to end."""
         return max(0.0, self._end_s - GRACE_S - 1 - self._clock())
 
 
 @dataclass
 class Done:
-    """What became of a child; `cut` where its time was over."""
+    """The outcome of a child; `cut` if its time ran out."""
     code: int
     output: str
     errors: str
@@ -33,7 +33,8 @@ class Done:
 
 
 def run(command, limit_s, log, environment=None):
-    """Runs a command with its output in LOG.out and LOG.err: files, as a grandchild that lives on could hold a pipe."""
+    """Runs a command with its output in LOG.out and LOG.err: files, because a surviving grandchild could hold a
+    pipe."""
     start = time.monotonic()
     out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
     with out.open("w") as output, err.open("w") as errors:
@@ -47,14 +48,14 @@ def run(command, limit_s, log, environment=None):
             child.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
             cut = True
-        finally:  # an interrupt of this program, too, must leave no child behind
+        finally:  # even an interrupt of this program must leave no child behind
             _end(child)
     code = -signal.SIGKILL if child.returncode is None else child.returncode
     return Done(code, out.read_text(errors="replace"), err.read_text(errors="replace"), cut, time.monotonic() - start)
 
 
 def _end(child):
-    """Ends what is left of the child's session, first politely."""
+    """Ends the rest of the child's session, first politely."""
     if child.poll() is None:
         _signal(child, signal.SIGTERM)
         try:

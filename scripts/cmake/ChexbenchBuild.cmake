@@ -2,8 +2,8 @@
 include(GNUInstallDirs)
 
 option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
-# The presets of developers turn it on, and so does .ci/run by the environment, so that all its builds share their
-# objects. Other compilers and libraries have other warnings, so nobody else gets it.
+# The developers' presets turn it on, and so does .ci/run by the environment, so that all its builds share objects. It
+# is off for everyone else, because other compilers and libraries have other warnings.
 option(CHEXBENCH_WERROR "Treat warnings as errors" $ENV{CHEXBENCH_WERROR})
 set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 set(x86 OFF)
@@ -25,7 +25,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# Paths are relative for ccache, so that build trees with the same options share what they compile.
+# Paths are relative for ccache, so that build trees with the same options share their objects.
 find_program(CHEXBENCH_CCACHE ccache)
 foreach(language CXX CUDA)
   if(CHEXBENCH_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
@@ -41,7 +41,7 @@ target_compile_options(chexbench_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
   -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-  # What Clang says of libstdc++'s own std::stable_sort, and of Chart.js as one string.
+  # Clang's warnings about libstdc++'s own std::stable_sort, and about Chart.js as one string.
   target_compile_options(chexbench_flags INTERFACE -Wno-deprecated-declarations -Wno-overlength-strings
                          -Wreserved-identifier)
 endif()
@@ -53,13 +53,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
 endif()
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)
-  # AddressSanitizer sees what is read through a null pointer; checking each pointer for it costs a quarter of the
-  # compile.
-  # Undefined behaviour is looked for in what is tested, not in the tests, whose long bodies take GCC minutes then.
+  # AddressSanitizer detects reads through a null pointer; checking each pointer costs a quarter of the compile time.
+  # Undefined behaviour is checked in the tested code, not in the tests, whose long bodies would take GCC minutes.
   target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-sanitize=null
     -fno-omit-frame-pointer -fno-sanitize-recover=all
     $<$<BOOL:$<TARGET_PROPERTY:CHEXBENCH_TEST>>:-fno-sanitize=undefined>)
-  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for
+  # GCC's analysis loses track of instrumented code: it considers members of std::function and std::variant
   # uninitialized.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(chexbench_flags INTERFACE -Wno-maybe-uninitialized)
@@ -67,8 +66,8 @@ if(CHEXBENCH_SANITIZE)
   target_link_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE})
 endif()
 
-# The presets compile a dozen sources at a time (CMAKE_UNITY_BUILD), which takes a third of the time, as most of it goes
-# into headers, and two dozen of the program's. Twins repeat each other's names on purpose. The preset `debug`, for
+# The presets compile a dozen sources at a time (CMAKE_UNITY_BUILD), which takes a third of the time, because headers
+# take most of it, and two dozen of the program's. Twins repeat each other's names on purpose. The preset `debug`, for
 # developers, and scripts/build-bare compile every source alone.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 set(CHEXBENCH_PROGRAM_BATCH_SIZE 24)
@@ -82,7 +81,7 @@ endfunction()
 
 # chexbench_library(<room> [COLD] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
 # One static library per room, named chexbench_<room>, with the alias chexbench::<room>. PUBLIC and PRIVATE are its link
-# lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -Og, in half of the time.
+# lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -Og, in half the time.
 function(chexbench_library room)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(chexbench_${room} STATIC ${ARG_SOURCES})
@@ -95,14 +94,14 @@ function(chexbench_library room)
   endif()
 endfunction()
 
-# At -Og, GCC takes what it has not followed for uninitialized or out of bounds.
+# At -Og, GCC considers values that it did not track uninitialized or out of bounds.
 function(chexbench_compile_fast target)
   target_compile_options(${target} PRIVATE
     "$<$<CONFIG:Release>:-Og;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>>")
 endfunction()
 
-# What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
-# install it into lib/chexbench themselves, and apps/chexbench what shells and man read.
+# The files of `cmake --install`: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
+# install it into lib/chexbench themselves, and apps/chexbench installs the files for shells and man.
 function(chexbench_install)
   # Where MPI may be: with the modules, or where `pip install mpich` puts it in a Python environment.
   set_property(TARGET chexbench APPEND PROPERTY INSTALL_RPATH $ORIGIN/../lib/chexbench $ORIGIN/../lib)
@@ -118,8 +117,8 @@ set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
 # `scripts/test` leaves out the tests with this label: they need real servers, train whole networks, or take minutes.
 set(CHEXBENCH_FULL_LABEL full)
 
-# chexbench_add_gtest(<name> <binary> <filter> <shard> <shards>): a test that runs those TESTs of a binary that fit the
-# filter. It is skipped if all of them were skipped, and it fails if nothing fits the filter.
+# chexbench_add_gtest(<name> <binary> <filter> <shard> <shards>): a test that runs the TESTs of a binary that match the
+# filter. It is skipped if all of them were skipped, and it fails if nothing matches the filter.
 function(chexbench_add_gtest name binary filter shard shards)
   if(shards GREATER 1)
     math(EXPR number "${shard} + 1")
@@ -137,9 +136,10 @@ endfunction()
 
 # chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABEL l] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS]
 #                [ENVIRONMENT NAME=value])
-# A GoogleTest binary, which is one test of ctest, so that a process serves many TESTs. TIMEOUT is of the whole binary.
-# SERIAL: nothing else runs beside it, for tests that start several ranks or look at times. tests/CMakeLists.txt may set
-#   CHEXBENCH_SHARDS_<name>  shares the TESTs of a slow binary out over so many tests of ctest, NAME.1, NAME.2, ...
+# A GoogleTest binary, which is one test of ctest, so that a process serves many TESTs. TIMEOUT is for the whole binary.
+# SERIAL: nothing else runs at the same time, for tests that start several ranks or check times. tests/CMakeLists.txt
+# may set
+#   CHEXBENCH_SHARDS_<name>  divides the TESTs of a slow binary among that many tests of ctest, NAME.1, NAME.2, ...
 #   CHEXBENCH_FULL_<name>    a filter: those TESTs become the tests NAME.full, which have the label `full`
 function(chexbench_test name)
   cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL;ENVIRONMENT" "SOURCES;LIBRARIES" ${ARGN})
@@ -156,7 +156,7 @@ function(chexbench_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
-  # A test's own code is compiled longer than it runs.
+  # A test's code takes longer to compile than to run.
   if(CHEXBENCH_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   else()

@@ -2,7 +2,7 @@
 # An optional package that is missing leaves its target undefined; the room that wraps it then compiles
 # a sibling file (NAME_absent.cpp) with the same interface that throws a clear error.
 
-# chexbench_report(<package> <target> <cost>): notes whether TARGET exists and, if not, the cost of that.
+# chexbench_report(<package> <target> <cost>): notes whether TARGET exists and, if not, what that costs.
 function(chexbench_report package target cost)
   if(TARGET ${target})
     set_property(GLOBAL APPEND PROPERTY CHEXBENCH_FOUND "${package}")
@@ -12,7 +12,7 @@ function(chexbench_report package target cost)
 endfunction()
 
 # chexbench_find_plain(<target> <header> <library>...): an imported target for libraries without a CMake package, or
-# whose package asks for modules that are not used here.
+# whose package requires modules that are not used here.
 function(chexbench_find_plain target header)
   option(CHEXBENCH_WITH_${target} "Use ${ARGN}" ON)
   find_path(${target}_INCLUDE ${header} PATH_SUFFIXES opencv4)
@@ -76,7 +76,7 @@ if(CHEXBENCH_WITH_mpi)
 endif()
 if(MPI_CXX_FOUND)
   add_library(mpi INTERFACE IMPORTED GLOBAL)
-  # MPICH's handles are numbers, so its headers suffice: what has its ABI is loaded at run time, where a launcher
+  # MPICH's handles are numbers, so its headers suffice: a library with its ABI is loaded at run time, if a launcher
   # started the process. Open MPI's are addresses of data in its library, which is linked.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
@@ -105,7 +105,7 @@ chexbench_report("MPI" mpi "a world of one rank only")
 chexbench_find_plain(opencv opencv2/imgcodecs.hpp opencv_imgcodecs opencv_imgproc opencv_core)
 chexbench_report("OpenCV" opencv "only PNGs of 8 bits, without palette and not interlaced, can be decoded")
 
-# The engine for GPUs. cudnn-frontend is headers alone, which `scripts/setup --cuda` brings.
+# The engine for GPUs. cudnn-frontend is header-only; `scripts/setup --cuda` installs it.
 option(CHEXBENCH_WITH_cudnn "Use cuDNN" ON)
 find_package(CUDAToolkit QUIET)
 find_path(cudnn_frontend_INCLUDE cudnn_frontend.h PATHS ${PROJECT_SOURCE_DIR}/build/cuda/cudnn-frontend/include)
@@ -119,9 +119,9 @@ if(CHEXBENCH_WITH_cudnn AND CUDAToolkit_FOUND AND cudnn_frontend_INCLUDE AND cud
   target_compile_definitions(cudnn INTERFACE CUDNN_FRONTEND_SKIP_JSON_LIB)
   target_link_libraries(cudnn INTERFACE ${cudnn_LIBRARY} CUDA::cudart CUDA::nvrtc)
 endif()
-if(TARGET cudnn)  # and with it the kernels of our own
+if(TARGET cudnn)  # and with it our own kernels
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    # Turing to Blackwell: all that CUDA 13 and cuDNN 9.19 share.
+    # Turing to Blackwell: all GPUs that both CUDA 13 and cuDNN 9.19 support.
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real)
   endif()
   include(CheckLanguage)
@@ -144,7 +144,7 @@ endif()
 chexbench_report("NCCL" nccl
   "gradients of GPUs are averaged in host memory, over MPI (needs the CUDA toolkit and NCCL 2)")
 
-# Headers alone: the driver's library is opened at run time, so that one binary serves machines with and without a GPU.
+# Headers only: the driver's library is opened at run time, so that one binary runs on machines with and without a GPU.
 option(CHEXBENCH_WITH_nvml "Use NVML" ON)
 find_path(nvml_INCLUDE nvml.h HINTS ${PROJECT_SOURCE_DIR}/build/cuda/nvml/include ${CUDAToolkit_INCLUDE_DIRS})
 mark_as_advanced(nvml_INCLUDE)
@@ -154,7 +154,7 @@ if(CHEXBENCH_WITH_nvml AND nvml_INCLUDE)
 endif()
 chexbench_report("NVML" nvml "GPUs are neither sampled nor named by `doctor` (`scripts/setup --cuda` brings nvml.h)")
 
-# Headers alone, likewise. Of the toolkit itself: those of another one would ask for another CUPTI.
+# Likewise headers only. From the toolkit itself: another one's headers would need another CUPTI.
 option(CHEXBENCH_WITH_cupti "Use CUPTI" ON)
 find_path(cupti_INCLUDE cupti.h
           PATHS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_BIN_DIR}/../extras/CUPTI/include NO_DEFAULT_PATH)
@@ -165,7 +165,7 @@ if(CHEXBENCH_WITH_cupti AND CUDAToolkit_FOUND AND cupti_INCLUDE)
 endif()
 chexbench_report("CUPTI" cupti "kernels cannot be timed singly (needs the CUDA toolkit with extras/CUPTI)")
 
-# A script that goes into report.html: needed at build time alone.
+# A script that goes into report.html: needed only at build time.
 option(CHEXBENCH_WITH_chartjs "Use Chart.js" ON)
 find_file(chartjs_FILE chart.min.js PATHS /usr/share/javascript/chart.js)
 mark_as_advanced(chartjs_FILE)
@@ -187,7 +187,7 @@ if(CHEXBENCH_TESTS)
   include(GoogleTest)
   find_package(benchmark QUIET)
   chexbench_report("Google Benchmark" benchmark::benchmark "no micro-benchmarks")
-  # The peers of decode_benchmark, which says itself which of them it measured.
+  # The peers of decode_benchmark, which prints the ones that it measured.
   chexbench_find_plain(libpng png.h png)
   chexbench_find_plain(libspng spng.h spng)
   chexbench_find_plain(blend2d blend2d/blend2d.h blend2d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records a tiny training of TensorFlow by Horovod: horovod-timeline.json in tests/data/foreign.
 
-usage: mpirun -np 2 record_horovod.py FOLDER      (horovod and tensorflow-cpu; README.md says how to build Horovod)
+usage: mpirun -np 2 record_horovod.py FOLDER      (horovod and tensorflow-cpu; see README.md for building Horovod)
 
-A step trains 60 ms, by sleeping; every second batch of the last rank comes 120 ms late, and no other is late. Of the
-timeline, one in 40 marks of a cycle stays, so that the file is small; nothing is changed in what stays.
+A step trains 60 ms, by sleeping; every second batch of the last rank is 120 ms late, and no other is late. One in 40 of
+the timeline's cycle marks is kept, unchanged, so that the file is small.
 """
 
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records a tiny training of PyTorch by torch.profiler: the traces in tests/data/foreign.
 
-A batch takes 30 ms to load and 10 ms to train, by sleeping, so 3/4 of the time is wait. Of the trace only user
-annotations stay, with every fourth other event, so that the file is small; nothing is changed in what stays.
+A batch takes 30 ms to load and 10 ms to train, by sleeping, so 3/4 of the time is wait. Only the trace's user
+annotations are kept, with a twelfth of the other events, unchanged, so that the file is small.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def train(loader, after_step):
 
 
 def thinned(source, path):
-    """Writes the trace `source` with a twelfth of its ordinary events to `path`, in the way torch.profiler does."""
+    """Writes the trace `source` with a twelfth of its ordinary events to `path`, in torch.profiler's format."""
     trace = json.loads(source.read_text())
     events = enumerate(trace["traceEvents"])
     trace["traceEvents"] = [event for i, event in events if event.get("cat") == "user_annotation" or i % 12 == 0]

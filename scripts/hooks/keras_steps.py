@@ -1,4 +1,4 @@
-"""Logs the steps of a Keras training on TensorFlow for `chexbench diagnose`. Copy it beside the training:
+"""Logs the steps of a Keras training on TensorFlow for `chexbench diagnose`. Copy it next to the training:
 
     model.fit(dataset, epochs=epochs, callbacks=[StepLog("steps.csv")])
 """
@@ -16,16 +16,16 @@ import tensorflow as tf
 class StepLog(keras.callbacks.Callback):
     def __init__(self, path, rank=0):
         super().__init__()
-        self.file = open(path, "w", buffering=1)  # by lines: a training that is killed leaves whole ones
+        self.file = open(path, "w", buffering=1)  # by lines: a training that is killed leaves complete ones
         self.file.write("rank,epoch,wait_s,step_s,images\n")
         self.rank, self.unread = rank, queue.SimpleQueue()
 
-    def on_train_begin(self, logs=None):  # Keras takes the batch inside its train_function, so that is what is timed
+    def on_train_begin(self, logs=None):  # Keras takes the batch inside its train_function, so that function is timed
         self.train = self.model.train_function
         self.model.train_function = self.step
         self.writer = threading.Thread(target=self.write_computed, daemon=True)
         self.writer.start()
-        atexit.register(self.finish, 10)  # fit() that throws, as when memory is out, never reaches on_train_end()
+        atexit.register(self.finish, 10)  # fit() that throws, such as when out of memory, never reaches on_train_end()
 
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch, self.start = epoch, time.perf_counter()  # making the data set's iterator is a wait, too
@@ -43,7 +43,7 @@ class StepLog(keras.callbacks.Callback):
         return logs
 
     def write_computed(self):
-        """Waits for the loss of each step, in a thread of its own, so that the training can run ahead of the GPU."""
+        """Waits for the loss of each step, in a separate thread, so that the training can run ahead of the GPU."""
         done = 0
         for epoch, start, begin, fetched, logs, images in iter(self.unread.get, None):
             last = max(done, start or 0)
@@ -51,7 +51,7 @@ class StepLog(keras.callbacks.Callback):
                 if hasattr(value, "numpy"):
                     value.numpy()
             done = time.perf_counter()
-            wait_s = max(0, fetched - max(begin, last))  # what the GPU still computed meanwhile is no wait
+            wait_s = max(0, fetched - max(begin, last))  # the GPU's remaining work meanwhile is no wait
             self.file.write(f"{self.rank},{epoch},{wait_s},{done - last},{images}\n")
 
     def on_train_end(self, logs=None):
@@ -60,6 +60,6 @@ class StepLog(keras.callbacks.Callback):
         atexit.unregister(self.finish)
 
     def finish(self, timeout_s=None):
-        """Writes what is left; at exit not for long, as a GPU that failed may never compute the rest."""
+        """Writes the rest; at exit only briefly, because a GPU that failed may never compute it."""
         self.unread.put(None)
         self.writer.join(timeout_s)

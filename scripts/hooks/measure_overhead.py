@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what a hook costs: one training on the CPU, by turns with the hook and without it.
+"""Measures the cost of a hook: one training on the CPU, alternately with the hook and without it.
 
-It needs PyTorch, or TensorFlow and Keras for --framework keras (scripts/peers/setup brings them). A network for 14
-findings trains on ready-made images, because a loader that takes long would hide what a hook takes. Each round trains
-the same batches twice, in an order that alternates, and has the ratio of both times; what is printed is the median of
-all rounds with its 95 % interval. The time of a round is wall time; CPU time beside it is what other processes change
-less.
+It needs PyTorch, or TensorFlow and Keras for --framework keras (scripts/peers/setup installs them). A network for 14
+findings trains on ready-made images, because a slow loader would hide the hook's cost. Each round trains the same
+batches twice, in alternating order, and gives the ratio of both times; the output is the median of all rounds with its
+95 % interval. The time of a round is wall time; CPU time is also given, because other processes change it less.
 """
 
 import argparse
@@ -19,7 +18,7 @@ FINDINGS = 14
 
 
 def pytorch(options, log_path):
-    """A function that trains one block, with the hook if it is told to."""
+    """A function that trains one block, with the hook if asked."""
     import torch
     import torchvision
     from pytorch_steps import StepLog
@@ -72,7 +71,7 @@ def measured(train, hooked):
 
 
 def median_with_interval(values):
-    """The median, and the order statistics that have it between them with 95 %, or the extremes of few values."""
+    """The median, and the order statistics that bracket it with 95 % confidence, or the extremes of few values."""
     values = sorted(values)
     count = len(values)
     half = 0.98 * math.sqrt(count)  # 1.96 standard deviations of a binomial count of 1/2
@@ -90,7 +89,7 @@ def main(options):
     with tempfile.TemporaryDirectory() as folder:
         train = {"pytorch": pytorch, "keras": keras}[options.framework](options, str(Path(folder) / "steps.csv"))
         for hooked in (False, True):
-            train(hooked)  # the first steps also make kernels and threads
+            train(hooked)  # the first steps also create kernels and threads
         wall, cpu, step_s = [], [], []
         for number in range(options.rounds):
             times = {hooked: measured(train, hooked) for hooked in ((False, True), (True, False))[number % 2]}

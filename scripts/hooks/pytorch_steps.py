@@ -1,4 +1,4 @@
-"""Logs the steps of a PyTorch training for `chexbench diagnose`. Copy it beside the training:
+"""Logs the steps of a PyTorch training for `chexbench diagnose`. Copy it next to the training:
 
     log = StepLog("steps.csv")
     for epoch in range(epochs):
@@ -15,7 +15,7 @@ import torch
 
 
 class HostClock:
-    """Times of a training on CPUs, where a call that has returned has computed."""
+    """Times of a training on CPUs, where a call returns when it has finished computing."""
 
     def mark(self):
         return time.perf_counter()
@@ -29,7 +29,7 @@ class HostClock:
 
 class GpuClock:
     """Marks in the GPU's queue. A mark after a step passes when the GPU has computed it, and one after a fetch at once
-    if the GPU is idle: what lies between is what it waited. The host reads marks only after they passed."""
+    if the GPU is idle: the time between is its wait. The host reads marks only after they passed."""
 
     def mark(self):
         event = torch.cuda.Event(enable_timing=True)
@@ -52,7 +52,7 @@ def clock_of_now():
 
 class StepLog:
     def __init__(self, path, rank=int(os.environ.get("RANK", 0)), count=lambda batch: len(batch[0])):
-        self.file = open(path, "w", buffering=1)  # by lines: a training that is killed leaves whole ones
+        self.file = open(path, "w", buffering=1)  # by lines: a training that is killed leaves complete ones
         self.file.write("rank,epoch,wait_s,step_s,images\n")
         self.rank, self.count, self.epoch, self.unread = rank, count, -1, collections.deque()
         atexit.register(self.close)
@@ -67,7 +67,7 @@ class StepLog:
             end = clock.mark()
             self.unread.append((clock, self.epoch, start, fetched, end, images))
             self.write_passed()
-            if clock is not clock_of_now():  # the first step of a training may be what brings it to the GPU
+            if clock is not clock_of_now():  # the first step of a training may be the one that moves it to the GPU
                 clock = clock_of_now()
                 end = clock.mark()
             start = end
@@ -81,7 +81,7 @@ class StepLog:
             )
 
     def close(self):
-        """Writes what the GPU has yet to finish; called when the program ends."""
+        """Writes the steps that the GPU has yet to finish; called when the program ends."""
         while self.unread:
             self.write_passed()
             time.sleep(0.001)

@@ -69,7 +69,7 @@ def kind_of(png):
 
 
 def milliseconds(decode, images, seconds):
-    """CPU time of an image: of whole passes over the images, for at least so many seconds after a first one."""
+    """CPU time of an image, from whole passes over the images, for at least this many seconds after a first pass."""
     for image in images:
         decode(image)
     passes, begin = 0, time.process_time()

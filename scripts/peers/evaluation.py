@@ -1,4 +1,4 @@
-"""Inference in PyTorch, as it is written: decoded by OpenCV in a DataLoader, channels-last, eval and inference_mode.
+"""Inference in idiomatic PyTorch: decoded by OpenCV in a DataLoader, channels-last, eval and inference_mode.
 
 usage: evaluation.py NETWORK run IMAGES [--batch B] [--threads T] [--workers W]   prints images/s, input included
        evaluation.py NETWORK save FILE.pth                                        writes weights that are freshly drawn

@@ -3,7 +3,7 @@
 usage: grain_input.py DATA [--threads T | --workers W] [--world N] ...
 
 Threads of one process, or worker processes. Prints images/s = world x batch x steps / wall time of the slowest rank,
-over epochs as they come.
+over consecutive epochs.
 """
 
 import argparse

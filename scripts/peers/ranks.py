@@ -26,7 +26,7 @@ def images_under(data, rank=0, world=1):
 
 
 def run(arguments):
-    """Starts arguments.world ranks of this program, lets them begin together, and prints what they reached."""
+    """Starts arguments.world ranks of this program, lets them begin together, and prints their rate."""
     command = [sys.executable, *sys.argv]
     ranks = [subprocess.Popen([*command, "--rank", str(rank)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
              for rank in range(arguments.world)]

@@ -2,7 +2,7 @@
 
 usage: spdl_input.py DATA [--threads T] [--world N] ...
 
-Prints images/s = world x batch x steps / wall time of the slowest rank, over epochs as they come.
+Prints images/s = world x batch x steps / wall time of the slowest rank, over consecutive epochs.
 """
 
 import argparse
@@ -20,7 +20,7 @@ SIZE = 224
 
 
 def batches_of(files, batch):
-    """Names of the files of one batch after the other, in another order in every epoch."""
+    """File names of one batch after another, in a new order in every epoch."""
     order = random.Random(0)
     waiting = []
     while True:

@@ -3,8 +3,8 @@ models, over a ChestX-ray14 folder.
 
 usage: tf_input.py DATA [--format png|tfrecord] [--pipeline naive|optimized|official] [--world N] ...
 
-DATA holds images/*.png and, for tfrecord, the shards that `chexbench data convert` wrote. Starts one process a rank;
-all begin their window together. Prints images/s = world x batch x steps / wall time of the slowest rank.
+DATA has images/*.png and, for tfrecord, the shards from `chexbench data convert`. Starts one process a rank; all begin
+their window together. Prints images/s = world x batch x steps / wall time of the slowest rank.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def make_dataset(tf, arguments):
 
 def run_rank(arguments):
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
-    import tensorflow as tf  # late: the process that only starts the ranks does without
+    import tensorflow as tf  # late: the process that only starts the ranks does not need it
     tf.get_logger().setLevel("ERROR")
     ranks.time_window(arguments, iter(make_dataset(tf, arguments)))
 

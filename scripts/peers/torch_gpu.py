@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Training on a GPU in PyTorch, as fast as PyTorch itself goes: the other side of every ratio that is reported.
+"""Training on a GPU in PyTorch, as fast as PyTorch allows: the other side of every reported ratio.
 
 usage: torch_gpu.py resnet50|densenet121 [--batch N] [--precision fp16|bf16] [--mode eager|compiled] ...
 
 torchvision's networks with 14 sigmoid outputs, channels-last, cudnn.benchmark, automatic mixed precision (fp16 with
-GradScaler), Adam in one fused kernel, images and labels on the device. `compiled` hands forward pass and loss to
+GradScaler), Adam in one fused kernel, images and labels on the device. `compiled` passes forward pass and loss to
 torch.compile. Prints one JSON line a window of steps: wall clock between two synchronizations, none within.
 """
 
@@ -43,7 +43,7 @@ def make_step(torch, arguments):
     device = torch.device(arguments.device)
     model = getattr(torchvision.models, arguments.model)(num_classes=LABELS)
     model = model.to(device, memory_format=torch.channels_last).train()
-    # Half of the input's bytes, and no cast in each step: autocast would make the same tensor of f32 images.
+    # Half of the input's bytes, and no cast in each step: autocast would make the same tensor from f32 images.
     number = {"fp16": torch.float16, "bf16": torch.bfloat16}[arguments.precision]
     images = torch.randn(arguments.batch, 3, SIZE, SIZE, device=device)
     images = images.to(number).contiguous(memory_format=torch.channels_last)
@@ -77,7 +77,7 @@ def main():
         sys.exit("torch_gpu.py: PyTorch finds no GPU")
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.benchmark_limit = arguments.benchmark_limit
-    torch.set_float32_matmul_precision("high")  # for what autocast leaves in f32
+    torch.set_float32_matmul_precision("high")  # for operations that autocast leaves in f32
     synchronize = torch.cuda.synchronize if arguments.device == "cuda" else lambda: None
     step = make_step(torch, arguments)
     start = time.perf_counter()

@@ -2,7 +2,7 @@
 
 usage: torch_input.py DATA [--decoder pil|opencv|torchvision] [--workers W] [--persistent] [--world N] ...
 
-Prints images/s = world x batch x steps / wall time of the slowest rank, over epochs as they come.
+Prints images/s = world x batch x steps / wall time of the slowest rank, over consecutive epochs.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Images(torch.utils.data.Dataset):
 
 
 def endless(loader, sampler):
-    """Epoch after epoch, as a training goes through them."""
+    """Batches of epoch after epoch, as in a training."""
     epoch = 0
     while True:
         sampler.set_epoch(epoch)

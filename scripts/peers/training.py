@@ -1,4 +1,4 @@
-"""Training on the CPU in PyTorch or TensorFlow: made-up batches, 14 sigmoid outputs, Adam; or a large matmul.
+"""Training on the CPU in PyTorch or TensorFlow: synthetic batches, 14 sigmoid outputs, Adam; or a large matmul.
 
 usage: training.py torch|tensorflow NETWORK ...                  prints images/s, median of steps
        training.py torch matmul                                  prints GFLOP/s of a 4096x4096 f32 product, best of 5
@@ -13,7 +13,7 @@ import time
 LABELS = 14
 SIZE = 224
 MATMUL_SIZE = 4096
-# As chexbench trains them. Keras has neither AlexNet nor GoogLeNet.
+# As in chexbench. Keras has neither AlexNet nor GoogLeNet.
 TORCH_NETWORKS = {"resnet50": {}, "densenet121": {}, "alexnet": {}, "mobilenet_v2": {},
                   "googlenet": {"aux_logits": False, "init_weights": True}}
 

@@ -1,7 +1,7 @@
-"""Runs two sides in turn (A B A B ...), round by round, and tells how much faster one of them is.
+"""Runs two sides alternately (A B A B ...), round by round, and reports how much faster one of them is.
 
-A ratio is taken within a round, where both sides met the same machine, and then over the rounds: the median, with the
-least and the largest. So load that comes and goes cancels out, and what did not cancel is shown.
+A ratio is taken within a round, where both sides see the same machine, and then over the rounds: the median, with the
+least and the largest. So load that comes and goes cancels out, and the rest shows in the range.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-# What makes each library take the code path that it has for an instruction set. ISA-L has no such switch.
+# Settings that make each library use its code for an instruction set. ISA-L has no such switch.
 ISA_ENVIRONMENT = {
     "native": {},
     "avx2": {
@@ -31,12 +31,12 @@ ISA_ENVIRONMENT = {
 
 @dataclass
 class Case:
-    """One comparison: both commands must end with figures that the readers understand."""
+    """One comparison: both commands must print figures that the readers understand."""
     name: str
     ours: list
     peer: list
-    packages: tuple = ()  # of Python, whose versions are those of the peer
-    uses: tuple = ()  # the CPU's kind, and what each side computes with
+    packages: tuple = ()  # Python packages whose versions are the peer's
+    uses: tuple = ()  # the CPU's kind, and the instruction sets of each side
     ours_rates: list = field(default_factory=list)
     peer_rates: list = field(default_factory=list)
 
@@ -45,7 +45,7 @@ class Case:
 
 
 def add_arguments(parser):
-    """The options that all comparisons share."""
+    """The options of all comparisons."""
     parser.add_argument("--chexbench", type=Path, default=ROOT / "build/release/bin/chexbench")
     parser.add_argument("--python", type=Path, default=ROOT / "build/peers-venv/bin/python",
                         help="of the environment that scripts/peers/setup made")
@@ -67,7 +67,7 @@ def parse(parser):
 
 
 def run(command, environment):
-    """The standard output of a command; ends this program with the command's own words where it fails."""
+    """The standard output of a command; ends this program with the command's own message if it fails."""
     done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}:\n{done.stderr[-3000:]}")
@@ -92,7 +92,7 @@ def chexbench_rate(output):
 
 def take_turns(cases, arguments):
     wanted = [case for case in cases if not arguments.case or any(text in case.name for text in arguments.case)]
-    for case in wanted:  # before hours of rounds, which an error would lose
+    for case in wanted:  # early, because an error after hours of rounds would lose them
         case.uses = (cpu_kind(arguments), ours_uses(arguments), peer_uses(case, arguments))
     for number in range(1, arguments.rounds + 1):
         for case in wanted:
@@ -112,14 +112,14 @@ def cpu_name():
 
 @functools.cache
 def doctor(chexbench, isa):
-    """What `chexbench doctor` found out on this machine, under the instruction set that both sides are held to."""
+    """The output of `chexbench doctor` on this machine, limited to the instruction set of both sides."""
     command = [chexbench, "doctor", "--format", "json"]
     done = subprocess.run(command, env={**os.environ, **ISA_ENVIRONMENT[isa]}, capture_output=True, text=True)
     return json.loads(done.stdout)  # its exit code is about GPUs
 
 
 def cpu_kind(arguments):
-    """The CPU's generation and what is not used of it: "Zen 4, not used: AVX-512 (the hypervisor hides it)"."""
+    """The CPU's generation and its unused features: "Zen 4, not used: AVX-512 (the hypervisor hides it)"."""
     found = doctor(arguments.chexbench, arguments.isa)["machine"]
     unused = "".join(f", not used: {name}" for name in found["unused_instruction_sets"])
     return (found["cpu_kind"] or "unknown kind") + unused
@@ -130,14 +130,14 @@ def ours_uses(arguments):
     return f"preprocessing {found['preprocessing_instruction_set']}, training {found['training_instruction_sets']}"
 
 
-# One convolution each: oneDNN names the instruction set of the CPU that it works with.
+# One convolution each: oneDNN prints the instruction set that it uses.
 ONE_CONVOLUTION = {
     "torch": "import torch as t; t.nn.functional.conv2d(t.ones(16, 64, 56, 56), t.ones(64, 64, 3, 3))",
     "tensorflow_cpu": "import tensorflow as t; t.nn.conv2d(t.ones((1, 9, 9, 16)), t.ones((3, 3, 16, 16)), 1, 'SAME')"}
 
 
 def peer_uses(case, arguments):
-    """What the peer's oneDNN works with; empty where it has none or does not say."""
+    """The instruction set of the peer's oneDNN; empty if it has none or does not print it."""
     for package in case.packages:
         if package in ONE_CONVOLUTION:
             verbose = {**arguments.environment, "ONEDNN_VERBOSE": "1", "TF_ENABLE_ONEDNN_OPTS": "1"}
@@ -162,7 +162,7 @@ def package_versions(names, arguments):
 
 
 def chexbench_version(arguments):
-    """As the program gives it, with the commit of this checkout."""
+    """The program's version, with the commit of this checkout."""
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
     version = run([arguments.chexbench, "--version"], arguments.environment).strip()
     return f"{version} ({commit.stdout.strip() or 'no git'})"

@@ -9,7 +9,7 @@ PARTS = {"wait_share": ("waiting for a batch", "#D55E00"), "upload_share": ("upl
          "compute_share": ("compute", "#0072B2"),
          "exposed_communication_share": ("communication not hidden", "#CC79A7"),
          "update_share": ("update", "#56B4E9"), "other_share": ("other", "#BBBBBB")}
-# The same by whether the accelerator had work, and other measures of that, each with its marker.
+# The same parts by whether the accelerator had work, and other measures of that, each with its marker.
 BUSY_PARTS = {"busy_share": ("busy", "#0072B2"), "wait_share": ("waiting for a batch", "#D55E00"),
               "exposed_communication_share": ("communication not hidden", "#CC79A7"),
               "other_share": ("other", "#BBBBBB")}
@@ -86,7 +86,7 @@ def by_label(trials, axis):
 
 
 def ratio_point(place, base, better):
-    """Returns how many times `better` is `base`, as far as the two intervals allow."""
+    """Returns the ratio of `better` to `base`, with the bounds that the two intervals allow."""
     (base_below, base_above), (below, above) = error_lengths(base), error_lengths(better)
     at = {"x": place, "value": better["value"] / base["value"], "low": None, "high": None}
     if below + above + base_below + base_above > 0 and base["value"] > base_below:
@@ -113,7 +113,7 @@ def draw_formats(pyplot, trials):
 
 
 def draw_storage(pyplot, trials):
-    """Draws a bar for each format of each place, and a line for what the same accelerator takes without an input."""
+    """Draws a bar for each format of each place, and a line for the same accelerator's rate without an input."""
     ceilings = [row for row in trials if row["format"] == "synthetic"]
     stored = [row for row in trials if row["format"] != "synthetic"]
     if not stored:

@@ -10,7 +10,7 @@ from plotting.tables import Unusable, check_has, find_table, middles, name_runs,
 
 COUNTED = ("ranks", "rank", "repeat", "epoch")  # small whole numbers, each worth a tick
 MOST_TICKS = 12
-ROWS_OF_QUARTILES = 10  # at one place, from which bars end at the quartiles
+ROWS_OF_QUARTILES = 10  # at one place, from which error bars end at the quartiles
 BAR_INCHES = 0.13
 WIDEST_INCHES = 14
 LARGE = ("_bytes", "_bytes_per_s", "_hz")
@@ -37,7 +37,7 @@ class Selection:
 
 
 def select(runs, y, x, series=(), asked=None):
-    """Reads what `draw_columns` draws."""
+    """Reads the data of `draw_columns`."""
     table = find_table(runs, y, [x, *series], asked)
     for run in runs:
         for name in (x, *series):
@@ -61,14 +61,14 @@ def select(runs, y, x, series=(), asked=None):
 
 
 def label_rows(rows, table, x, series):
-    """Returns the label of each row's line: what `series` tells, or else what tells the trials apart."""
+    """Returns the label of each row's line: the values of `series`, or else the differences between trials."""
     if series:
         return [" ".join([*(word(row, name) for name in series), mark(row)]).strip() for row in rows]
     return names(rows, place=x) if table == "trials" else names_of_trials(rows, place=x)
 
 
 def place_rows(rows, x):
-    """Returns the place of each row on the x axis, and the words at the places where they are no numbers."""
+    """Returns the place of each row on the x axis, and the words at the places if they are not numbers."""
     if all(is_number(row[x]) for row in rows):
         return [number(row, x) for row in rows], None
     words = list(dict.fromkeys(row[x] for row in rows))
@@ -101,7 +101,7 @@ def draw_columns(pyplot, selection):
 
 
 def finish(axes, y, x, points, words):
-    """Labels the axes. That of the values starts at 0, unless they are far from it or below it."""
+    """Labels the axes. The value axis starts at 0, unless the values are far from it or below it."""
     from matplotlib.ticker import EngFormatter
     axes.set_xlabel(axis_title(x))
     axes.set_ylabel(axis_title(y))
@@ -128,7 +128,7 @@ def draw_line(axes, index, _, label, points, emulated):
 
 
 def draw_bars(axes, index, count, label, points, emulated):
-    """Draws the bars of one of `count` arms, beside those of the others."""
+    """Draws the bars of one of `count` arms, next to those of the others."""
     width = 0.8 / count
     xs, values = [one["x"] + (index - (count - 1) / 2) * width for one in points], [one["value"] for one in points]
     errors = [list(lengths) for lengths in zip(*map(error_lengths, points))]

@@ -6,7 +6,7 @@ from plotting.labels import names_of_trials
 from plotting.style import colour, foot, legend
 from plotting.tables import Unusable, middles, name_runs, point, require
 
-# Of each figure: its table, the columns of its axes with their words, and what the diagonal stands for.
+# For each figure: its table, the columns of its axes with their words, and the meaning of the diagonal.
 CURVES = {
     "roc": ("false_positive_rate", "false positive rate", "sensitivity", "sensitivity", "dotted: guessing"),
     "reliability": ("mean_probability", "mean probability", "share_of_positives", "share that has it",

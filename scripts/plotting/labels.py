@@ -1,12 +1,12 @@
-"""What trials, columns and marks are called in a figure."""
+"""The names of trials, columns and marks in a figure."""
 
-# What tells trials apart, with the words for it in a label; pipeline and format stand there alone.
+# The columns that distinguish trials, with their words in a label; pipeline and format have none.
 AXES = {"run": "", "model": "", "pipeline": "", "format": "", "engine": "", "precision": "", "batch_size": "batch ",
         "image_size": "size ", "color": "", "deliver": "", "decoder": "", "ranks": "ranks "}
-# What else does, where those do not suffice; and every swept key, which has a column by its dotted name.
+# Further ones if those do not suffice; and every swept key, which has a column by its dotted name.
 MORE_AXES = {"data_root": "", "store_bandwidth_mb_per_s": "MB/s ", "store_latency_ms": "latency ms ",
              "store_jitter_ms": "jitter ms ", "store_requests_per_s": "requests/s ", "cores_per_rank": "cores "}
-# Swept keys that have a column of their own above.
+# Swept keys that have their own column above.
 NAMED_KEYS = {"data.format", "data.root", "data.deliver", "data.decoder", "model.name", "model.image_size",
               "training.batch_size", "training.precision"}
 NAMED_KEY_PREFIXES = ("store.shape.",)
@@ -39,7 +39,7 @@ def is_emulated(row):
 
 
 def scale_factor(row):
-    """Returns by how many times a scale model is slower than what it stands for, or 1."""
+    """Returns the factor by which a scale model is slower than the original, or 1."""
     try:
         return float(row.get("scale_factor") or 1)
     except ValueError:
@@ -47,12 +47,12 @@ def scale_factor(row):
 
 
 def is_computed(row):
-    """Returns whether no source gives the speed of the emulated accelerator: a roofline computed it."""
+    """Returns whether the speed of the emulated accelerator was computed by a roofline, not taken from a source."""
     return row.get("step_time_computed") == "true"
 
 
 def mark(row):
-    """Returns what must stand beside the name of a trial: the words that chexbench itself uses."""
+    """Returns the mark next to a trial's name: the words that chexbench itself uses."""
     speed = ", computed speed" if is_computed(row) else ""
     if scale_factor(row) != 1:
         return f"(scale model, 1 : {scale_factor(row):.3g}{speed})"
@@ -62,7 +62,7 @@ def mark(row):
 
 
 def marks_note(rows, look):
-    """Returns what the look of the emulated rows means, or "" if there are none."""
+    """Returns the explanation of how emulated rows look, or "" if there are none."""
     emulated = [row for row in rows if is_emulated(row)]
     if not emulated:
         return ""
@@ -106,10 +106,10 @@ def differing(rows, axes, without):
 
 
 def names(rows, without=(), place=None):
-    """Returns a label for each trial: what differs between them, or where nothing does, the pipeline.
+    """Returns a label for each trial: the differences between them, or the pipeline if there are none.
 
-    `without` leaves axes out. Labels may be the same where the trials are at different values of the column `place`,
-    which is left out too.
+    `without` leaves axes out. Labels may be the same for trials at different values of the column `place`, which is
+    left out too.
     """
     without = {*without, place}
     axes = differing(rows, AXES, without)
@@ -118,13 +118,13 @@ def names(rows, without=(), place=None):
     if len(set(zip(labels, places))) < len(rows):
         axes += differing(rows, [*MORE_AXES, *swept_axes(rows)], without)
         labels = joined(rows, axes)
-    if len(set(zip(labels, places))) < len(rows) and without == {None}:  # only the trial's name tells what differs
+    if len(set(zip(labels, places))) < len(rows) and without == {None}:  # only the trial's name shows the difference
         return [f"{label}: {row.get('trial', '')}" for label, row in zip(labels, rows)]
     return labels
 
 
 def joined(rows, axes):
-    """Returns the words of these axes for each row, and its mark unless the engine or the scale already tells it."""
+    """Returns the words of these axes for each row, and its mark unless the engine or the scale already shows it."""
     labels = []
     for row in rows:
         words = [word(row, axis) for axis in axes if not lacks_input(row, axis)] or [row["pipeline"] or row["format"]]
@@ -144,7 +144,7 @@ def trials_of(rows):
 
 
 def names_of_trials(rows, place=None):
-    """Returns the label of each row's trial. Where the trials' own columns are not there, that is its name."""
+    """Returns the label of each row's trial: its name if the trials' columns are missing."""
     trials = trials_of(rows)
     known = all("pipeline" in row for row in trials)
     labels = names(trials, place=place) if known else [

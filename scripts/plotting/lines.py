@@ -1,4 +1,4 @@
-"""Figures of lines: images/s and efficiency over ranks, and what trainings learned over their epochs."""
+"""Figures of lines: images/s and efficiency over ranks, and the learning of trainings over their epochs."""
 
 import statistics
 
@@ -6,7 +6,7 @@ from plotting.labels import is_emulated, marks_note, names, names_of_trials
 from plotting.style import MARKERS, colour, foot, legend, line, rank_ticks
 from plotting.tables import Unusable, check_new, middles, name_runs, number, point, positive, require
 
-# Columns of losses: their words, and whether they stand in the background.
+# Columns of losses: their words, and whether they are in the background.
 CURVES = {"training_loss": ("training", True), "validation_loss": ("validation", False)}
 
 
@@ -24,7 +24,7 @@ def arms_by_ranks(trials):
 
 
 def draw_by_ranks(pyplot, arms, column, title, label):
-    """Draws a line for each arm, beside what perfect scaling from the arm's fewest ranks would give."""
+    """Draws a line for each arm, next to perfect scaling from the arm's fewest ranks."""
     is_share = column == "scaling_efficiency"
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, (name, rows) in enumerate(arms.items()):
@@ -113,7 +113,7 @@ def draw_learning(pyplot, rows):
 
 
 def median_s(rows, epoch):
-    """Returns when an epoch ended, in the median of the repeats."""
+    """Returns when an epoch ended: the median of the repeats."""
     return statistics.median(number(row, "elapsed_s") for row in rows if number(row, "epoch") == epoch)
 
 

@@ -1,4 +1,4 @@
-"""The figure of predictions: images/s by ranks as measured, as chexbench predicts them and as others published them."""
+"""The figure of predictions: images/s by ranks as measured, as predicted by chexbench and as published."""
 
 import json
 import re
@@ -8,12 +8,12 @@ from plotting.ranks import KINDS, draw_points, is_logarithmic
 from plotting.style import foot
 from plotting.tables import Unusable, nearest, point, positive, read_csv, read_trials
 
-# What tells arms apart, under the names that a trials.csv, a prediction and a published table give it.
+# The columns that distinguish arms, under their names in a trials.csv, a prediction and a published table.
 ARM_COLUMNS = {"accelerator": ("accelerator", "device"), "arm": ("arm", "name"), "model": ("model",),
                "pipeline": ("pipeline",), "format": ("format",), "image_size": ("image_size",),
                "precision": ("precision",), "batch_size": ("batch_size",), "update": ("update", "comm.update")}
-WORDS = {"batch_size": "batch ", "image_size": "size "}  # before a value that does not tell by itself what it is
-# What chexbench predict calls an arm: "naive png, resnet50 224x224 f32, batch 16, on v100".
+WORDS = {"batch_size": "batch ", "image_size": "size "}  # before a value that does not explain itself
+# The name of an arm in chexbench predict: "naive png, resnet50 224x224 f32, batch 16, on v100".
 ARM_NAME = re.compile(r"(?P<pipeline>.+) (?P<format>\w+)(?: \d+x\d+)?, (?P<model>\w+) (?P<image_size>\d+)x\d+ "
                       r"(?P<precision>\w+), batch (?P<batch_size>\d+), on .+")
 ALWAYS_TOLD = ("arm", "model", "pipeline", "accelerator")  # of an arm that stands alone
@@ -23,7 +23,7 @@ UNTOLD = ("", "-", "none")
 
 
 def arm_of(row):
-    """Returns what a row says of its arm, and nothing for what it does not tell."""
+    """Returns the arm's values in a row, without missing ones."""
     told = {name: next((str(row[column]) for column in columns if row.get(column)), "")
             for name, columns in ARM_COLUMNS.items()}
     if told["model"]:
@@ -37,7 +37,7 @@ def point_of(row, kind):
 
 
 def measured_points(trials):
-    """Returns the points of the trials that trained, or pretended to; the input alone is not what is predicted."""
+    """Returns the points of the trials that trained, or pretended to; the input alone is not predicted."""
     points = []
     for row in trials:
         if row["engine"] == "none":
@@ -49,7 +49,7 @@ def measured_points(trials):
 
 
 def words_of(name):
-    """Returns what the name of an arm tells, or the name itself if it is none that is known here."""
+    """Returns the values in the name of an arm, or the name itself if it has another form."""
     found = ARM_NAME.fullmatch(name)
     return found.groupdict() if found else {"arm": name}
 
@@ -66,7 +66,7 @@ def json_rows(path):
 
 
 def read_file(path, kind):
-    """Returns the points of a file, of this kind unless a column `kind` tells another one."""
+    """Returns the points of a file, of this kind unless its column `kind` gives another one."""
     if path.suffix == ".json":
         rows = json_rows(path)
     else:
@@ -89,18 +89,18 @@ def read_file(path, kind):
 
 
 def same(name, one, other):
-    """Whether two values of an arm's column may mean the same, as 'k80' and 'NVIDIA Tesla K80' do."""
+    """Whether two values of an arm's column may mean the same, such as 'k80' and 'NVIDIA Tesla K80'."""
     one, other = one.lower(), other.lower()
     return one == other or name in ("accelerator", "arm") and (one in other or other in one)
 
 
 def agrees(published, arm):
-    """Whether nothing that both tell contradicts that a published row is of this arm."""
+    """Whether a published row may belong to this arm: no value that both have differs."""
     return all(same(name, value, arm[name]) for name, value in published.items() if name in arm)
 
 
 def name_series(points):
-    """Gives each point the words of what differs between these points."""
+    """Labels each point by the differences between these points."""
     differing = [name for name in ARM_COLUMNS if len({one["arm"].get(name) for one in points}) > 1]
     for one in points:
         words = [WORDS.get(name, "") + one["arm"][name] for name in differing or ALWAYS_TOLD if name in one["arm"]]
@@ -108,7 +108,7 @@ def name_series(points):
 
 
 def read_points(runs, predicted, published):
-    """Returns the points that were measured or predicted, the published ones of the same arms, and how many others."""
+    """Returns the measured or predicted points, the published ones of the same arms, and the number of others."""
     points = measured_points(read_trials(runs, NEEDED_OF_TRIALS)) if runs else []
     for kind, paths in (("predicted", predicted), ("published", published)):
         points += [one for path in paths for one in read_file(path, kind)]

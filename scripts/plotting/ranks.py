@@ -1,8 +1,8 @@
-"""Points over the number of ranks, told apart by what they are: measured, emulated, predicted or published."""
+"""Points over the number of ranks, distinguished by kind: measured, emulated, predicted or published."""
 
 from plotting.style import colour, error_lengths, legend, marker, rank_ticks
 
-# How a kind of point looks: how its marker is filled, and its words in the legend.
+# The look of a kind of point: the fill of its marker, and its words in the legend.
 KINDS = {"measured": ("full", "measured"), "emulated": ("left", "measured, emulated accelerator"),
          "predicted": ("none", "predicted")}
 PUBLISHED_COLOURS = ("black", "0.6", "white")
@@ -60,7 +60,8 @@ def scale_by_decades(axes, values):
 
 
 def draw_lines(axes, shade, rows):
-    """Draws a dashed line through what is predicted, or measured where nothing is, and a full one where both are."""
+    """Draws a dashed line through predicted points, or measured ones if there are none, and a solid one if both
+    exist."""
     predicted = {row["ranks"] for row in rows if row["kind"] == "predicted"}
     measured = [row for row in rows if row["kind"] != "predicted"]
     lines = []

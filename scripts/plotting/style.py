@@ -1,8 +1,8 @@
-"""How figures look: what plot.py and the studies share, from colours to the files that they are written as."""
+"""The style of figures, shared by plot.py and the studies, from colours to file formats."""
 
 import textwrap
 
-# Okabe and Ito's, which colour-blind readers can tell apart.
+# Okabe and Ito's, which colour-blind readers can distinguish.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#999999"]
 MARKERS = "osD^vPX"
 HATCH = "////"
@@ -25,12 +25,12 @@ METADATA = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 DOTS_PER_INCH = 160
 HOW_TO_GET_MATPLOTLIB = ("this Python has no matplotlib. apt-get install python3-matplotlib, and start the script "
                          "again with /usr/bin/python3")
-SEVERAL_ENTRIES = 4  # of a legend, beyond which it stands beside the axes
+SEVERAL_ENTRIES = 4  # of a legend, beyond which it is placed next to the axes
 FOOT_CHARACTERS_PER_INCH = 18
 LONG_ENTRY = 28  # characters
 LONGEST_LINE = 38  # characters of a legend
 INCHES_PER_CHARACTER = 0.066
-MANY_POINTS = 60  # of a line, beyond which they have no markers and a band in the place of error bars
+MANY_POINTS = 60  # of a line, beyond which it has no markers and a band instead of error bars
 
 
 def load_pyplot():
@@ -43,12 +43,12 @@ def load_pyplot():
     from matplotlib import pyplot
     pyplot.rcParams.update(STYLE)
     if "text.parse_math" in pyplot.rcParams:  # Matplotlib 3.6
-        pyplot.rcParams["text.parse_math"] = False  # names may hold dollar signs
+        pyplot.rcParams["text.parse_math"] = False  # names may contain dollar signs
     return pyplot
 
 
 def save(figure, path):
-    """Writes a figure in the form that the ending of `path` names."""
+    """Writes a figure in the format of `path`'s ending."""
     figure.savefig(path, dpi=DOTS_PER_INCH, metadata=METADATA[path.suffix])
 
 
@@ -61,7 +61,7 @@ def marker(index):
 
 
 def foot(figure, *notes):
-    """Writes below the figure what a reader must know of it; empty notes are left out."""
+    """Writes notes for the reader below the figure; empty ones are left out."""
     text = "; ".join(note for note in notes if note)
     if text:
         width = int(FOOT_CHARACTERS_PER_INCH * figure.get_figwidth())
@@ -69,7 +69,7 @@ def foot(figure, *notes):
 
 
 def legend(axes, beside=False):
-    """Adds the legend; beside the axes, in a figure that becomes wider, if it would hide what is in them."""
+    """Adds the legend; next to the axes, in a wider figure, if it would hide their contents."""
     handles, labels = axes.get_legend_handles_labels()
     labels = [textwrap.fill(label, LONGEST_LINE) for label in labels]
     if not labels:
@@ -83,7 +83,7 @@ def legend(axes, beside=False):
 
 
 def rank_ticks(axes, ranks):
-    """Labels the numbers of ranks of an axis, each by itself."""
+    """Labels each number of ranks on an axis."""
     axes.set_xticks(sorted(set(ranks)), [f"{n:g}" for n in sorted(set(ranks))])
     axes.minorticks_off()
 

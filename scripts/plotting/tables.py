@@ -1,4 +1,4 @@
-"""Reads the CSVs of runs, and finds the table that holds a column."""
+"""Reads the CSVs of runs, and finds the table that has a column."""
 
 import csv
 import difflib
@@ -8,16 +8,16 @@ import re
 import statistics
 from pathlib import Path
 
-# In the order in which a column is looked for; any other CSV of a run comes after them.
+# In the order of the search for a column; any other CSV of a run comes after them.
 TABLES = ("trials", "repeats", "steps", "epochs", "aurocs", "ops", "gpu")
 
 
 class Unusable(Exception):
-    """The runs do not hold what the figure needs."""
+    """The runs lack data that the figure needs."""
 
 
 def unguarded(field):
-    """Returns a field without the apostrophe that keeps a spreadsheet from taking a text for a formula."""
+    """Returns a field without the apostrophe that keeps a spreadsheet from reading text as a formula."""
     return field[1:] if re.match(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", field) else field
 
 
@@ -79,7 +79,7 @@ class Run:
         return read_csv(self.path(table), 0)[0] if is_there else []
 
     def rows(self, table):
-        """Returns the rows of a table, each with the columns of its trial that the table has not itself."""
+        """Returns the rows of a table, each with the columns of its trial that the table lacks."""
         columns, rows = self.table(table)
         if table == "trials" or "trial" not in columns or "trial" not in self.columns("trials"):
             return rows
@@ -120,7 +120,7 @@ def number(row, column):
 
 
 def where(row):
-    """Returns where a row stands, for a message."""
+    """Returns the place of a row, for a message."""
     return row.get("where") or (f"trial '{row['trial']}' of {row['run']}" if "trial" in row else row["run"])
 
 
@@ -138,13 +138,13 @@ def optional_number(row, column):
 
 
 def point(row, x, column, has_interval=True):
-    """Returns the value of a column at `x`, with its 95 % interval where there is one."""
+    """Returns the value of a column at `x`, with its 95 % interval if there is one."""
     low, high = (optional_number(row, f"{column}_ci95_{end}") if has_interval else None for end in ("low", "high"))
     return {"x": x, "value": number(row, column), "low": low, "high": high}
 
 
 def middles(points, is_spread=False):
-    """Returns a point for each place, in their order: where there are several, their median.
+    """Returns a point for each place, in their order: the median of several.
 
     Its bounds are the smallest and the largest or, with `is_spread`, the quartiles.
     """

@@ -1,4 +1,4 @@
-"""The figure of what trainings reach against how fast they train: what a larger batch costs."""
+"""The figure of the trainings' AUROC against their speed: the cost of a larger batch."""
 
 from plotting.labels import names
 from plotting.style import colour, error_lengths, foot, legend, marker
@@ -9,7 +9,7 @@ COLUMNS = ["mean_auroc", "mean_auroc_ci95_low", "mean_auroc_ci95_high", "batch_s
 
 
 def learned(trials):
-    """Returns {label: trials} of those that have an AUROC, where a label leaves out the learning rate."""
+    """Returns {label: trials} of those that have an AUROC; labels leave out the learning rate."""
     series = {}
     rows = [row for row in trials if row["mean_auroc"]]
     if len(rows) < 2:

@@ -1,4 +1,4 @@
-"""Holds what the program computes with converted weights against PyTorch with the file that they were made from."""
+"""Compares the program with converted weights to PyTorch with the original file."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from PIL import Image
 
 from . import names, safetensors
 
-SIZE, LABELS = 224, 14  # what evaluate has for weights that say nothing of labels
+SIZE, LABELS = 224, 14  # evaluate's outputs for weights without labels
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 TOLERANCE = 1e-4  # of a probability in f32
 
@@ -43,7 +43,7 @@ def image(path, color):
 
 
 def with_labels(path):
-    """The tensors of a file of weights, with a head of LABELS rows, as by_our_names() has it."""
+    """The tensors of a file of weights, with a head of LABELS rows, as in by_our_names()."""
     tensors = safetensors.read(path)
     head = next(name for name in reversed(tensors) if name.endswith(".weight") and len(tensors[name][0]) == 2)
     for name in (head, head[:-len("weight")] + "bias"):

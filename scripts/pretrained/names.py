@@ -1,11 +1,11 @@
-"""Finds in a dictionary of tensors those of a network, under the names that torchvision has now."""
+"""Finds a network's tensors in a dictionary, under torchvision's current names."""
 
 import re
 
 from .torch_file import Tensor, Unreadable
 
-INSIDE = ("state_dict", "model_state_dict", "model")  # where trainings keep the weights in a checkpoint of theirs
-# DenseNet's names until torchvision 0.2, which its published weights still have: "norm.1" is "norm1" now.
+INSIDE = ("state_dict", "model_state_dict", "model")  # where trainings keep the weights in a checkpoint
+# DenseNet's names until torchvision 0.2, still in its published weights: "norm.1" for "norm1".
 OLD_DENSE = re.compile(r"(denselayer\d+\.(?:norm|relu|conv))\.([12]\.(?:weight|bias|running_mean|running_var))$")
 # Left out: counters that no forward pass reads, and GoogLeNet's auxiliary heads, which chexbench does not have.
 LEFT_OUT = re.compile(r"(?:^|\.)num_batches_tracked$")
@@ -13,7 +13,7 @@ AUXILIARY = re.compile(r"^aux[12]\.")
 
 
 def state_of(found, kind):
-    """The dictionary of tensors, which are of the class `kind`, in what a file holds."""
+    """The dictionary of tensors (of the class `kind`) among a file's contents."""
     for key in INSIDE:
         if isinstance(found, dict) and isinstance(found.get(key), dict):
             found = found[key]
@@ -26,7 +26,7 @@ def state_of(found, kind):
 
 
 def without_prefix(tensors, first):
-    """The names behind what wrappers put before them ("module.densenet121."), known by the network's first tensor."""
+    """The names without the prefixes of wrappers ("module.densenet121."), found by the network's first tensor."""
     owners = [name for name in tensors if name == first or name.endswith(f".{first}")]
     if not owners:
         raise Unreadable(f"it has no tensor '{first}', with which the network begins: it is of another network")
@@ -35,7 +35,7 @@ def without_prefix(tensors, first):
 
 
 def with_plain_head(tensors, head):
-    """The last layer under its own name, where the file has it inside a sequence ("classifier.0")."""
+    """The last layer under its own name, if the file has it inside a sequence ("classifier.0")."""
     nested = [name[:-len(".weight")] for name in tensors if re.fullmatch(rf"{re.escape(head)}\.\d+\.weight", name)]
     if f"{head}.weight" in tensors or len(nested) != 1:
         return tensors
@@ -48,7 +48,7 @@ def check_shapes(tensors, shapes, head):
         if name not in tensors:
             raise Unreadable(f"it has no tensor '{name}': it is of another network, or cut off")
         found = list(tensors[name].shape)
-        # The head may have any number of outputs, but of the same inputs.
+        # The head may have any number of outputs, but must have the same inputs.
         if found[name.startswith(f"{head}."):] != shape[name.startswith(f"{head}."):]:
             raise Unreadable(f"tensor '{name}' has shape {found}, and the network needs {shape}: it is of another one")
     unknown = sorted(set(tensors) - set(shapes))

@@ -27,7 +27,7 @@ def write(path, tensors, metadata):
 
 
 def read(path):
-    """What write() wrote: name -> (shape, bytes of f32)."""
+    """The tensors written by write(): name -> (shape, bytes of f32)."""
     data = Path(path).read_bytes()
     start = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:start])

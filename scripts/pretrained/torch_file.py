@@ -1,7 +1,7 @@
 """Reads the tensors of a file that torch.save() wrote (.pth, .pt, .pth.tar), without PyTorch.
 
-Nothing of the file is run: a pickle may name only what makes a dictionary of tensors. Both formats are read: the zip
-archive of PyTorch 1.6 and later, and the stream before it, in which torchvision's oldest weights are.
+No code of the file is run: a pickle may name only the parts of a dictionary of tensors. Both formats are read: the zip
+archive of PyTorch 1.6 and later, and the older stream, the format of torchvision's oldest weights.
 """
 
 import collections
@@ -19,7 +19,7 @@ HOW_TO_SAVE = "save the tensors alone by PyTorch: torch.save(model.state_dict(),
 
 
 class Unreadable(Exception):
-    """The file does not hold what is asked of it; says what, and how to mend it."""
+    """The file lacks the expected contents; the message names them and the remedy."""
 
 
 class Storage:
@@ -78,7 +78,7 @@ class Tensor:
 
 
 class StorageType:
-    """What a pickle names as torch.FloatStorage."""
+    """Stands for torch.FloatStorage in a pickle."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -101,10 +101,10 @@ KNOWN = {("collections", "OrderedDict"): collections.OrderedDict,
 
 
 class TensorUnpickler(pickle.Unpickler):
-    """Refuses every name that is not in KNOWN, so that nothing of a file is run."""
+    """Refuses every name that is not in KNOWN, so that no code of a file is run."""
 
     def __init__(self, file, storages):
-        super().__init__(file, encoding="utf-8")  # of the names that Python 2 wrote
+        super().__init__(file, encoding="utf-8")  # for names written by Python 2
         self.storages = storages
 
     def find_class(self, module, name):
@@ -164,7 +164,7 @@ def read_stream(path):
 
 
 def read(path):
-    """What torch.save() wrote: dictionaries and tensors. Raises Unreadable."""
+    """The contents written by torch.save(): dictionaries and tensors. Raises Unreadable."""
     try:
         return read_archive(path) if zipfile.is_zipfile(path) else read_stream(path)
     except Unreadable as reason:

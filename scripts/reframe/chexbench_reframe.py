@@ -1,4 +1,5 @@
-"""A ReFrame test: how many images/s does the input pipeline deliver, and what share of a step does an accelerator wait?
+"""A ReFrame test: how many images/s does the input pipeline deliver, and for what share of a step does an accelerator
+wait?
 
 usage: reframe -c scripts/reframe/chexbench_reframe.py -S data_root=DIR --run
     -S data_root=DIR           the images: a folder or a URL
@@ -23,12 +24,12 @@ REPORT = "report-stdout.json"
 
 
 def absolute_if_file(name):
-    """A path for the folder in which ReFrame runs the program; any other name stays."""
+    """A path, valid from the folder in which ReFrame runs the program; any other name is unchanged."""
     return os.path.abspath(name) if os.path.isfile(name) else name
 
 
 def absolute_root(root):
-    """The folder of a data set for the one in which ReFrame runs the program; a URL stays."""
+    """The folder of a data set, valid from the folder in which ReFrame runs the program; a URL is unchanged."""
     if "://" in root:
         return root
     if not os.path.isdir(root):

@@ -1,4 +1,4 @@
-# A recipe for Spack; README.md says how to use it.
+# A recipe for Spack; see README.md for its use.
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
@@ -10,7 +10,7 @@ class Chexbench(CMakePackage, CudaPackage):
 
     license("Apache-2.0")
 
-    # README.md puts the place of your clone here. What is committed there is built.
+    # README.md puts the path of your clone here. The committed state is built.
     git = "file:///path/of/your/clone"
 
     version("0.1.0", branch="main")
@@ -57,7 +57,7 @@ class Chexbench(CMakePackage, CudaPackage):
         args = [
             self.define("CHEXBENCH_TESTS", False),
             self.define("CMAKE_UNITY_BUILD", True),  # takes a third of the time
-            # Spack has no package of these two: what lies on the system must not be taken by accident.
+            # Spack has no package of these two: the system's must not be used by accident.
             self.define("CHEXBENCH_WITH_nvml", "+cuda" in self.spec),
             self.define("CHEXBENCH_WITH_cupti", False),
             self.define_from_variant("CHEXBENCH_WITH_mpi", "mpi"),

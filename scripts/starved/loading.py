@@ -1,4 +1,4 @@
-"""How a chest X-ray project loads its images, before and after what was found about it; train.py has the project."""
+"""How a chest X-ray project loads its images, before and after the diagnosis; see train.py for the project."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ def augmentations():
 
 
 def small_gray(path):
-    """An image of SIZE x SIZE pixels in one channel: of several, X-rays have the same in each."""
+    """An image of SIZE x SIZE pixels in one channel: X-rays with several have the same in each."""
     with Image.open(path) as image:
         pixels = numpy.array(image)
     gray = Image.fromarray(pixels if pixels.ndim == 2 else pixels[:, :, 0])
@@ -36,7 +36,7 @@ def small_gray(path):
 
 
 class Before(torch.utils.data.Dataset):
-    """Decodes the published file each time, makes three channels of it, and resizes and varies all three."""
+    """Decodes the published file each time, expands it to three channels, and resizes and varies all three."""
 
     def __init__(self, files, varied=True):
         self.files = files
@@ -55,9 +55,9 @@ class Before(torch.utils.data.Dataset):
 
 
 class After(torch.utils.data.Dataset):
-    """Reads copies that are as small as the network wants them, varies one channel, and makes three of it at the end.
+    """Reads copies that are as small as the network's input, varies one channel, and expands it to three at the end.
 
-    Its tensors are those of Before.
+    The tensors are those of Before.
     """
 
     def __init__(self, copies, varied=True):
@@ -75,7 +75,7 @@ class After(torch.utils.data.Dataset):
 
 
 def shrink(files, folder):
-    """Makes the small copy of each file once, and returns their paths. Copies that are there stay."""
+    """Makes the small copy of each file once, and returns their paths. Existing copies are kept."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     copies = []
@@ -90,7 +90,7 @@ def shrink(files, folder):
 
 
 class Endless(torch.utils.data.Sampler):
-    """Batches of a shuffled set, again and again: workers never start anew, and no epoch begins."""
+    """Batches of a shuffled set, endlessly: workers never restart, and no epoch begins."""
 
     def __init__(self, count, batch):
         self.count, self.batch = count, batch

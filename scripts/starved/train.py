@@ -5,8 +5,8 @@
     train.py DIR --log after.csv --small FOLDER         from small copies, which it makes in FOLDER
     chexbench diagnose before.csv                       what is wrong with it
 
-DIR may be any folder with PNGs or JPEGs. Where PyTorch finds no GPU, one is stood in for: a step takes as long as
---images-per-s says, by default a published V100. It needs PyTorch and torchvision (scripts/peers/setup).
+DIR may be any folder with PNGs or JPEGs. If PyTorch finds no GPU, one is simulated: the time of a step follows from
+--images-per-s, by default a published V100. It needs PyTorch and torchvision (scripts/peers/setup).
 """
 
 import argparse
@@ -26,7 +26,7 @@ FINDINGS = 8
 
 
 class StandIn:
-    """An accelerator of a known speed, which takes no core."""
+    """An accelerator of a known speed that uses no core."""
 
     def __init__(self, images_per_s):
         self.images_per_s = images_per_s

@@ -9,9 +9,9 @@ from planning import choose
 def measure_until(ends, name, plan, run_of, rank_bytes):
     """(group, report) of the groups that fit before `ends` (time.monotonic()); marks the others as left out.
 
-    A group's `seconds` is its forecast. `run_of` gives what measured() takes for it, or None if it cannot be measured,
-    with `left_out` set. What was measured before costs nothing. If this machine is slower than forecast, the rest is
-    taken to be, too.
+    A group's `seconds` is its forecast. `run_of` returns the arguments of measured() for it, or None if it cannot be
+    measured, with `left_out` set. Earlier measurements cost nothing. If this machine is slower than forecast, the rest
+    is assumed to be, too.
     """
     reports, pace = [], 1.0
     for group in plan:

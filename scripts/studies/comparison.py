@@ -1,10 +1,10 @@
-"""Published figures on several GPUs beside what a study measured or predicted for them."""
+"""Published figures on several GPUs next to a study's measurements or predictions."""
 
 import statistics
 
 import page
 
-MISFIT = 0.15  # of a rate from a published figure, beyond which it is said to differ
+MISFIT = 0.15  # of a rate from a published figure, beyond which they differ
 
 
 def row(published, ours, kind, by):
@@ -14,7 +14,7 @@ def row(published, ours, kind, by):
 
 
 def of_several(rows):
-    """Without those of one GPU, which say nothing where the prediction is made from them."""
+    """Without those of one GPU, which are meaningless because the prediction is made from them."""
     return [one for one in rows if one["ranks"] > 1]
 
 

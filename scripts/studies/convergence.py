@@ -10,11 +10,11 @@ from verdicts import FAILS, HOLDS, UNKNOWN, select, write_csv
 RANKS = (1, 2, 4)
 IMAGES = 1000
 REPEATS = 3
-REPEAT_S = 110  # what a repeat takes on two cores, checkpoints included
+REPEAT_S = 110  # seconds of a repeat on two cores, checkpoints included
 
 
 def run_of(spec, folder, repeats):
-    """What measured() takes."""
+    """The arguments of measured()."""
     return (folder / "runs/convergence", spec, [f"data.root={folder / 'runs/learnable'}", f"measure.repeats={repeats}"],
             RANKS[-1])
 
@@ -36,7 +36,7 @@ def train(spec, folder, budget_s):
 
 
 def judge(losses):
-    """Judged by the mean training loss over all epochs, of each repeat: it is lower where the loss falls sooner."""
+    """Judged by each repeat's mean training loss over all epochs: it is lower if the loss falls sooner."""
     claim = "AlexNet: with more ranks the loss falls in more epochs"
     if not losses:
         return claim, UNKNOWN, "not measured: the budget leaves no time to train"

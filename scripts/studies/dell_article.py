@@ -1,7 +1,7 @@
 """Dell's article "Optimization Techniques for Training CheXNet on Dell C4140 with Nvidia V100 GPUs", October 2019.
 
-Time lines of steps with and without pipelining, the ten steps of its new pipeline one after the other, DenseNet121 on
-1 to 16 V100s beside what its authors published, and the mapping of ranks.
+Timelines of steps with and without pipelining, the ten steps of its new pipeline one by one, DenseNet121 on 1 to 16
+V100s next to the authors' figures, and the mapping of ranks.
 """
 
 import statistics
@@ -23,13 +23,13 @@ TITLE = "Dell's article: optimization techniques for training CheXNet"
 NEEDS_DATA = True
 SPECS = ROOT / "configs/studies" / NAME
 MODEL = "densenet121"
-RANK_BYTES = 300e6 + 64 * 64 * 256 ** 2  # 64 batches that naive keeps ready, and what else a rank holds
+RANK_BYTES = 300e6 + 64 * 64 * 256 ** 2  # 64 batches that naive keeps ready, and a rank's other memory
 BUSY = 0.95  # share of the time that an accelerator computes, below which it is called starved
-AGREES = 0.1  # of a ratio from what the article's sum and maximum make of it
+AGREES = 0.1  # of a ratio from the one that the article's sum and maximum give
 MAPPINGS = {"socket": ["--map-by", "socket"], "core": ["--bind-to", "core"], "numa": ["--bind-to", "numa"],
             "none": ["--bind-to", "none"]}
 MAPPING_ROUNDS = 5
-MAPPING_S = 100  # what the rounds take on two cores
+MAPPING_S = 100  # seconds of the rounds on two cores
 
 
 def groups():
@@ -43,7 +43,7 @@ def sockets():
 
 
 def mapping_runs(folder, data, ranks):
-    """(mapping, what measured() takes) of the optimized input; the mappings take turns."""
+    """(mapping, arguments of measured()) of the optimized input; the mappings alternate."""
     settings = [f"data.root={data}", "sweep=null", "pipeline=optimized", f"ranks={ranks}", "measure.repeats=1"]
     return [(name, (folder / "runs" / f"mapping-{name}-{number}", SPECS / "ablation.json", settings, ranks, options))
             for number in range(MAPPING_ROUNDS) for name, options in MAPPINGS.items()]
@@ -97,14 +97,14 @@ def starving_claim(results):
 
 
 def compare(results, published):
-    """What the authors published beside what was measured or predicted for as many ranks."""
+    """The authors' figures next to those measured or predicted for the same number of ranks."""
     ours = {row["ranks"]: row for row in results.select(decoder="opencv", pipeline="optimized")}
     return [comparison.row({**row, "images_per_s": row["value"]}, ours[row["ranks"]]["images_per_s"],
                            ours[row["ranks"]]["kind"], "Dell") for row in published if row["ranks"] in ours]
 
 
 def published_claim(compared):
-    """Judges the authors' own rates by what was measured for as many ranks."""
+    """Judges the authors' own rates by those measured for the same number of ranks."""
     claim = "DenseNet121, optimized: 315 to 1,913 images/s on 2 to 16 V100s, as the authors published"
     rows = [row for row in comparison.of_several(compared) if row["kind"] == "measured"]
     parts = [f"{row['images_per_s']:,.0f} against {row['published']:,.0f} on {row['ranks']} ({row['ratio']:.2f} x)"
@@ -208,7 +208,7 @@ def published_rows():
 
 
 def run(folder, data, budget_minutes):
-    """Measures, predicts and writes the pages; returns their paths, the claims, and what compares."""
+    """Measures, predicts and writes the pages; returns their paths, the claims, and the comparisons."""
     ends = time.monotonic() + 60 * budget_minutes
     published = published_rows()
     several = min(2, cores())
@@ -219,7 +219,7 @@ def run(folder, data, budget_minutes):
     predicted, environment = predict(folder, SPECS, data, ("opencv",), (MODEL,))
     plan = groups()
     results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, lambda group: RANK_BYTES))
-    # Last, because on one socket it cannot tell anything.
+    # Last, because it is meaningless on one socket.
     runs = mapping_runs(folder, data, several) if several > 1 else []
     has_time = ends - time.monotonic() > MAPPING_S or all(kept(*run) for _, run in runs)
     rates = map_ranks(runs) if runs and has_time else {}

@@ -17,7 +17,7 @@ def save(figure, folder, name):
 
 
 def fill(row, shade):
-    """The colour that a bar is filled with: predicted ones are hollow."""
+    """The fill colour of a bar: predicted ones are hollow."""
     return "white" if row.get("kind") == "predicted" else shade
 
 

@@ -29,7 +29,7 @@ RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 UPDATES = {"ring": "ring", "parameter_server": "one parameter server"}
 EPOCH_IMAGES = 1_281_167  # of ImageNet's training set, which the authors used
 STEP_S = 64 / 656  # of AlexNet on a K80 in update.json, at full scale
-RANK_BYTES = 2e9  # of AlexNet: gradients, what is sent, and batches
+RANK_BYTES = 2e9  # of AlexNet: gradients, messages, and batches
 SAME_SPEED = 0.02  # of a profile's speed from a source's on one GPU, within which the source's other rows are compared
 COLUMNS = ["device", "model", "batch_size", "update", "ranks", "kind", "images_per_s", "epoch_s", "efficiency",
            "speed", "source"]
@@ -44,7 +44,7 @@ def speeds(device):
 def trainings():
     """The entry of a profile for each (device, model, batch size) of the study, and the (device, model) without any.
 
-    Where it has none of that batch size, that of the nearest one, whose images/s chexbench keeps.
+    If it has none of that batch size, that of the nearest one, whose images/s chexbench keeps.
     """
     found, holes = {}, []
     for device in DEVICES:
@@ -60,7 +60,7 @@ def trainings():
 
 
 def speed_of(entry, batch_size):
-    """What a figure says of where the speed of one GPU comes from."""
+    """A figure's words for the source of one GPU's speed."""
     other = "" if entry["batch_size"] == batch_size else f" at batch {entry['batch_size']}"
     return profiles.speed_of(entry) + other
 
@@ -100,9 +100,9 @@ def largest_batches(rows):
 
 
 def misfits(predicted, published):
-    """Published figures, what was predicted for them, and predicted / published.
+    """Published figures, the predictions for them, and predicted / published.
 
-    Only of sources whose speed on one GPU is that of the profile: the others ran another program.
+    Only sources whose speed on one GPU is that of the profile: the others ran another program.
     """
     rows = []
     for row in published:
@@ -130,7 +130,7 @@ def rounds(report):
 
 
 def ratio_by_links(ranks):
-    """The same ratio as links alone would make it, without the sums and copies of the server."""
+    """The same ratio from the links alone, without the sums and copies of the server."""
     rates = {}
     for update in UPDATES:
         output = chexbench("predict", "--config", SPECS / "update.json", "--accelerator", "k80", "--set", "sweep=null",
@@ -177,7 +177,7 @@ def server_claim(predicted, reports):
 
 
 def batch_claim(known, model, claim):
-    """Judged by what others published: nothing here measures how a GPU's speed depends on the batch."""
+    """Judged by other publications: nothing here measures how a GPU's speed depends on the batch."""
     parts = []
     for device in DEVICES:
         speeds = [(size, entry["images_per_s"]) for (of, name, size), entry in known.items()
@@ -276,7 +276,7 @@ def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
 
 
 def run(folder, _, budget_minutes):
-    """Predicts, measures and writes the pages; returns their paths, the claims, and what compares."""
+    """Predicts, measures and writes the pages; returns their paths, the claims, and the comparisons."""
     published = published_rows()
     known, holes = trainings()
     predicted = predict(known)

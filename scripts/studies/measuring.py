@@ -1,4 +1,4 @@
-"""Runs chexbench for a study: each run in a folder of its own, which is kept, so that an interrupted study goes on."""
+"""Runs chexbench for a study: each run in a separate folder, which is kept, so that an interrupted study continues."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexb
 
 
 class StudyError(Exception):
-    """What keeps a study from going on, and how to mend it. `code` is the exit status."""
+    """Why a study cannot continue, and the remedy. `code` is the exit status."""
 
     def __init__(self, text, code=2):
         super().__init__(text)
@@ -57,18 +57,18 @@ def as_stated(config, settings, ranks, mapping):
 
 
 def is_of(folder, stated):
-    """Whether `folder` holds a run, complete or not, with these settings."""
+    """Whether `folder` has a run, complete or not, with these settings."""
     note = folder.with_suffix(".json")
     return note.exists() and json.loads(note.read_text()) == stated
 
 
 def kept(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
-    """The report of a run that `folder` holds complete, or None."""
+    """The report of a complete run in `folder`, or None."""
     return read_report(folder) if is_of(folder, as_stated(config, settings, ranks, mapping)) else None
 
 
 def measured(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
-    """The report of a run; taken from `folder` if it is there complete, measured or continued otherwise."""
+    """The report of a run; taken from `folder` if it is complete there, otherwise measured or continued."""
     report = kept(folder, config, settings, ranks, mapping)
     if report is not None:
         return report

@@ -87,7 +87,7 @@ def write(folder, title, blocks):
 
 
 def publish(folder, title, blocks):
-    """Writes the page, and says what is missing for its figures; returns the paths."""
+    """Writes the page, and reports missing requirements of its figures; returns the paths."""
     paths = write(folder, title, list(blocks))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)

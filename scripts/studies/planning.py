@@ -1,11 +1,11 @@
-"""Chooses what a study measures within its budget. What is left out is predicted."""
+"""Chooses what a study measures within its budget. The rest is predicted."""
 
 import os
 from dataclasses import dataclass
 
 CORES_PER_ACCELERATOR = 10  # emulation.cores_per_accelerator of the studies' specs
 START_S = 2.0  # to start and end a repeat
-MEMORY_SHARE = 0.8  # of the memory that is available, which a study may fill
+MEMORY_SHARE = 0.8  # of the available memory, which a study may fill
 
 
 @dataclass
@@ -37,7 +37,7 @@ def cores():
 
 
 def at_most_cores(ranks, per_accelerator=CORES_PER_ACCELERATOR):
-    """The setting that keeps a rank from having more cores than its accelerator shall have, where there are more."""
+    """The setting that limits a rank to its accelerator's number of cores, if there are more."""
     return [f"cores_per_rank={per_accelerator}"] if cores() // ranks > per_accelerator else []
 
 
@@ -63,9 +63,9 @@ def forecast_s(group, predicted):
 
 
 def choose(groups, budget_s, rank_bytes):
-    """Marks what is left out: what does not fit into memory, and, in the order of `groups`, into the budget.
+    """Marks the groups left out: those that do not fit into memory or, in the order of `groups`, into the budget.
 
-    `rank_bytes` gives what a rank of a group needs.
+    `rank_bytes` returns the memory that a rank of a group needs.
     """
     limit, left_s = MEMORY_SHARE * available_bytes(), budget_s
     for group in groups:

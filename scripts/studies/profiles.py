@@ -11,16 +11,16 @@ def path_of(device, folder=FOLDER):
 
 
 def entries(device, folder=FOLDER):
-    """The entries of a device's profile as in its file; none of a device without a profile in the folder."""
+    """The entries of a device's profile as in its file; none for a device without a profile in the folder."""
     path = path_of(device, folder)
     return read_spec(path)["entries"] if path.is_file() else []
 
 
 def is_computed(entry):
-    """Whether no source gives the speed: a roofline computed it."""
+    """Whether the speed was computed by a roofline, not taken from a source."""
     return entry.get("computed", False)
 
 
 def speed_of(entry):
-    """What a figure says of where the speed of one GPU comes from."""
+    """A figure's words for the source of one GPU's speed."""
     return "computed" if is_computed(entry) else "published"

@@ -21,7 +21,7 @@ NEEDS_DATA = False
 
 @dataclass
 class Evidence:
-    """Rows of what was predicted, measured and published."""
+    """Rows of predicted, measured and published figures."""
     predicted: list  # trainings over all ranks and networks
     precisions: list  # ResNet50 on V100s in full and in mixed precision
     sent: list  # measured over two networks
@@ -83,7 +83,7 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
 
 
 def run(folder, data, budget_minutes):
-    """Predicts, measures and writes the pages; returns their paths, the claims, and what compares."""
+    """Predicts, measures and writes the pages; returns their paths, the claims, and the comparisons."""
     ends = time.monotonic() + 60 * budget_minutes
     published, published_stores = gpus.published_rows(), storage.published_rows()
     link_rows = gpus.links()

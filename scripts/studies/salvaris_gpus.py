@@ -1,4 +1,4 @@
-"""Salvaris's GPUs, networks and precisions: what is predicted for them, and the figures of it."""
+"""Salvaris's GPUs, networks and precisions: their predictions, and the figures of these."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from profiles import is_computed
 from verdicts import UNKNOWN, select, write_csv
 
 SPECS = ROOT / "configs/studies/salvaris"
-PROFILES = (SPECS / "accelerators", profiles.FOLDER)  # the author's own speeds before those of others
+PROFILES = (SPECS / "accelerators", profiles.FOLDER)  # the author's own speeds before other ones
 DEVICES = ("k80", "p40", "p100", "v100")  # in the order of their years
 MODELS = {"resnet50": "ResNet50", "mobilenet_v2": "MobileNetV2", "googlenet": "GoogLeNet", "alexnet": "AlexNet",
           "densenet121": "DenseNet121"}
@@ -53,7 +53,7 @@ def speeds():
 
 
 def links():
-    """(name, row) of the links of links.csv; a row holds for its devices, or, if it names none, for all."""
+    """(name, row) of the links of links.csv; a row applies to its devices, or, if it names none, to all."""
     rows = read_csv(SPECS / "links.csv")
     if NETWORK not in {row["link"] for row in rows}:
         raise StudyError(f"{SPECS / 'links.csv'}: it has no row for {NETWORK}, which the talk's nodes have", 3)
@@ -101,7 +101,7 @@ def in_order(item):
 
 
 def place(model):
-    """Where a model stands in tables and figures."""
+    """The position of a model in tables and figures."""
     return (list(MODELS).index(model) if model in MODELS else len(MODELS)), model
 
 
@@ -251,7 +251,7 @@ def network_blocks(folder, rows):
 
 
 def compare(rows, precisions, published):
-    """The author's runs over InfiniBand, and NVIDIA's of the program that the profile of a V100 is from."""
+    """The author's runs over InfiniBand, and NVIDIA's with the program behind the profile of a V100."""
     compared = []
     for row in published:
         ours = {OWN: select(rows, network=NETWORK), "NVIDIA, DGX-1": precisions}.get(row["by"], [])

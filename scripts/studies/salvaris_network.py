@@ -12,7 +12,7 @@ from verdicts import FAILS, HOLDS, UNKNOWN, select, with_interval, write_csv
 CORES = 6  # emulation.cores_per_accelerator of network.json
 RANKS = 2
 START_S = 0.5  # to start and end a repeat
-RANK_BYTES = 1.5e9  # gradients, what is sent, and batches
+RANK_BYTES = 1.5e9  # gradients, messages, and batches
 
 
 @dataclass
@@ -26,7 +26,7 @@ class NetworkGroup(Group):
 
 
 def groups(found):
-    """The newest GPU first, then the one before it: what has a speed of the author's own, whose profile is there."""
+    """From the newest GPU to the oldest: those with the author's own speed and a profile."""
     made = [NetworkGroup("network", "none", RANKS, 3, device=device) for device in ("v100", "p100", "k80")
             if (device, "resnet50", "f32") in found]
     for group in made:
@@ -68,7 +68,7 @@ def ratios_of(rows):
 
 
 def claim(ratios, predicted, published):
-    """Holds if the fast network is worth more than nothing on the newest GPU, and more than on each older one."""
+    """Holds if the fast network gains anything on the newest GPU, and more than on each older one."""
     text = "Do use enhanced networking wherever possible, especially for the latest GPUs"
     parts = [f"{device.upper()}: {gpus.NETWORK} trains {value:.3f} x ({low:.3f} to {high:.3f}) the images/s of "
              f"{gpus.SLOW_NETWORK} on {RANKS} GPUs, measured" for device, (value, low, high) in ratios.items()]
@@ -93,7 +93,7 @@ def verdict(ratios):
 
 
 def gains(rows):
-    """What the fast network is worth, in percent of the slow one's images/s, by device."""
+    """The gain from the fast network, in percent of the slow one's images/s, by device."""
     return [{"device": device, "kind": "measured", **{name: 100 * (ratio - 1) for name, ratio in
                                                      zip(("value", "low", "high"), ratios)}}
             for device, ratios in ratios_of(rows).items()]

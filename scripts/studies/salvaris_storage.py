@@ -24,7 +24,7 @@ CORES = 6  # that a GPU of a Standard_NC24rs_v3 has: 24 for four
 V100_IMAGES_PER_S = 357
 RANK_BYTES = 600e6
 DECODE_S = 3e-3  # that a thread needs for an image, for the forecast
-# Images that come before the first batch does.
+# Images that arrive before the first batch.
 FIRST_IMAGES = {"keras": BATCH_SIZE, "pytorch": 5 * BATCH_SIZE, "optimized": 500 + BATCH_SIZE}
 START_S = 1.0  # to start and end a repeat
 IN_FLIGHT = {"keras": 1, "pytorch": 5, "optimized": 10}  # files that a loader reads at once
@@ -90,14 +90,14 @@ def is_made(folder):
 def own_data(folder):
     """A set that is large enough for PyTorch's workers, with files as large as ImageNet's; made once."""
     data = own_root(folder)
-    chexbench("data", "synth", data, "--images", IMAGES, "--size", IMAGE_SIZE)  # goes on with what is there
+    chexbench("data", "synth", data, "--images", IMAGES, "--size", IMAGE_SIZE)  # continues with the existing files
     if not is_made(folder):
         chexbench("data", "convert", data, "--split", "all", "--shards", 16)
     return data
 
 
 def check(data):
-    """How many images a given data set has; refuses one that cannot be measured before anything is.
+    """How many images a given data set has; rejects one that cannot be measured before any measurement.
 
     @throws StudyError
     """
@@ -118,7 +118,7 @@ def image_bytes_of(data):
 
 
 def run_of(group, folder, data):
-    """What measured() takes for a group; None, and why in `left_out`, if there is no data set."""
+    """The arguments of measured() for a group; None, with the reason in `left_out`, if there is no data set."""
     if data is None and group.config != CEILING:
         group.left_out = "making its data set takes more than the budget leaves"
         return None
@@ -161,7 +161,7 @@ def ratios_of(reports):
     for group, report in reports:
         for finding in report["findings"]:
             if finding.get("ratio") is not None and finding["kind"] in ("pipeline_ratio", "format_ratio"):
-                words = finding["trial"].split()  # a trial is named after what differs, so perhaps without a format
+                words = finding["trial"].split()  # a trial is named after the differences, so perhaps without a format
                 fmt = next((word for word in words if word in FORMATS), formats_of(group)[0])
                 found[store_of(group), finding["kind"], words[0], fmt] = finding
     return found
@@ -185,7 +185,7 @@ def bar(row, group, series):
 
 
 def set_text(images):
-    """What a page says of a given data set of this many images, or of the one made here if None."""
+    """A page's words for a given data set of this many images, or for the one made here if None."""
     if images is None:
         return f"{IMAGES:,} synthetic X-rays of {IMAGE_SIZE}x{IMAGE_SIZE}, whose files are as large as ImageNet's."
     window = BATCH_SIZE * (STEPS + 2)
@@ -248,7 +248,7 @@ def relative_blocks(folder, files):
 
 
 def format_blocks(folder, rows):
-    """Figure 9: PNG against TFRecord, average and maximum over loaders and repeats, as the talk has them."""
+    """Figure 9: PNG against TFRecord, average and maximum over loaders and repeats, as in the talk."""
     title = "Figure 9: ResNet50, data formats, average and maximum"
     made = []
     for store in FORMAT_STORES:
@@ -315,7 +315,7 @@ def location_claim(rows, published):
 
 
 def formats_claim(ratios):
-    """Holds if TFRecords are faster somewhere and slower nowhere, and fails if they are nowhere faster."""
+    """Holds if TFRecords are faster somewhere and never slower, and fails if they are never faster."""
     claim = "Do use TFRecords or other columnar or row based data formats"
     parts, intervals = [], []
     for store in FORMAT_STORES:

@@ -14,13 +14,13 @@ NAME = "sc19-poster"
 TITLE = "SC19 poster: Fast Training of an AI Radiologist"
 NEEDS_DATA = True
 SPECS = ROOT / "configs/studies" / NAME
-PREFETCHED_BATCHES = 64  # that naive keeps ready; what else a rank holds is in the 300 MB of rank_bytes
+PREFETCHED_BATCHES = 64  # that naive keeps ready; a rank's other memory is in the 300 MB of rank_bytes
 BUSY = 0.95  # share of the time that an accelerator computes, from which its utilization is called near 100 %
 CLAIMED_GAIN = (1.08, 1.15)  # of TFRecords: "approximately 8 % - 15 %"
 
 
 def groups():
-    """What can be measured, the most telling first: the poster's range is reached with its own decoder first."""
+    """The measurable groups, the most telling first: the poster's range is reached with its own decoder first."""
     order = [("opencv", 1), ("opencv", 16), ("opencv", 2), ("opencv", 4), ("opencv", 8), ("fast", 1), ("fast", 2),
              ("fast", 4), ("fast", 8), ("fast", 16)]
     return [Group(model, decoder, ranks, STEPS[ranks], BATCH_SIZE[ranks])
@@ -139,7 +139,7 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
 
 
 def run(folder, data, budget_minutes):
-    """Measures, predicts and writes the pages; returns their paths, the claims, and what compares."""
+    """Measures, predicts and writes the pages; returns their paths, the claims, and the comparisons."""
     ends = time.monotonic() + 60 * budget_minutes
     published = read_csv(SPECS / "published.csv")
     say(f"{NAME}: measuring what the cores of this machine decode")

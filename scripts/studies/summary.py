@@ -1,4 +1,4 @@
-"""The page over all studies: every claim with its verdict, and every published figure beside ours."""
+"""The page over all studies: every claim with its verdict, and every published figure next to ours."""
 
 import comparison
 import page

@@ -1,4 +1,4 @@
-"""Pictures of what the CPU and the accelerator do over some steps, from a trace.json."""
+"""Pictures of CPU and accelerator activity over some steps, from a trace.json."""
 
 import json
 
@@ -24,7 +24,7 @@ def read_trace(path):
 
 
 def spans(events, trial):
-    """What happened in the first measured steps of a trial: lane, and begin and end in seconds since their start."""
+    """The spans of a trial's first measured steps: lane, and begin and end in seconds since their start."""
     steps = [event for event in events if event["row"] == "steps"]
     whole = next(event for event in steps if event.get("cat") == "trial" and event["name"] == trial)
     inside = [event for event in steps if event.get("cat") == "step" and

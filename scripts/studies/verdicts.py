@@ -1,4 +1,4 @@
-"""What a study says of a claim of its source, and the tidy CSVs of its figures."""
+"""A study's verdict on a claim of its source, and the tidy CSVs of its figures."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Emulated worlds of one to sixteen V100s: their rows, whether they scale, and what a page and a CSV say of them."""
+"""Emulated worlds of one to sixteen V100s: their rows, whether they scale, and their page and CSV."""
 
 import json
 
@@ -11,8 +11,8 @@ from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
 IMAGE_SIZE = {"resnet50": 224, "densenet121": 256}
 RANKS = (1, 2, 4, 8, 16)
-# With more ranks a step passes more images, so fewer steps show as much of the input. On sixteen ranks a step of 64
-# images a rank takes naive minutes on a few cores, and a window of one step would show what its buffers held.
+# With more ranks a step passes more images, so fewer steps show the same amount of input. On sixteen ranks a step of 64
+# images a rank takes naive minutes on a few cores, and a window of one step would only show its full buffers.
 STEPS = {1: 3, 2: 3, 4: 2, 8: 1, 16: 3}
 BATCH_SIZE = {1: 64, 2: 64, 4: 64, 8: 64, 16: 8}
 
@@ -23,7 +23,7 @@ def arm_of(trial):
 
 
 def predict(folder, specs, data, decoders, models):
-    """Rows for all ranks, from what this machine decodes, and the environment of the runs that say so.
+    """Rows for all ranks, from this machine's decoding rate, and the environment of the runs behind it.
 
     `specs` is the folder of a study's specs: input.json, and one named after each model.
     """
@@ -56,7 +56,7 @@ def link_settings(spec, batch_size):
 
 
 def measure(specs, plan, predicted, folder, data, ends, rank_bytes):
-    """The groups of `plan` that fit before `ends` (time.monotonic()), with their reports; marks what is left out."""
+    """The groups of `plan` that fit before `ends` (time.monotonic()), with their reports; marks those left out."""
     def run_of(group):
         spec = specs / f"{group.config}.json"
         settings = [f"data.root={data}", *group.settings(), *link_settings(read_spec(spec), group.batch_size)]
@@ -81,7 +81,7 @@ def measured_rows(group, report):
 
 
 class Results:
-    """The rows, measured ones instead of predicted ones where there are both, and the ratios that were measured."""
+    """The rows, measured ones instead of predicted ones where there are both, and the measured ratios."""
 
     def __init__(self, predicted, reports):
         self.predicted = {self.key(row): row for row in predicted}
@@ -124,7 +124,7 @@ def scaling_claim(results, model, pipeline, is_linear, fmt="png"):
         return claim, UNKNOWN, "not measured on more than one rank"
     value, low, high = efficiency(most, one)
     verdict = UNKNOWN
-    if high < LINEAR:  # more ranks do not mend it
+    if high < LINEAR:  # more ranks do not help
         verdict = FAILS if is_linear else HOLDS
     elif low >= LINEAR and most["ranks"] == RANKS[-1]:
         verdict = HOLDS if is_linear else FAILS
@@ -165,7 +165,7 @@ def rates_table(results, model):
 
 
 def predictions_table(results):
-    """Measured rates beside what was predicted for them from the input alone."""
+    """Measured rates next to predictions from the input alone."""
     rows = []
     for row in results.select(kind="measured"):
         predicted = results.predicted[results.key(row)]["images_per_s"]
@@ -181,7 +181,7 @@ def made_by(name, budget_minutes, environment):
 
 
 def closing(results, plan, budget_minutes):
-    """What ends a page: predictions beside measurements, and what was left out."""
+    """The end of a page: predictions next to measurements, and the groups left out."""
     if results.select(kind="measured"):
         yield page.heading("Predictions beside measurements")
         yield predictions_table(results)

@@ -7,7 +7,7 @@ from measuring import ROOT, chexbench
 
 SOURCE = ROOT / "tests/data/nih"
 # 48 files are three for each of 16 ranks. The 24 would be two for some and one for others, and then a pipeline that
-# shards what it has decoded has to decode more for the ranks with fewer files than it would on a whole data set.
+# shards after decoding has to decode more for the ranks with fewer files than it would on a whole data set.
 COPIES = 2
 XRAYS = ROOT / f"data/studies/nih-{24 * COPIES}"
 SHARDS = 16
@@ -52,7 +52,7 @@ def make(folder):
 
 def own_xrays():
     """The folder of the set, as PNGs and TFRecords; makes it if it is not there."""
-    if not XRAYS.is_dir():  # under its name only when whole: a study may be stopped and run again
+    if not XRAYS.is_dir():  # under its name only when complete: a study may be stopped and run again
         part = XRAYS.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         make(part)

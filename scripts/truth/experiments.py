@@ -1,4 +1,4 @@
-"""What the experiments of this folder share: small specs over the X-rays of the tests, and running them."""
+"""Shared by the experiments of this folder: small specs over the X-rays of the tests, and running them."""
 
 import argparse
 import csv
@@ -58,7 +58,7 @@ def link_images(root, images):
 
 
 class Folders:
-    """Runs experiments in folders of their own, which exist until it is left."""
+    """Runs experiments in separate folders, which exist until it is left."""
 
     def __init__(self):
         self.root = Path(tempfile.mkdtemp(prefix="chexbench-truth-"))
@@ -96,7 +96,7 @@ def finding(report, kind):
 
 
 def others_share(report):
-    """The largest share of the cores that others used in a repeat."""
+    """The largest share of the cores that other processes used in a repeat."""
     shares = [(repeat["disturbance_others_s"] + repeat["disturbance_steal_s"]) / repeat["disturbance_core_s"]
               for trial in report["trials"] for repeat in trial["repeats"] if repeat["disturbance_core_s"] > 0]
     return max(shares, default=0)

@@ -1,4 +1,4 @@
-"""Other processes that take cores at random, as on a machine that others use."""
+"""Other processes that take cores at random, as on a shared machine."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-// Figures that stand together in one sentence or row must agree, whatever was measured: a property of random reports.
+// Figures in the same sentence or row must agree for any measurement: a property of random reports.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kComputeS = 0.02;  // of every step: the engine's ceiling is one batch in this time
 constexpr int kSteps = 8;
 
-// Returns a repeat whose steps wait for a random time, by chance for a very long one, as on a machine that others use.
+// Returns a repeat whose steps wait for a random time, occasionally for a very long one, as on a shared machine.
 results::RepeatResult random_repeat(int repeat, const spec::TrialSpec& spec, int ranks, RandomStream& random) {
   results::RepeatResult result = results::make_repeat(repeat, ranks, 0);
   const double disturbance = random.uniform() < 0.3 ? 5 : 1;
@@ -146,7 +146,7 @@ TEST_P(RandomReports, ACeilingIsTheRatioOfItsRates) {
   ADD_FAILURE() << "no finding about the ceiling";
 }
 
-// Returns what a busy machine, a CPU limit and clocks that differ may make of two cores in a second.
+// Returns a second's use of two cores on a busy machine with a CPU limit and differing clocks.
 results::Disturbance random_disturbance(RandomStream& random) {
   const auto up_to = [&random](double most) { return random.uniform() < 0.3 ? 0 : most * random.uniform(); };
   return {.core_s = 2,

@@ -68,7 +68,7 @@ TEST(DecodedPerTrained, CountsImagesHeldAsUsed) {
   results::TrialResult trial = results::make_trial({.ranks = 2}, {100});
   trial.repeats[0].images_trained = 64;
   trial.repeats[0].images_decoded = 144;
-  trial.repeats[0].images_held_change = 8;  // eight of them are in buffers now
+  trial.repeats[0].images_held_change = 8;  // eight of them are in buffers
   EXPECT_DOUBLE_EQ(*results::figures_of(trial).decoded_per_trained, 2.0);
 }
 

@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What a repeat waits: at the start of an epoch, and in the other steps.
+// The waits of a repeat: at the start of an epoch, and in the other steps.
 struct Waits {
   double start_s = 0, steady_s = 0;
 };

@@ -303,7 +303,7 @@ TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
                                           "scaling", "prefetch_batches"}));
 }
 
-// Trials about which there is much to say: arms that starve, are fed, disturbed, or have been measured once.
+// Trials with many findings: arms that are starved, fed, disturbed, or measured only once.
 std::vector<results::TrialResult> telling_trials() {
   std::vector<results::TrialResult> trials;
   for (const spec::DataFormat format : {spec::DataFormat::png, spec::DataFormat::tfrecord}) {

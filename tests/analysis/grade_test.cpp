@@ -22,7 +22,7 @@ Grade grade_of(const results::TrialResult& a, const results::TrialResult& b) {
   return analysis::grade_of(a, b, results::paired_rates(a, b).value());
 }
 
-// Lets others take `share` of the cores in a repeat.
+// Lets other processes take `share` of the cores in a repeat.
 void disturb(results::TrialResult& trial, std::size_t repeat, double share) {
   trial.repeats[repeat].disturbance = {
       .core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// About as many images as ChestX-ray14's training split has.
+// About the size of ChestX-ray14's training split.
 results::TrialResult trial_of(const std::string& pipeline, int ranks = 2) {
   results::TrialResult trial =
       results::make_trial({.pipeline = pipeline, .ranks = ranks, .engine = "emulated:v100"}, {100});

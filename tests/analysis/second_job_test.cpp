@@ -15,8 +15,8 @@ namespace {
 
 const std::vector<double> kAlone{100, 101, 99, 100, 102, 98};
 
-// Returns the trial beside a second job, with `kept` of what it delivers alone, and the second one with `second_kept`
-// of its 80 images/s, or of 8 GB/s.
+// Returns the trial running with a second job, with `kept` of its rate alone, and the second job with `second_kept` of
+// its 80 images/s, or of 8 GB/s.
 results::TrialResult beside(spec::SecondJobKind kind, const std::string& cores, double kept,
                             std::optional<double> second_kept) {
   std::vector<double> rates = kAlone;

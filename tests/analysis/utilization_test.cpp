@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// Steps of 100 ms, of which 38 compute and 40 wait: 31 for decoding, 5 for the rest of map, 4 for reading.
+// Steps of 100 ms: 38 compute and 40 wait: 31 for decoding, 5 for the rest of map, 4 for reading.
 results::TrialResult judged(std::optional<double> target, const std::string& engine = "emulated:v100") {
   results::TrialResult trial = results::make_trial({.engine = engine}, {100, 100, 100, 100, 100});
   trial.spec.measure.target_au = target;

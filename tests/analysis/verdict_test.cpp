@@ -33,7 +33,7 @@ results::Finding verdict_of(const results::TrialResult& trial) {
   const std::vector<results::Finding> all = verdicts_of(trial);
   return all.empty() ? results::Finding{} : all.front();
 }
-// Rank `slow` takes own_s for its part of a step of 0.1 s, of which it waits for wait_s; the others take 0.066 s.
+// Rank `slow` takes own_s for its part of a step of 0.1 s and waits for wait_s of that; the others take 0.066 s.
 results::TrialResult with_slow_rank(results::TrialResult trial, int slow, double own_s, double wait_s) {
   for (results::RepeatResult& repeat : trial.repeats) {
     for (results::StepRecord& step : repeat.steps) {
@@ -143,7 +143,7 @@ TEST(Verdict, NamesCommunicationAndUploads) {
   EXPECT_THAT(verdict_of(slow_bus).text, HasSubstr("held back by uploads: 20 % of the time"));
 }
 
-// Lets others take `share` of what the ranks could have run.
+// Lets other processes take `share` of the ranks' time.
 results::TrialResult disturbed(results::TrialResult trial, double share) {
   for (results::RepeatResult& repeat : trial.repeats)
     repeat.disturbance = {.core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};

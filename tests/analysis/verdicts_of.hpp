@@ -1,4 +1,4 @@
-// What tests ask about the verdict of a trial.
+// Queries of tests about the verdict of a trial.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-// What a training writes after two epochs, the second of which was not better.
+// The files of a training after two epochs, the second no better than the first.
 Texts written() {
   results::RepeatResult repeat;
   repeat.epochs.resize(2);

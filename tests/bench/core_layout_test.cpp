@@ -24,7 +24,7 @@ TEST(HostCores, AreSharedByTheRanksOfOneHostThatMayUseTheSame) {
   EXPECT_EQ(host_cores_of(ranks, 1).sharers, 1);
 }
 
-// Four ranks on two sockets, as Open MPI's mpirun --map-by socket and srun --cpu-bind=sockets bind them.
+// Four ranks on two sockets, bound as by Open MPI's mpirun --map-by socket and srun --cpu-bind=sockets.
 TEST(HostCores, OfASocketAreSharedByTheRanksBoundToIt) {
   const std::vector<RankCores> ranks = {
       {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}, {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}};

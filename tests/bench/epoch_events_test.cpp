@@ -1,4 +1,4 @@
-// Tests what trainings write for TensorBoard. tests/system/tensorboard_test.py has TensorBoard read it.
+// Tests the files that trainings write for TensorBoard; tests/system/tensorboard_test.py has TensorBoard read them.
 #include "bench/training/epoch_events.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// The tags of each record of the only event file in a folder, behind the two that begin it, by step.
+// The tags of each record of the only event file in a folder, after the first two, by step.
 std::vector<std::pair<std::uint64_t, std::vector<std::string>>> tags_in(const std::string& folder) {
   std::vector<std::pair<std::uint64_t, std::vector<std::string>>> events;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

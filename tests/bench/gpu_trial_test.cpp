@@ -92,7 +92,7 @@ class GpuTrialTest : public testing::Test {
     std::filesystem::remove(journal_path_);
   }
 
-  // What the stand-in answers from now on, see measure/nvml_standin.hpp.
+  // Sets the stand-in's answers from now on, see measure/nvml_standin.hpp.
   void script(const std::string& lines) const {
     std::ofstream(stem_ + ".script") << lines;
     setenv("CHEXBENCH_NVML_STANDIN", (stem_ + ".script").c_str(), 1);
@@ -193,7 +193,7 @@ TEST_F(GpuTrialTest, AGpuThatNvmlLosesKeepsItsSamplesAndTheTrialGoesOn) {
   EXPECT_THAT(repeat.gpus.at(0).samples, testing::Not(IsEmpty()));
 }
 
-// The window is shorter than the time between samples: those of the repeat's two ends tell.
+// The window is shorter than the time between samples: the samples at the repeat's two ends are used.
 TEST_F(GpuTrialTest, EccErrorsInAShortWindowAreNotedAndNothingIsLost) {
   script(one_ecc_error_a_sample());
   results::Report report = plan({"measure.repeats=1"});

@@ -12,7 +12,8 @@
 namespace chexbench::bench {
 namespace {
 
-// While this object lives, files of this process cannot grow beyond `bytes`: a write ends early, as on a full disk.
+// During this object's lifetime, files of this process cannot grow beyond `bytes`: a write ends early, as on a full
+// disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uintmax_t bytes) {

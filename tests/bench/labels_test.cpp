@@ -1,4 +1,4 @@
-// What labels mean for the loss: exclusive classes, and what each class counts.
+// Labels in the loss: exclusive classes, and the weight of each class.
 #include "bench/training/validation.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ TEST(ClassWeights, BalancePositivesAndNegativesOrClasses) {
 
 TEST(ClassWeights, BalanceByTheImagesOfWhichTheLabelIsKnown) {
   dataset::Dataset images = images_with({0b01, 0b10, 0b10, 0b00});
-  images.images.back().labels.ignore(1);  // one of the three others has it not
+  images.images.back().labels.ignore(1);  // one of the three others lacks it
   EXPECT_THAT(class_weights(weighted("balanced"), images), ElementsAre(3.0f, testing::FloatEq(0.5f)));
 }
 

@@ -1,4 +1,4 @@
-// Tests what a progress line says, and how far it takes a run to be.
+// Tests the text of a progress line, and its estimate of how far a run is.
 #include "bench/progress.hpp"
 
 #include <gmock/gmock.h>

@@ -228,7 +228,7 @@ TEST_F(ProtocolTest, MeasuresEachTrialOnceWhereTheRunsTimeIsUsedUpAndSaysSo) {
 TEST_F(ProtocolTest, KeepsWhatWasMeasuredWhenATrialFails) {
   results::Report report = plan();
   report.trials[1].spec.data.root = "/nowhere";
-  report.trials[1].spec.training.batch_size = 2;  // a group of its own, after the first
+  report.trials[1].spec.training.batch_size = 2;  // a separate group, after the first
   EXPECT_THROW(run(report), DataError);
   EXPECT_EQ(report.trials[0].repeats.size(), 2u);
   EXPECT_FALSE(report.environment.libraries.empty()) << "of what was measured until then";

@@ -5,8 +5,8 @@
 namespace chexbench::bench {
 namespace {
 
-// Hands over batches of 10 images, the first `ahead` images at once and the others at 100 images/s. Returns the rate
-// that the window tells, and counts the batches.
+// Hands over batches of 10 images, the first `ahead` images at once and the others at 100 images/s. Returns the
+// window's rate, and counts the batches.
 double rate_of(RateWindow window, std::int64_t ahead, int& batches) {
   double now_s = 0;
   for (batches = 1;; ++batches) {
@@ -27,7 +27,7 @@ TEST(RateWindow, LastsAsLongAsItIsTold) {
   EXPECT_EQ(batches, 12);
 }
 
-// So it was with files of 20 and 40 shards of a slow store: what was read ahead looked twice as fast as the store is.
+// Seen with 20 and 40 shards of a slow store: the read-ahead made it look twice as fast as it is.
 TEST(RateWindow, DoesNotTakeWhatWasReadAheadForSpeed) {
   int batches = 0;
   EXPECT_NEAR(rate_of(RateWindow({.window_s = 0.3, .images_ahead = 200}, 0), 200, batches), 100, 1e-9);

@@ -21,7 +21,7 @@ class ScriptedPipeline final : public pipeline::Pipeline {
   measure::OpCounters counters_{.op = "map"};
 };
 
-// An engine whose steps finish when the test says so.
+// An engine whose steps finish on the test's command.
 class ScriptedEngine final : public engine::TensorlessEngine {
  public:
   const engine::EngineTraits& traits() const override { return traits_; }
@@ -111,7 +111,7 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
   pipeline_.counters_.images_held = 50;
   Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
   pipeline_.counters_.images_decoded = 140;
-  turn(recorder, 0.1, 1.0);  // the window opens behind this step
+  turn(recorder, 0.1, 1.0);  // the window opens after this step
   pipeline_.counters_.images_decoded = 170;
   pipeline_.counters_.images_held = 20;
   pipeline_.counters_.bad_records = 3;
@@ -123,7 +123,7 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
 }
 
 TEST_F(RecorderTest, CountsTheRecordsThatWereSkippedBeforeTheWindowToo) {
-  pipeline_.counters_.bad_records = 1;  // before the first batch was asked for
+  pipeline_.counters_.bad_records = 1;  // before the first batch was requested
   Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
   turn(recorder, 0.1, 1.0);
   pipeline_.counters_.bad_records = 2;
@@ -136,7 +136,7 @@ TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
   pipeline_.counters_.images_decoded = 4;
   turn(recorder, 0.1, 0);
   pipeline_.counters_.images_decoded = 8;
-  turn(recorder, 0.1, 1.0);  // the window opens behind the first step, when the second batch is with the engine
+  turn(recorder, 0.1, 1.0);  // the window opens after the first step, when the second batch is with the engine
   engine_.finish_step(1.0);
   recorder.look(engine_);
   const results::RepeatResult result = recorder.result();

@@ -90,7 +90,7 @@ TEST(StreamedBytes, AreBeyondEveryCacheAndLeaveMemoryToOthers) {
   EXPECT_EQ(streamed_bytes(256 * kMiB, 4 * kGiB), kGiB / 2);
 }
 
-// A shell script that stands for the program of the second job.
+// A shell script in place of the second job's program.
 class StandIn : public testing::Test {
  protected:
   StandIn() : path_(testing::TempDir() + "stand-in-" + std::to_string(getpid())) {}
@@ -127,7 +127,7 @@ TEST_F(StandIn, ThatDiesIsAnErrorOfItsKindWithItsLastWords) {
   EXPECT_NE(killed.find("by signal 9 (Killed, as the kernel does if memory runs out)"), std::string::npos) << killed;
 }
 
-// The flag of counters.hpp lies behind two counters of 8 bytes.
+// The flag of counters.hpp follows two counters of 8 bytes.
 constexpr const char* kBecomesReady = "printf '\\001' | dd of=/dev/fd/3 bs=1 seek=16 conv=notrunc 2>/dev/null\n";
 
 TEST_F(StandIn, IsReadyWhenItSaysSoAndReadsTheSpecOfItsTrial) {

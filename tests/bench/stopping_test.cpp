@@ -72,7 +72,7 @@ TEST(Stopping, CallsATrialUnstableThatMissedTheErrorItAskedFor) {
   EXPECT_FALSE(is_unstable({.repeats = 6, .relative_error = 0.05}, kSteady));
 }
 
-// Returns a finished trial of five repeats, of which the first `disturbed` were disturbed.
+// Returns a finished trial of five repeats; the first `disturbed` ones were disturbed.
 results::TrialResult finished_trial(int disturbed, bool unstable = false) {
   results::TrialResult trial;
   trial.spec.measure.repeats = 5;

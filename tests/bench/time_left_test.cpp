@@ -1,4 +1,4 @@
-// Tests the time left over made clocks: what it is, and that it is steady.
+// Tests the time left with simulated clocks: its value, and that it is steady.
 #include "bench/time_left.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class TimeLeftTest : public testing::Test {
     }
   }
 
-  // Runs a repeat, after whose steps there is something else to do, and keeps what is shown after each step.
+  // Runs a repeat with other work after its steps, and keeps the time shown after each step.
   void run_repeat(TimeLeft& left, std::size_t trial, int repeat, double step_s, double tail_s = 0) {
     const double began_s = now_s_;
     left.begin(trial, repeat, now_s_);

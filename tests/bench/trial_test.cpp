@@ -60,11 +60,11 @@ TEST_P(RunRepeatTest, MeasuresTheStepsAskedForAndEveryImageOfThem) {
 TEST_P(RunRepeatTest, DecodesWhatItTrainsOnOrHolds) {
   const results::RepeatResult result = run(experiment(GetParam(), "none"));
   const auto trained_or_held = static_cast<std::int64_t>(result.images_trained) + result.images_held_change;
-  // Counters are read while threads go on: what is in their hands at either edge may be counted on one side only.
+  // Counters are read while threads run: their work in progress at either edge may be counted on one side only.
   EXPECT_NEAR(static_cast<double>(result.images_decoded), static_cast<double>(trained_or_held), 8);
 }
 
-// keras decodes in the thread that asks, so nothing is in the hands of others; the emulated engine is one step behind.
+// keras decodes in the calling thread, so no other thread has work in progress; the emulated engine is one step behind.
 TEST(RunRepeat, CountsTheBatchThatTheEngineHoldsWhenTheWindowOpens) {
   for (const char* const engine : {"none", "emulated:v100"}) {
     spec::TrialSpec spec = experiment("keras", engine);
@@ -86,7 +86,7 @@ TEST_P(RunRepeatTest, PartsOfEachStepSumToItsWallTime) {
 INSTANTIATE_TEST_SUITE_P(Presets, RunRepeatTest, testing::Values("naive", "optimized", "keras", "pytorch"),
                          [](const auto& suite) { return suite.param; });
 
-// Of a device that averages a bucket of as many bytes as it was asked before.
+// Of a device that averages a bucket of the requested number of bytes.
 class DeviceReducer final : public Reducer {
  public:
   void reduce(BucketSpan, ReadyEvent) override {}

@@ -7,7 +7,7 @@
 namespace chexbench::bench {
 namespace {
 
-// Returns epochs with these mean AUROCs, of which nothing means that no finding has one, and a loss of 0.7.
+// Returns epochs with these mean AUROCs (nullopt: no finding has one) and a loss of 0.7.
 std::vector<results::EpochRecord> epochs(const std::vector<std::optional<double>>& aurocs) {
   std::vector<results::EpochRecord> records;
   for (const std::optional<double>& auroc : aurocs) records.push_back({.validation_loss = 0.7, .mean_auroc = auroc});

@@ -52,7 +52,7 @@ TEST_F(BackgroundReducerTest, ReturnsFromReduceBeforeTheAverageIsThere) {
   ranks_.open = false;
   std::vector<float> a{2};
   reducer_.reduce({a.data(), a.size()}, nullptr);
-  ranks_.open = true;  // reached, although nothing could complete until now
+  ranks_.open = true;  // reached, although nothing could complete so far
   reducer_.wait();
   EXPECT_EQ(a[0], 1);
 }

@@ -202,7 +202,7 @@ void reducers_work_behind_the_callers_back(Communicator& group) {
   for (const spec::CommSpec& comm : all_schemes()) reducers_work_behind_the_callers_back(group, comm);
 }
 
-// Rank r holds 40960 + 512 r: the sum of two such binary16 numbers is infinite, their mean is not.
+// Rank r has 40960 + 512 r: the sum of two such binary16 numbers is infinite, their mean is not.
 template <typename T, typename Narrow>
 void expect_staged_mean(Communicator& group, FloatType type, Narrow narrow_value) {
   HostEvent ready = true;

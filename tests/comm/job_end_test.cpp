@@ -1,4 +1,4 @@
-// A job of several ranks of which one fails must end soon, with that rank's own exit code.
+// If one of several ranks fails, the job must end soon, with that rank's exit code.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -110,7 +110,7 @@ TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
     EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", nonsense}})->ranks, std::nullopt) << nonsense;
 }
 
-// Returns what `tell` writes to the launcher that set `variables` and PMI_FD.
+// Returns the text that `tell` writes to the launcher that set `variables` and PMI_FD.
 std::string told(Variables variables, const std::function<void(const Environment&)>& tell) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -154,7 +154,7 @@ TEST(WaitUntilRead, EndsWhenThePipeIsEmptyOrTheTimeIsUp) {
   ASSERT_EQ(pipe(ends), 0);
   wait_until_read(ends[1], 60);  // nothing to read
   ASSERT_EQ(write(ends[1], "error", 5), 5);
-  wait_until_read(ends[1], 0.01);  // nobody reads
+  wait_until_read(ends[1], 0.01);  // there is no reader
   std::atomic<bool> is_read = false;
   std::thread reader([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

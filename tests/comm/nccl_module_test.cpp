@@ -1,4 +1,4 @@
-// Tests the modules themselves with NVIDIA's own libraries, as far as they work without a GPU.
+// Tests the modules themselves with NVIDIA's libraries, as far as they work without a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Replacements for libnccl and libcudart without a GPU, linked instead of them: they record their calls, do what a
-// script says, and keep a device clock that advances by 2 ms with every all-reduce. Device memory is the host's.
+// Replacements for libnccl and libcudart without a GPU, linked instead of them: they record their calls, follow a
+// script, and keep a device clock that advances by 2 ms with every all-reduce. Device memory is the host's.
 #pragma once
 
 #include <nccl.h>
@@ -31,7 +31,7 @@ void reset();
 cudaEvent_t make_event();
 std::string name(const void* handle);
 
-// Replays what was captured since the last call of this or of reset(): records and all-reduces, in their order.
+// Replays the work captured since the last call of this or of reset(): records and all-reduces, in their order.
 // replay_in_part() replays those in [from, to), so that a test can check the state in between.
 void replay();
 void replay_in_part(std::size_t from, std::size_t to);

@@ -1,4 +1,4 @@
-// Tests which calls of NCCL and CUDA one rank makes, and how it handles their results.
+// Tests the calls of NCCL and CUDA that one rank makes, and how it handles their results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 namespace chexbench::comm {
 namespace {
 
-// A host reducer over two ranks. The other rank has zeros, so the mean is half of what this one gives.
+// A host reducer over two ranks. The other rank has zeros, so the mean is half of this one's values.
 class HalvingReducer final : public Reducer {
  public:
   explicit HalvingReducer(const bool& lost) : lost_(lost) {}

@@ -59,7 +59,7 @@ class WaitWatchTest : public testing::Test {
   }
   WatchedLane lane() const { return {.ranks = static_cast<int>(watches_.size())}; }
   WaitWatch& watch(int rank) { return *watches_[static_cast<std::size_t>(rank)]; }
-  // Begins an operation that ends when `progress` says so.
+  // Begins an operation whose end `progress` determines.
   Poll& begin(int rank, const char* what, Progress* progress = nullptr) {
     Poll& poll = polls_.emplace_back(
         watch(rank).watched(lane(), what, [progress] { return progress == nullptr ? Progress::waiting : *progress; }));
@@ -104,7 +104,7 @@ class BrokenLinks final : public NoteLinks {
   std::optional<std::pair<int, WaitNote>> receive() override { throw DeviceError("comm: MPI_Iprobe failed"); }
 };
 
-// An exception would end the process without a message, as a look is the comm thread's own.
+// An exception would end the process without a message, because the comm thread itself looks.
 TEST_F(WaitWatchTest, LinksThatFailEndWhatWaits) {
   WaitWatch alone(
       0, {"node0", "node1"}, std::make_unique<BrokenLinks>(), [this] { return time_s_; }, [](const std::string&) {});
@@ -162,7 +162,7 @@ TEST_F(WaitWatchTest, OnlyTheLowestRankThatWaitsSpeaksAndTheOthersAskFewRanks) {
   start(20);
   for (int rank = 1; rank < 20; ++rank) begin(rank, "barrier");
   pass(8.7);
-  // Rank 1 asks all, the others rank 0, which is late, and rank 1; nobody else has sent anything but answers.
+  // Rank 1 asks all, the others rank 0, which is late, and rank 1; no other rank has sent anything but answers.
   EXPECT_LE(sent_, 2 * (19 + 18 * 2));
   pass(1);
   EXPECT_THAT(lines(1), ElementsAre(HasSubstr("waiting for rank 0 (node0) for 9 s")));

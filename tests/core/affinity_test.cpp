@@ -49,7 +49,7 @@ TEST(UsableCores, AreAllCpusWhereTheMachineCannotBeRead) {
   EXPECT_EQ(std::set<int>(cores.begin(), cores.end()), cpus_of_this_thread());
 }
 
-// What the kernel says of a CPU, in a folder of this test.
+// The kernel's files about a CPU, in a folder of this test.
 void describe_cpu(const ScratchFolder& folder, int cpu, const std::string& hyperthreads, int socket) {
   const std::string topology = folder / ("cpu" + std::to_string(cpu) + "/topology/");
   write_text(topology + "thread_siblings_list", hyperthreads + '\n');

@@ -137,7 +137,7 @@ TEST_F(BatchPoolTest, LivesAsLongAsItsLastLease) {
   const std::weak_ptr<BatchPool> watched = pool_;
   pool_.reset();
   ASSERT_FALSE(watched.expired());
-  lease->image(3)[0] = std::byte{1};  // ASan would report this if the memory were gone
+  lease->image(3)[0] = std::byte{1};  // ASan would report this if the memory had been freed
   lease.release();
   EXPECT_TRUE(watched.expired());
   EXPECT_EQ(allocator_.live(), 0);
@@ -161,7 +161,7 @@ TEST_F(BatchPoolTest, LeaseIsReturnedOnceHoweverItIsMoved) {
   BatchLease a = pool_->acquire(stop_.get_token());
   BatchLease b = pool_->acquire(stop_.get_token());
   EXPECT_NE(a->images, b->images);
-  a = std::move(b);  // gives back what `a` held
+  a = std::move(b);  // frees the memory of `a`
   EXPECT_TRUE(a);
   EXPECT_TRUE(pool_->acquire(stop_.get_token()));
 }

@@ -16,7 +16,7 @@ TEST(CpuFeatures, NameTheModelAndAreConsistent) {
   EXPECT_TRUE(features.avx512_bf16 || !features.amx_bf16);
 }
 
-// Features are read once per process, so the environment is read in a process of its own.
+// Features are read once per process, so the environment is read in a separate process.
 TEST(CpuFeaturesDeathTest, AreBelowTheCeilingOfTheEnvironment) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

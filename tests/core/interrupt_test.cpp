@@ -11,7 +11,7 @@
 namespace chexbench {
 namespace {
 
-// The flag cannot be reset, so each case runs in a process of its own and reports its result as the exit code.
+// The flag cannot be reset, so each case runs in a separate process and reports its result as the exit code.
 class InterruptDeathTest : public testing::Test {
  protected:
   InterruptDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }

@@ -1,4 +1,4 @@
-// Tests which processes count as an mpirun that forwards a standard stream, over made folders like /proc.
+// Tests which processes count as an mpirun that forwards a standard stream, over simulated /proc folders.
 #include "core/terminal.hpp"
 
 #include <gtest/gtest.h>

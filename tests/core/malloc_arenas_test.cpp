@@ -16,7 +16,7 @@
 namespace chexbench {
 namespace {
 
-// The arenas that malloc has, by what it tells of itself.
+// The number of malloc's arenas, from its own statistics.
 std::size_t arenas() {
   char* text = nullptr;
   std::size_t bytes = 0;
@@ -30,7 +30,7 @@ std::size_t arenas() {
   return count;
 }
 
-// A process of its own, since nothing takes the limit back.
+// A separate process, because the limit cannot be undone.
 TEST(MallocArenas, AreNoMoreThanCpus) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

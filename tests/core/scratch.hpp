@@ -20,7 +20,7 @@
 
 namespace chexbench {
 
-// A folder of its own that goes away with this object.
+// A temporary folder, removed with this object.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -80,7 +80,7 @@ inline std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// While it lives the folder's mode is `mode`, and root, whom modes do not stop, is nobody.
+// During its lifetime the folder's mode is `mode`, and root, who ignores modes, becomes nobody.
 class WithMode {
  public:
   WithMode(std::string folder, std::filesystem::perms mode) : folder_(std::move(folder)) {
@@ -94,7 +94,7 @@ class WithMode {
   WithMode(const WithMode&) = delete;
   WithMode& operator=(const WithMode&) = delete;
 
-  // False for a root that cannot become anybody else.
+  // False for a root that cannot become another user.
   bool applies() const { return applies_; }
 
  private:

@@ -62,7 +62,7 @@ TEST_F(WatchedMappingDeathTest, EndsWithCode3AndNamesTheFileThatWasCut) {
   EXPECT_EXIT(
       {
         file.cut();
-        file.read(0);  // the first page still stands
+        file.read(0);  // the first page is still there
         file.read(kBytes - 1);
       },
       testing::ExitedWithCode(3),
@@ -86,7 +86,7 @@ TEST_F(WatchedMappingDeathTest, KnowsManyMappings) {
       testing::ExitedWithCode(3), "/other299: ");
 }
 
-// What a library installed stays in charge of what is its own.
+// A handler installed by a library still handles that library's own faults.
 TEST_F(WatchedMappingDeathTest, LeavesOtherSignalsToTheHandlerBeforeIt) {
   const Mapped file(folder_ / "shard"), unwatched(folder_ / "unwatched");
   EXPECT_EXIT(

@@ -1,5 +1,4 @@
-// Tests with folders made at random that every file in them is used, is an image without a row, or is named as passed
-// over.
+// Tests with random folders that every file in them is used, is an image without a row, or is named as passed over.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ constexpr const char* kEndings[] = {".png", ".PNG", ".jpg",  ".jpeg", ".bmp", ".
 constexpr const char* kTables[] = {"image,Mass\n1.png,1\ncat/2.jpg,0\n3.png,1\n", "experiment,trial,x\n1,2,3\n",
                                    "image;Mass\r\n1.png;True\r\n", ""};
 
-// A folder tree of one number.
+// The folder tree of a seed.
 class Tree {
  public:
   explicit Tree(unsigned seed) : random_(seed) {
@@ -66,7 +65,7 @@ class Tree {
   Names files_;
 };
 
-// What becomes of each file of a root: "" if it is in no list.
+// The fate of each file of a root: "" if it is in no list.
 class Fates {
  public:
   explicit Fates(const Tree& tree) : root_(tree.path()) {

@@ -189,7 +189,7 @@ TEST_F(CachedPixels, AreReadFromBytesInMemory) {
   }
 }
 
-// The name in the message must not be in pages that are gone with the file's end.
+// The name in the message must not be in pages lost with the file's end.
 TEST_F(CachedPixels, OfAFileThatWasEmptiedAreAnErrorThatNamesIt) {
   convert();
   const Dataset cached = open();
@@ -283,7 +283,7 @@ TEST_F(CachedPixels, OfTwoWritersAreWhole) {
       fs::remove(file());
       try {
         convert(ResizeMethod::bilinear, 1);
-      } catch (const std::exception&) {  // the other one is writing it, or has removed what this one wrote
+      } catch (const std::exception&) {  // the other one is writing it, or has removed this one's file
         continue;
       }
     }

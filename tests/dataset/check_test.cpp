@@ -94,7 +94,7 @@ TEST_F(CheckTest, HoldsTarFilesAgainstTheImagesToo) {
 }
 
 TEST_F(CheckTest, NamesARecordThatDiffersFromItsImage) {
-  // Another image has the same name now; both files are undamaged.
+  // Another image has taken the name; both files are undamaged.
   fs::copy_file(image("00000001_000.png"), image("00000002_000.png"), fs::copy_options::overwrite_existing);
   EXPECT_THAT(problems(),
               ElementsAre(AllOf(HasSubstr("image 00000002_000.png"), HasSubstr("gives a different tensor"))));

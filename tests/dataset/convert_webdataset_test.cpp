@@ -57,7 +57,7 @@ TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {
   EXPECT_EQ(seen.size(), 24u);
 }
 
-// The name is in the sample's JSON, which cannot hold such a name: the sample could not be read.
+// The name is in the sample's JSON, which cannot store such a name: the sample could not be read.
 TEST(ConvertNames, ThatAreNotUtf8FitTfRecordsButNotWebDataset) {
   const ScratchFolder root;
   const std::string xray = read_text(CHEXBENCH_TEST_DATA "/images/00000001_000.png");
@@ -94,7 +94,7 @@ TEST_F(ConvertToWebDataset, KnowsItsCostBesideThatOfOtherFormats) {
   EXPECT_FALSE(conversion_cost(root_.path(), Split::all));
 }
 
-// A killed conversion leaves some shards, and the file that says how many there will be.
+// A killed conversion leaves some shards, and the file with their final number.
 TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAreThere) {
   convert(20);
   const auto before = contents_of_shards();

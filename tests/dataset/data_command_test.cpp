@@ -20,7 +20,7 @@ using testing::Not;
 
 class DataCommandTest : public testing::Test {
  protected:
-  // Returns what `chexbench data ARGUMENTS` prints to stdout. Errors leave it as exceptions.
+  // Returns the stdout of `chexbench data ARGUMENTS`. Errors are thrown.
   std::string run(const std::string& arguments) {
     CLI::App app;
     app::add_data_commands(app);

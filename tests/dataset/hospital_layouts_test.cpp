@@ -1,4 +1,4 @@
-// Tests the layouts of CheXpert and MIMIC-CXR-JPG: their tables, splits, file names, and what -1 and blanks mean.
+// Tests the layouts of CheXpert and MIMIC-CXR-JPG: their tables, splits, file names, and the meaning of -1 and blanks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -147,7 +147,7 @@ TEST_F(ChexpertLayout, IsNotAssumedOfAnotherTableOfThatName) {
   EXPECT_THAT(failure<SpecError>(), HasSubstr("has no column 'Path'"));
 }
 
-// Labels go by the table, so shards that were written under one policy can be read under another.
+// Labels come from the table, so shards that were written under one policy can be read under another.
 TEST_F(ChexpertLayout, TellsThatShardsHoldTheLabelsOfAnotherPolicy) {
   tables();
   images();
@@ -249,7 +249,7 @@ TEST_F(MimicLayout, RefusesATableThatIsNotPackedAsItsNameSays) {
   EXPECT_THAT(failure<DataError>(), HasSubstr("the stream is truncated"));
 }
 
-// One's own table may hold the same values, but then its owner says what they mean.
+// A user's own table may contain the same values, but then its owner defines their meaning.
 TEST_F(HospitalTest, AnOwnTableNeedsAPolicy) {
   file("labels.csv", "image,Edema,Mass\na.png,-1,\n");
   EXPECT_THAT(failure<DataError>(), HasSubstr("data.labels.uncertain says what this value means"));

@@ -1,4 +1,4 @@
-// Tests TensorFlow's shards of ImageNet: the layout, what it refuses, and the made-up set of that form.
+// Tests TensorFlow's shards of ImageNet: the layout, its errors, and the synthetic set of that form.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -213,7 +213,7 @@ TEST(ReadIndex, SaysThatARootHasNoTable) {
   EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no images and no label table"));
 }
 
-// A bucket with one image, of which nothing is asked but what it holds.
+// A bucket with one image that is only listed.
 class Bucket : public storage::Store {
  public:
   std::vector<storage::StoreEntry> list(const std::string& folder) const override {
@@ -237,7 +237,7 @@ TEST(ReadIndex, TakesThePlainImagesOfAServerForOneClass) {
   EXPECT_THAT(index.label_names, ElementsAre("images"));
 }
 
-// A table as large as the published one: 112,120 rows, of which the lists name 86,524 and 25,596.
+// A table as large as the published one: 112,120 rows; the lists name 86,524 and 25,596 of them.
 TEST(ReadIndex, ReadsATableOfFullSize) {
   constexpr int kTrain = 86524, kTest = 25596;
   std::string rows, train, test;
@@ -285,7 +285,7 @@ class ManyFilesTest : public testing::Test {
     return memory.hblkhd + memory.uordblks;
   }
 
-  // How many bytes of the heap the index of a root and the list of its files hold for each file.
+  // Heap bytes per file of a root's index and list of files.
   std::size_t bytes_a_file(const spec::DataSpec& spec) {
     const std::size_t before = held_bytes();
     const storage::DataRoot root(spec);
@@ -301,8 +301,8 @@ class ManyFilesTest : public testing::Test {
   const ScratchFolder root_, classes_;
 };
 
-// Paths of this test's folder have some 50 characters. The bound is far from what a std::string for each name and path
-// takes (more than 300), so that it holds on any standard library.
+// Paths of this test's folder have some 50 characters. The bound is far below the cost of a std::string for each name
+// and path (more than 300), so that it holds on any standard library.
 TEST_F(ManyFilesTest, HoldLittleMemoryForEachFile) {
   if (held_bytes() == 0) GTEST_SKIP() << "AddressSanitizer's allocator does not count";
   constexpr std::size_t kMostBytes = 280;

@@ -77,7 +77,7 @@ TEST_F(LayoutTest, ReadsDoubledQuotesInATable) {
   EXPECT_THAT(index.label_names, ElementsAre("Owl, \"big\""));
 }
 
-// A terminal must not obey what a table says, and no error may be as long as the table.
+// A terminal must not obey a table's contents, and no error may be as long as the table.
 TEST_F(LayoutTest, QuotesATableInShortPrintableErrors) {
   const std::string name = std::string("a\x1b[2J\0.png", 10), huge(1 << 20, 'x');
   for (const std::string& rows : {"image,Cat\n" + name + ",0\n", "image,Cat\n../" + huge + ",0\n",

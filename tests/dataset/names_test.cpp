@@ -35,7 +35,7 @@ struct Named {
 };
 
 // Names whose order is hard to get right: of few letters, so that many are equal or begin alike, with zeros and bytes
-// above 127, and all behind one beginning.
+// above 127, and all with a common prefix.
 std::vector<Named> random_items(std::uint64_t seed, std::size_t count) {
   RandomStream random(seed);
   constexpr std::string_view kLetters("\0a/\x7f\xff", 5);

@@ -1,4 +1,4 @@
-// Tests that files which a data set does not use are counted and named, whatever they are.
+// Tests that files of any kind that a data set does not use are counted and named.
 #include "dataset/passed_over.hpp"
 
 #include <fmt/format.h>
@@ -152,7 +152,7 @@ TEST_F(PassedOverTest, AreNoFoldersThatOnlyHaveAFileOfTheirName) {
   EXPECT_THAT(read_index(root_.path()).label_names, ElementsAre("cat", "dog"));
 }
 
-// What a bucket of an object store lists.
+// The listing of an object store's bucket.
 class OddBucket : public storage::Store {
  public:
   std::vector<storage::StoreEntry> list(const std::string& folder) const override {

@@ -11,7 +11,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// Returns a data set of `patients` patients, the first of whom has one image, the second two, and so on up to five.
+// Returns a data set of `patients` patients: the first has one image, the second two, and so on up to five.
 Dataset dataset(std::uint32_t patients) {
   Dataset made;
   for (std::uint32_t patient = 1; patient <= patients; ++patient) {

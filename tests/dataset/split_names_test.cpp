@@ -36,7 +36,7 @@ class SplitFolders : public testing::Test {
   void images(const std::vector<std::string>& names) {
     for (const std::string& name : names) write_text(root_ / name, "1");
   }
-  // Returns the labels; `warnings_` is what reading them logged.
+  // Returns the labels; `warnings_` gets the warnings logged meanwhile.
   std::vector<std::string> labels() {
     testing::internal::CaptureStderr();
     const Index index = read_index(root_.path());

@@ -50,7 +50,7 @@ double distance2(const Image& a, const Image& b) {
 
 class SynthLearningTest : public testing::TestWithParam<unsigned> {};
 
-// Classifies held-out patients by the nearer of two mean images, which shows what a finding always puts in the same
+// Classifies held-out patients by the nearer of two mean images, which detects findings that are always in the same
 // place.
 TEST_P(SynthLearningTest, FindingsThatHaveAPlaceAreTheNearerMean) {
   const auto labels = static_cast<LabelBits>(1u << GetParam());

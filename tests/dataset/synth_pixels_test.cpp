@@ -19,7 +19,7 @@ ChestScene scene_of(std::uint64_t number, LabelBits labels) {
   return {.patient_seed = derive_seed(number, 1), .image_seed = derive_seed(number, 2), .labels = labels};
 }
 
-// Returns what a finding adds to an image that is otherwise the same.
+// Returns the change that a finding makes to an otherwise equal image.
 std::vector<float> effect_of(unsigned finding, std::uint64_t number) {
   std::vector<float> with = draw_anatomy(scene_of(number, static_cast<LabelBits>(1u << finding)), kSide);
   const std::vector<float> without = draw_anatomy(scene_of(number, 0), kSide);

@@ -7,7 +7,7 @@
 namespace chexbench::engine {
 namespace {
 
-// Random tensors, each of which is written at one time and read for the last time at a later one.
+// Random tensors, each written at one time and last read at a later one.
 std::vector<Lifetime> random_lifetimes(std::uint64_t seed, int count) {
   RandomStream stream(seed);
   std::vector<Lifetime> lifetimes;

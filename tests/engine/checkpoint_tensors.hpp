@@ -13,7 +13,7 @@ namespace chexbench::engine {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-// Returns what `read` copies of each parameter.
+// Returns the values that `read` copies for each parameter.
 inline Tensors read_all(const Engine& engine, void (Engine::*read)(const std::string&, std::span<float>) const) {
   Tensors tensors;
   for (const TensorInfo& info : engine.parameters()) {

@@ -1,5 +1,5 @@
-// What every engine must do, whatever its kind: the properties are in contract_suite.cpp, and each test binary that
-// compiles that file instantiates them for the engines that it can build.
+// The duties of engines of every kind: the properties are in contract_suite.cpp, and each test binary that compiles
+// that file instantiates them for the engines that it can build.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The contract of engine.hpp, asked of each engine through its interface alone.
+// The contract of engine.hpp, tested for each engine through its interface alone.
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -63,7 +63,7 @@ class BatchSource {
   std::shared_ptr<BatchPool> pool_;
 };
 
-// A reducer that records what it was asked to average. It claims to average over `world` ranks.
+// A reducer that records its requests. It claims to average over `world` ranks.
 class RecordingReducer final : public Reducer {
  public:
   explicit RecordingReducer(int world) : world_(world) {}

@@ -55,7 +55,7 @@ TEST(Emulated, TakesTheProfilesTimeForEachStep) {
 }
 
 // Deadlines are absolute, so a late wake-up makes no step longer. If batches are always available, each step ends
-// exactly one step time after the one before, however busy the host is.
+// exactly one step time after the previous one, no matter how busy the host is.
 TEST(Emulated, StepsDoNotDrift) {
   const ProfileFile profile(kFast);
   const auto engine = make_engine(profile.engine_name(), small_config());

@@ -1,5 +1,4 @@
-// A linear layer that the losses and optimizers of each engine train for 20 steps, as PyTorch did in
-// learning_golden.hpp.
+// A linear layer that the losses and optimizers of each engine train for 20 steps, like PyTorch in learning_golden.hpp.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 
 namespace chexbench::engine {
 
-// One training of 20 steps: its options, the loss of each step, and what the weights (the bias after the
-// matrix) and their moving average are in the end.
+// One training of 20 steps: its options, the loss of each step, and the final weights (the bias after the matrix) and
+// their moving average.
 struct LearningCase {
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   bool classes = false;

@@ -1,5 +1,5 @@
-// What the options of a training (optimizer, weight decay, clipping, moving average, loss) do in a whole engine, asked
-// through engine.hpp alone of each engine that trains.
+// The options of a training (optimizer, weight decay, clipping, moving average, loss) in a whole engine, tested through
+// engine.hpp alone for each engine that trains.
 #include <algorithm>
 #include <cmath>
 #include <map>

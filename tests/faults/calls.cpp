@@ -47,7 +47,7 @@ bool fails_on_file(Class kind, const char* function, int descriptor, int reason)
   return is_chosen(kind) && !folder().path_of(descriptor).empty() && fails(function, reason);
 }
 
-// How many of so many bytes are asked for: about half of them where a transfer is cut short.
+// How many of these bytes are requested: about half of them if a transfer is cut short.
 std::size_t cut(Class kind, const char* function, int descriptor, std::size_t count) {
   return count > 1 && fails_on_file(kind, function, descriptor, 0) ? count / 2 : count;
 }
@@ -56,7 +56,7 @@ bool fails_on_name(const char* function, const char* path) {
   return is_chosen(Class::rename) && folder().holds(preloaded::absolute(path)) && fails(function, EIO);
 }
 
-// Files that were written to since they were synced: of no others can a failing close() lose anything.
+// Files that were written to since they were synced: a failing close() cannot lose data of any others.
 std::array<std::atomic<bool>, 4096> unsynced;
 
 void mark(int descriptor, bool is_unsynced) {
@@ -213,7 +213,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return fails_on_name("mkdir", path) ? -1 : next(path, mode);
 }
 
-// The descriptor is gone even so, as on Linux.
+// The descriptor is closed anyway, as on Linux.
 int close(int descriptor) {
   static auto* const next = real<int(int)>("close");
   const bool fails = is_unsynced(descriptor) && fails_on_file(Class::close, "close", descriptor, EIO);

@@ -1,4 +1,4 @@
-"""What the fault loop runs: workloads of tests/kills, runs that go on, an evaluation, and a set on a web server."""
+"""The cases of the fault loop: workloads of tests/kills, resumed runs, an evaluation, and a set on a web server."""
 
 import functools
 import http.server
@@ -33,7 +33,7 @@ class ResumedRun(GoesOn, Run):
 
 
 class ResumedTraining(GoesOn, Training):
-    """What a training leaves that was killed after its last checkpoint: no line of the journal, no report."""
+    """The files of a training that was killed after its last checkpoint: no line of the journal, no report."""
 
     name = "resumed training"
 
@@ -45,7 +45,8 @@ class ResumedTraining(GoesOn, Training):
 
 
 class Evaluation(Training):
-    """What `evaluate` says of a network that was trained for an epoch. It keeps no state: to go on is to run again."""
+    """The output of `evaluate` for a network that was trained for an epoch. It keeps no state: continuing means
+    rerunning."""
 
     name = "evaluation"
     spec = Training.spec | {"training": Training.spec["training"] | {"epochs": 1}}
@@ -92,7 +93,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 class StageOfWeb(Stage):
-    """The copy of a set that a web server of this process has: what needs connect()."""
+    """The copy of a set on a web server of this process, for calls of connect()."""
 
     def __init__(self):
         super().__init__()
@@ -112,13 +113,14 @@ class StageOfWeb(Stage):
         return self.launched("data", "stage", root, disk / "staged", "--split", "all")
 
 
-# Whose calls are many, so that every workload has a share of the time: only numbers that grow by this share are tried.
+# Classes with many calls, so that every workload gets a share of the time: only numbers that grow by this share are
+# tried.
 STRIDES = {"malloc": 0.05, "mpi-poll": 0.5, "system-open": 0.1}
 RANK_CLASSES = ("write", "fsync", "open", "malloc", "thread", "mpi", "mpi-poll")
 
 
 def cases():
-    """Workloads beside the classes that are tried on them."""
+    """Workloads with the classes that are tried on them."""
     files = ("open", "system-open", "read", "short-read", "write", "short-write", "fsync", "rename", "close", "malloc",
              "thread")
     for workload in (Run(), ResumedRun(), Convert("tfrecord"), Convert("webdataset"), Convert("cached"), Stage(),

@@ -56,10 +56,10 @@ void make_plan() {
   plan.log = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, text("FAULT_LOG", "/dev/null"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   std::array<void*, 4> frames{};
-  backtrace(frames.data(), frames.size());  // loads what it needs now, because it allocates the first time
+  backtrace(frames.data(), frames.size());  // loads its dependencies here, because the first call allocates
 }
 
-// By system calls, because write() may be what fails.
+// By system calls, because write() may be the call that fails.
 void write_down(const char* function, long number) {
   std::array<char, 64> line{};
   const int length = std::snprintf(line.data(), line.size(), "%s %ld\n", function, number);

@@ -1,6 +1,6 @@
 // Which call of this process fails: the FAULT_AT-th of the class FAULT_CLASS, or with FAULT_KIND=always all from that
-// one on. A sync fails with FAULT_ERRNO, EIO if that is not set. Calls are counted from the begin of main() on, in the
-// rank FAULT_RANK only if that is set. Each call that failed, with where it was made, is a line of the file FAULT_LOG.
+// one on. A sync fails with FAULT_ERRNO, EIO if that is not set. Calls are counted from the beginning of main() on, in
+// the rank FAULT_RANK only if that is set. Each failed call, with its caller, is a line of the file FAULT_LOG.
 #pragma once
 
 #include <string>

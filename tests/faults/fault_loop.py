@@ -1,6 +1,6 @@
-"""Commands whose N-th call of a class fails, once or from then on, and what is left and told after that.
+"""Commands whose N-th call of a class fails, once or from then on, and the files and messages after that.
 
-After the command that failed, the one that goes on must end as an undisturbed run.
+After the failed command, the resumed one must end like an undisturbed run.
 """
 
 import functools
@@ -18,13 +18,13 @@ from workloads import BINARY, ROOT, differences, hash_of, run
 LIBRARY = Path(os.environ.get("CHEXBENCH_FAULTS", ROOT / "build/release/tests/faults/libfaults.so"))
 KINDS = ("once", "always")
 TIMEOUT_S = 60  # main.py may set it
-# Codes of apps/chexbench/README.md, and what a message names: the system's reason, or what there is too little of.
+# Codes of apps/chexbench/README.md, and the reasons in a message: the system's, or the scarce resource.
 PROMISED = {2, 3, 4, 6}
 FILE = ("Too many open files", "Input/output error", "No space left")
 SAYS = {"malloc": ("memory",), "mmap": ("memory", "Cannot allocate"), "thread": ("thread",), "mpi": ("MPI",),
         "mpi-poll": ("MPI",), "connect": ("unreachable", "connect")}
-WRITTEN = ("write", "fsync", "rename", "close")  # code 0 would say that all is on the disk
-HARMLESS = ("short-read", "short-write")  # nothing fails: the rest has to be asked for
+WRITTEN = ("write", "fsync", "rename", "close")  # code 0 would mean that all is on the disk
+HARMLESS = ("short-read", "short-write")  # nothing fails: the rest must be requested
 
 
 def numbers(stride):
@@ -40,7 +40,7 @@ def with_fault(command, fault, log, disk):
     kind, number, mode, rank = fault
     variables = {"LD_PRELOAD": LIBRARY, "FAULT_CLASS": kind, "FAULT_AT": number, "FAULT_KIND": mode, "FAULT_LOG": log,
                  "FAULT_FOLDER": disk,
-                 "UCX_MEM_MMAP_HOOK_MODE": "none"}  # MPICH's UCX would put itself in front of mmap by patching it
+                 "UCX_MEM_MMAP_HOOK_MODE": "none"}  # otherwise MPICH's UCX would patch mmap
     if rank is not None:
         variables["FAULT_RANK"] = rank
     at = command.index(str(BINARY))
@@ -59,7 +59,7 @@ def ends(process):
 
 
 def call(command):
-    """As run(), without what is printed; a hang is code -SIGALRM, and its processes are ended."""
+    """Like run(), without the output; a hang is code -SIGALRM, and its processes are ended."""
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, text=True,
                                    start_new_session=True)
@@ -72,7 +72,7 @@ def call(command):
 
 
 def finished(disk):
-    """What a command has finished: files under their own names, and the lines of a journal."""
+    """A command's finished work: files under their own names, and the lines of a journal."""
     found = {}
     for path in disk.rglob("*"):
         name = str(path.relative_to(disk))
@@ -92,7 +92,7 @@ def as_promised(kind, done):
 
 
 def place_of(log):
-    """The function that failed, and what called it: libraries and offsets, for addr2line or nm."""
+    """The function that failed, and its callers: libraries and offsets, for addr2line or nm."""
     frames = [re.sub(r"^.*/", "", line) for line in log.splitlines()[1:] if line.startswith("/") or "(" in line]
     return log.split(" ")[0], " < ".join(frames[2:12])
 
@@ -112,7 +112,7 @@ def pristine(workload, folder):
 
 
 def attempt(workload, folder, fault):
-    """One row; None if fewer calls were made than `fault` says. What hangs is tried again: the machine may be busy."""
+    """One row; None if fewer calls were made than `fault` needs. A hang is tried again: the machine may be busy."""
     row = attempt_once(workload, folder, fault)
     return attempt_once(workload, folder, fault) if row is not None and row["hung"] else row
 

@@ -58,7 +58,7 @@ class Sample(unittest.TestCase):
 
 
 class Syncs(unittest.TestCase):
-    """Every sync is answered alike: by a file system that has none, as some of FUSE, or that is full."""
+    """Every sync gets the same answer: of a file system without it, like some of FUSE, or of a full one."""
 
     def outcome(self, workload, reason):
         """The command's end, and how its outcome differs from that of an undisturbed run."""

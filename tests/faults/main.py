@@ -1,10 +1,10 @@
 """Fails the N-th call of a class, for N = 1, 2, ... until none fails, and then runs the command again.
 
-Classes: open, system-open (files outside of the data and results), read, short-read, write, short-write, fsync,
-rename (also mkdir), close, mmap, malloc, thread, connect, mpi, mpi-poll. Each is tried once and for good (kind once
-and always), on each rank alone. Each attempt asks: were code and message as promised, is what was finished still
-there, and did the second run end as an undisturbed one? results/trust/faults.csv gets a row for each loop. The exit
-status is 5 if an attempt did not end so.
+Classes: open, system-open (files outside of the data and results), read, short-read, write, short-write, fsync, rename
+(also mkdir), close, mmap, malloc, thread, connect, mpi, mpi-poll. Each is tried once and for good (kind once and
+always), on each rank alone. Each attempt checks: were code and message as promised, is finished work still there, and
+did the second run end like an undisturbed one? results/trust/faults.csv gets a row for each loop. The exit status is 5
+if a check failed.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def loops(arguments):
 
 
 def name_of(row):
-    """What tells one loop from another, as the table says it, in the order of the table."""
+    """The columns that distinguish loops, in the table's words and order."""
     return tuple("" if row[column] is None else str(row[column])
                  for column in ("workload", "ranks", "rank", "class", "kind"))
 
@@ -64,7 +64,7 @@ def measured(path):
 
 
 def write_table(path, table):
-    """Replaces the file as a whole, so that a table is whole wherever the loops are stopped."""
+    """Replaces the file as a whole, so that a table is complete whenever the loops are stopped."""
     with open(f"{path}.new", "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
@@ -73,7 +73,7 @@ def write_table(path, table):
 
 
 def is_finer(stride, kept):
-    """Whether a loop of this stride says more than the row that the table has of it, None if there is none."""
+    """Whether a loop of this stride shows more than its row in the table (None if there is none)."""
     return kept is None or float(kept["stride"]) > stride
 
 

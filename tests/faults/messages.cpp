@@ -1,5 +1,5 @@
-// MPI's functions that move something between ranks, in front of their PMPI names. Class mpi-poll is MPI_Test, whose
-// number depends on the time that the others take.
+// Wrappers of MPI's functions that move data between ranks, over their PMPI names. Class mpi-poll is MPI_Test, whose
+// number of calls depends on the timing of the other ranks.
 #include <mpi.h>
 
 #include "fault.hpp"

@@ -29,7 +29,7 @@ std::string sample(const std::string& key) {
 
 const std::string kEnd(kTarEndBytes, '\0');
 
-// A stream that returns a copy of a tar's bytes at each take, as the stream of a distant file does.
+// A stream that returns a copy of a tar's bytes at each take, like the stream of a distant file.
 class CopyingStream final : public storage::ByteStream {
  public:
   explicit CopyingStream(std::string bytes) : bytes_(std::move(bytes)) {}

@@ -1,4 +1,4 @@
-// The parser of tf.Example and its plain twin against what protobuf reads (tests/golden/tf_examples.json).
+// The parser of tf.Example and its plain twin against protobuf (tests/golden/tf_examples.json).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using Parse = ExampleView (*)(std::span<const std::byte>, const RecordOrigin&, std::size_t);
 
-constexpr std::size_t kLabelCount = 2;  // of the messages, most of which hold 1 and 0
+constexpr std::size_t kLabelCount = 2;  // of the messages; most contain 1 and 0
 
 std::string from_hex(const std::string& hex) {
   std::string bytes;
@@ -31,7 +31,7 @@ std::string to_hex(std::string_view bytes) {
   return hex;
 }
 
-// What chexbench takes from the features that protobuf found, or "refused" if an image lacks something.
+// chexbench's part of the features that protobuf found, or "refused" if an image lacks something.
 std::string expected_of(const json& features) {
   if (features.is_null()) return "refused";
   const auto has = [&](std::string_view key) { return features.contains(to_hex(key)); };

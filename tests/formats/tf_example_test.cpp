@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 using Parse = ExampleView (*)(std::span<const std::byte>, const RecordOrigin&, std::size_t);
 
-// Builds a message field by field, as protobuf would.
+// Builds a message field by field, like protobuf.
 std::string varint(std::uint64_t value) {
   std::string text;
   for (; value >= 0x80; value >>= 7) text += static_cast<char>(value | 0x80);
@@ -99,7 +99,7 @@ TEST_P(ParseExampleTest, TakesTheLastOfTwoEqualKeys) {
             "b.png");
 }
 
-// The first of two equal keys may lack what an image needs, but damage anywhere is refused, as protobuf does it.
+// The first of two equal keys may be incomplete, but damage anywhere is refused, as in protobuf.
 TEST_P(ParseExampleTest, AsksTheLastOfTwoEqualKeysAlone) {
   const std::string poor = feature("image/encoded", 3, field(1, varint(1))) + labels_feature({2});
   const std::string good = kImage + labels_feature(kLabels);

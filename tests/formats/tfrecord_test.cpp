@@ -143,7 +143,7 @@ TEST_F(TfRecordReaderTest, ReadsWhatTensorFlowWrote) {
   EXPECT_EQ(rest_of(reader).size(), 3u);
 }
 
-// A stream that only listens to what its reader expects.
+// A stream that only records what its reader expects.
 class Listener final : public storage::ByteStream {
  public:
   explicit Listener(storage::PieceFinder& heard) : heard_(heard) {}

@@ -1,6 +1,6 @@
-// What every fuzz target is made of. A target gives bytes from outside to one parser and holds the result against a
-// rule: a round trip, the plain twin of the parser, or another library. Damage must end in an error of the promised
-// kind, whose text fits a terminal. README.md says how targets are run.
+// The parts of every fuzz target. A target gives bytes from outside to one parser and checks the result against a rule:
+// a round trip, the plain twin of the parser, or another library. Damage must end in an error of the promised kind,
+// whose text fits a terminal. See README.md for running targets.
 #pragma once
 
 #include <concepts>
@@ -31,11 +31,11 @@ struct Violation : std::logic_error {
 // @throws Violation naming the rule if it does not hold
 void require(bool holds, std::string_view rule);
 
-// Checks what every error promises: one of these exit codes, and a text of less than 4 KB without control characters.
+// Checks the promises of every error: one of these exit codes, and a text of less than 4 KB without control characters.
 // @throws Violation
 void check_error(const Error& error, std::initializer_list<ExitCode> codes);
 
-// Returns what parse() returns, or std::nullopt if it refuses the input by an error that is promised.
+// Returns the result of parse(), or std::nullopt if it refuses the input with a promised error.
 template <std::invocable Parse>
 std::optional<std::invoke_result_t<Parse>> accepted(std::initializer_list<ExitCode> codes, Parse parse) {
   try {
@@ -46,7 +46,7 @@ std::optional<std::invoke_result_t<Parse>> accepted(std::initializer_list<ExitCo
   }
 }
 
-// Takes the choices of a target from the beginning of its input. The rest is what the parser gets.
+// Takes the choices of a target from the beginning of its input. The parser gets the rest.
 class Input {
  public:
   explicit Input(Bytes bytes) : rest_(bytes) {}
@@ -64,8 +64,8 @@ class Input {
 // Changes the bytes at random and leaves at most `most`: libFuzzer's mutations, or those of the replay.
 using Scramble = std::function<void(Buffer& bytes, std::size_t most)>;
 
-// What a target may do instead of `scramble` alone, so that more of its inputs reach the depth of the parser: it
-// scrambles the input or what is compressed in it, and then repairs checksums. `seed` is a random number.
+// A target's alternative to plain `scramble`, so that more inputs get deep into the parser: it scrambles the input or
+// its compressed contents, and then repairs checksums. `seed` is a random number.
 using Mutate = void (*)(Buffer& bytes, std::size_t most, std::uint64_t seed, const Scramble& scramble);
 
 struct Target {
@@ -80,7 +80,7 @@ const std::vector<Target>& targets();
 // Returns the target, or null if there is none of that name.
 const Target* find_target(std::string_view name);
 
-// Defines what FUZZ_TARGET adds to targets().
+// Defines the entry that FUZZ_TARGET adds to targets().
 struct Registration {
   explicit Registration(const Target& target);
 };

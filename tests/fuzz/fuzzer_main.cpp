@@ -1,5 +1,5 @@
-// The entry points that libFuzzer calls. $CHEXBENCH_FUZZ_TARGET says which target runs, as libFuzzer passes the
-// environment, and no argument of others, to the processes that it starts.
+// The entry points that libFuzzer calls. $CHEXBENCH_FUZZ_TARGET selects the target, because libFuzzer passes the
+// environment, but no unknown arguments, to the processes that it starts.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ void scramble_by_libfuzzer(Buffer& bytes, std::size_t most) {
 }  // namespace
 }  // namespace chexbench::fuzz
 
-using namespace chexbench;  // what follows has C linkage, in which a namespace means nothing
+using namespace chexbench;  // the following has C linkage, where a namespace is meaningless
 
 int LLVMFuzzerInitialize(int*, char***) {
   const char* const name = std::getenv("CHEXBENCH_FUZZ_TARGET");

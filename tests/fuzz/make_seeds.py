@@ -3,9 +3,9 @@
 
 usage: make_seeds.py FOLDER      (FOLDER/TARGET/NAME are the seeds, FOLDER/TARGET.dict is a dictionary for libFuzzer)
 
-What is there is kept, or replaced by the same bytes. A dictionary holds the words in the seeds of its target and, for
-experiments and pipelines, those of configs/schema.json. The functions NAME_seeds() of the folder seeds give the seeds
-of the target NAME, as pairs of a name and bytes.
+Existing files are kept, or replaced by the same bytes. A dictionary contains the words in the seeds of its target and,
+for experiments and pipelines, those of configs/schema.json. The functions NAME_seeds() of the folder seeds give the
+seeds of the target NAME, as pairs of a name and bytes.
 """
 
 import re

@@ -48,8 +48,8 @@ std::vector<storage::StoreEntry> MemoryStore::list(const std::string& folder) co
     const std::string_view name = rest.substr(0, rest.find('/'));
     const bool is_file = name.size() == rest.size();
     const bool is_listed = !is_file && !entries.empty() && entries.back().kind == Kind::folder &&
-                           entries.back().name == name;      // as files of one folder follow one another
-    if (is_listed || !storage::is_one_name(name)) continue;  // no store lists others
+                           entries.back().name == name;      // like consecutive files of one folder
+    if (is_listed || !storage::is_one_name(name)) continue;  // no store lists anything else
     entries.push_back({std::string(name), is_file ? Kind::file : Kind::folder, {}});
     if (is_file) entries.back().bytes = file->second.size();
   }

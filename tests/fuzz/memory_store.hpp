@@ -13,11 +13,11 @@
 
 namespace chexbench::fuzz {
 
-// Streams `bytes`, which must outlive it. If `copies` is set, each piece is a copy of its own size, as those of distant
-// stores are, so that AddressSanitizer sees what is read beyond it.
+// Streams `bytes`, which must outlive it. If `copies` is set, each piece is a copy of exact size, like those of distant
+// stores, so that AddressSanitizer detects reads beyond it.
 std::unique_ptr<storage::ByteStream> memory_stream(Bytes bytes, bool copies, std::string path = "input");
 
-// A store of the given files, by path. It claims to be distant, so that nothing asks the kernel about its paths.
+// A store of the given files, by path. It claims to be distant, so that the kernel is not asked about its paths.
 class MemoryStore final : public storage::Store {
  public:
   explicit MemoryStore(std::map<std::string, Bytes> files) : files_(std::move(files)) {}
@@ -31,7 +31,7 @@ class MemoryStore final : public storage::Store {
   const std::map<std::string, Bytes> files_;
 };
 
-// A file without a name, for parsers that open a path. It lives as long as the object.
+// A file without a name, for parsers that open a path. It exists as long as the object.
 class MemoryFile {
  public:
   explicit MemoryFile(Bytes bytes);

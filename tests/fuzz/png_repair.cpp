@@ -27,7 +27,7 @@ void put_big_endian(Buffer& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
 }
 
-// Reads chunks as far as there are any; the last one may have a wrong length, which becomes what is left.
+// Reads chunks as far as there are any; the last one may have a wrong length, which becomes that of the rest.
 std::vector<Chunk> chunks_of(const Buffer& bytes) {
   std::vector<Chunk> chunks;
   for (std::size_t at = kSignatureBytes; at + kOverheadBytes <= bytes.size();) {

@@ -9,7 +9,7 @@ namespace chexbench::fuzz {
 // One mutation in eight stays damaged.
 void mutate_png(Buffer& bytes, std::size_t most, std::uint64_t seed, const Scramble& scramble);
 
-// Returns the bytes as a zlib stream, and what a zlib stream inflates to: at most `most` bytes, as far as it is whole.
+// Return the bytes as a zlib stream, and the contents of a zlib stream: at most `most` bytes, as far as it is intact.
 Buffer deflated(Bytes bytes);
 Buffer inflated(Bytes stream, std::size_t most);
 

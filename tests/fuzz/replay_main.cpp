@@ -31,7 +31,7 @@ constexpr int kMostCpuS = 1;
 constexpr long kMostMemoryKb = 512 * 1024;
 constexpr std::size_t kMostMutatedBytes = 16384;
 
-std::string current;  // what is running, for the messages of signals
+std::string current;  // the current input, for the messages of signals
 
 void die(int signal) {
   const char* const what = signal == SIGPROF ? ": took more than 1 s of CPU time\n" : ": crashed\n";
@@ -40,7 +40,7 @@ void die(int signal) {
   ::_exit(1);
 }
 
-// On a stack of its own, as a recursion may have used up the other one.
+// On a separate stack, because a recursion may have used up the other one.
 void handle_signals() {
   static std::array<char, 1 << 16> memory;
   const stack_t stack{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
@@ -156,7 +156,7 @@ int run_all(Replay replay, std::string_view only, const std::vector<std::string>
     fmt::print(stderr, "{}: there is no input in any FOLDER/{}\n", target.name, target.name);
     return 1;
   }
-  for (const std::string& failure : replay.failures()) fmt::print("{}\n", failure);  // after what libpng prints
+  for (const std::string& failure : replay.failures()) fmt::print("{}\n", failure);  // after libpng's output
   fmt::print("{} inputs, {} failures, peak memory {} MB\n", replay.inputs(), replay.failures().size(),
              peak_memory_kb() / 1024);
   return replay.failures().empty() && replay.inputs() > 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 // Measures the thread-CPU time of an image: with the plain, the fast and OpenCV's decoder, in total and by stage, and
-// of decoding alone beside the decoders of others (decode/..., which scripts/peers/compare_decode runs).
+// of decoding alone compared with other decoders (decode/..., which scripts/peers/compare_decode runs).
 //   decode_benchmark [--benchmark_filter=...]        CHEXBENCH_IMAGES=DIR for other images than the shipped ones
 // It measures separately the two kinds of file in copies of ChestX-ray14: `published` (zlib level 6, mixed filters) and
 // `resaved` (level 1, filter Sub). Compare ratios within one run, not times of two runs.

@@ -1,5 +1,5 @@
-// Gray values of DICOM files against pydicom's (tests/golden/dicom/make), and lookup tables: what they mean, and what
-// is wrong with broken ones.
+// Gray values of DICOM files against pydicom's (tests/golden/dicom/make), and lookup tables: their meaning, and the
+// errors of broken ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(DicomLuts, MapStoredValuesBeforeAnythingElseAndInPlaceOfARescale) {
   EXPECT_THAT(decode(both, {10, 11, 12, 13}), ElementsAre(255, 0, 255, 0));
 }
 
-// The number of a value below zero is signed, whether its kind says so or not.
+// The number of a value below zero is signed, regardless of its kind.
 TEST_F(DicomLuts, MayBeginBelowZero) {
   for (const char* const kind : {"US", "SS"}) {
     for (const char* const syntax : {test::kImplicit, test::kExplicit, test::kBigEndian}) {

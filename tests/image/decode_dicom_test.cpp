@@ -1,5 +1,5 @@
-// DICOM files of every kind that hospitals write: pixels against the formulas of DICOM PS3.3 C.11, damage, and what a
-// message says.
+// DICOM files of every kind that hospitals write: pixels against the formulas of DICOM PS3.3 C.11, damage, and
+// messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -244,7 +244,7 @@ TEST_F(Dicom, RefusesWhatInflatesWithoutEnd) {
   EXPECT_THAT(refusal(dicom_file(test::kDeflated, set.bytes)), HasSubstr("inflates to more than"));
 }
 
-// Whatever is cut off or changed, the answer is an error or an image of the right size, and never a crash.
+// For any truncation or change, the result is an error or an image of the right size, never a crash.
 TEST_F(Dicom, SurvivesTruncationAndDamageAnywhere) {
   for (const char* const syntax : {test::kImplicit, test::kExplicit, test::kDeflated, test::kBigEndian, test::kRle}) {
     const std::string file = dicom_file({.syntax = syntax,

@@ -71,7 +71,7 @@ TEST_P(DecoderTest, WeighsColorsAsOpencv) {
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{76, 149, 29, 1, 124}));
 }
 
-// value * 255 / 65535 in floating point, rounded: what numpy gives, and no value lies halfway.
+// value * 255 / 65535 in floating point, rounded: equal to numpy's, and no value is halfway.
 std::uint8_t in_8_bits(double value) { return static_cast<std::uint8_t>(std::lround(value * 255 / 65535)); }
 
 // Every value, in gray and in gray with alpha, which is dropped.
@@ -131,7 +131,7 @@ TEST_P(DecoderTest, DecodesInterlacedImages) {
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{10, 20, 30, 40, 50, 60, 70, 80}));
 }
 
-// A JPEG of 16x8 pixels, all 91. Bytes 94 to 97 hold its height and width.
+// A JPEG of 16x8 pixels, all 91. Bytes 94 to 97 are its height and width.
 constexpr std::string_view kFlatGray(
     "\xff\xd8\xff\xe0\x00\x10\x4a\x46\x49\x46\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xdb\x00\x43\x00\x1b\x12"
     "\x14\x17\x14\x11\x1b\x17\x16\x17\x1e\x1c\x1b\x20\x28\x42\x2b\x28\x25\x25\x28\x51\x3a\x3d\x30\x42\x60\x55\x65"
@@ -235,7 +235,7 @@ std::string kind_name(const testing::TestParamInfo<spec::DecoderKind>& tested) {
 INSTANTIATE_TEST_SUITE_P(Kinds, DecoderTest, testing::Values(spec::DecoderKind::fast, spec::DecoderKind::opencv),
                          kind_name);
 
-// The fast path knows why it failed, and OpenCV only that it did.
+// The fast path knows why it failed, but OpenCV only that it did.
 TEST(FastDecoder, SaysWhatIsWrongWithTheImageData) {
   const auto message_of = [](const PngRecipe& recipe) -> std::string {
     try {

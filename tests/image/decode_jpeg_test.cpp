@@ -56,7 +56,7 @@ std::vector<std::byte> without(unsigned marker, std::span<const std::byte> file)
   return rest;
 }
 
-// Returns what the decoder makes of the file: the pixels as text, or the error.
+// Returns the decoder's result for the file: the pixels as text, or the error.
 std::string outcome_of(Decoder& decoder, std::span<const std::byte> file) {
   try {
     const auto pixels = pixels_of(decoder.decode(file, "x.jpg"));

@@ -1,5 +1,5 @@
-// What a file may not ask for: pixels, scans of a JPEG, and memory that outlasts it. Its header decides, before memory
-// is allocated, and a header that only the library sees is no way around that.
+// Limits on files: pixels, scans of a JPEG, and memory that outlasts them. The header decides before memory is
+// allocated, and a header that only the library sees cannot evade that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +50,8 @@ Numbers table(std::uint8_t kind, std::uint8_t symbol) {
   return data;
 }
 
-// Begins a progressive gray JPEG; what each of its scans holds is 0 bits: a difference of 0, or a run of 2^14 blocks
-// without coefficients.
+// Begins a progressive gray JPEG; each of its scans contains 0 bits: a difference of 0, or a run of 2^14 blocks without
+// coefficients.
 Bytes begin_jpeg() {
   Bytes out;
   append(out, Numbers{0xff, 0xd8});
@@ -97,7 +97,7 @@ TEST(ImageLimits, AJpegMayHaveAsManyScansAsItsSizeAllows) {
   EXPECT_EQ(most_jpeg_scans(16384, 16384), 16);
 }
 
-// libjpeg knows no segment behind these two kinds of marker; what looks like one holds the frame that it will find.
+// For libjpeg, no segment follows these two kinds of marker; what looks like one contains the frame that it will find.
 TEST(ImageLimits, AFrameCannotHideBehindAMarkerThatStandsAlone) {
   for (const int marker : {0xd0, 0xd7, 0x01}) {
     Bytes hidden;
@@ -133,7 +133,7 @@ TEST(ImageLimits, AJpegHasOneFrameAndItIsBeforeTheScans) {
   EXPECT_THAT(error_of(DecoderKind::opencv, late), HasSubstr("a scan before its frame"));
 }
 
-// The parser and libjpeg must agree, whatever a later parser overlooks.
+// The parser and libjpeg must agree, even if a later parser overlooks something.
 TEST(ImageLimits, LibjpegsOwnHeaderAndScansAreComparedWithWhatWasChecked) {
   const auto decoder = make_jpeg_decoder();
   const Bytes file = jpeg_of_scans(64, 48, 9);
@@ -166,7 +166,7 @@ TEST(ImageLimits, AnImageOfTooManyPixelsIsRefusedByItsHeader) {
   EXPECT_THAT(*refuse_size(4294967295, 4294967295), HasSubstr("more than 16384 a side"));
 }
 
-// For a process of its own, because the limit is read once: decodes, and exits with the error's code and message.
+// For a separate process, because the limit is read once: decodes, and exits with the error's code and message.
 [[noreturn]] void decode_and_exit(const char* limit, const Bytes& file) {
   ::setenv("CHEXBENCH_MAX_IMAGE_PIXELS", limit, 1);
   ::unsetenv("OPENCV_IO_MAX_IMAGE_PIXELS");  // another test's limit, inherited

@@ -89,7 +89,7 @@ TEST(DecodeMutation, DamagedFilesDecodeOrAreRefused) {
   EXPECT_GT(refused, 2800);  // nearly every change breaks a CRC
 }
 
-// The CRCs around the damaged zlib stream are right, so that the damage reaches inflating and unfiltering.
+// The CRCs around the damaged zlib stream are correct, so that the damage reaches inflating and unfiltering.
 TEST(DecodeMutation, DamagedImageDataDecodesOrIsRefusedByAllAlike) {
   Mutations mutations;
   const test::PngRecipe whole = small_image(mutations);

@@ -1,4 +1,4 @@
-// A build without OpenCV decodes gray PNGs, and for other files reports what it lacks.
+// A build without OpenCV decodes gray PNGs, and for other files reports the missing library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ PeerDecoder libpng() {
             if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) std::abort();
             image.format = PNG_FORMAT_GRAY;
             pixels->resize(PNG_IMAGE_SIZE(image));
-            const png_color black{};  // what lies behind an alpha channel
+            const png_color black{};  // the background of an alpha channel
             if (png_image_finish_read(&image, &black, pixels->data(), 0, nullptr) == 0) std::abort();
           }};
 }

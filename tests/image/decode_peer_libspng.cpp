@@ -19,7 +19,7 @@ PeerDecoder libspng() {
             if (spng_set_png_buffer(context.get(), bytes.data(), bytes.size()) != 0 ||
                 spng_get_ihdr(context.get(), &header) != 0)
               std::abort();
-            // libspng makes gray of gray alone; other files come as they are.
+            // libspng decodes only gray to gray; other files keep their channels.
             const int format = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE ? SPNG_FMT_G8 : SPNG_FMT_PNG;
             if (spng_decoded_image_size(context.get(), format, &size) != 0) std::abort();
             pixels->resize(size);

@@ -1,4 +1,4 @@
-// The PNG decoders of others, for decode_benchmark. CMakeLists.txt compiles the file of each whose library was found.
+// Other PNG decoders, for decode_benchmark. CMakeLists.txt compiles the file of each whose library was found.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Both decoders against cv::imdecode of the whole file, to gray and to colors, for all kinds of PNG and all chunks that
-// could change pixels: libpng mixes colors to gray in linear light if the file tells its gamma.
+// could change pixels: libpng mixes colors to gray in linear light if the file gives its gamma.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -56,7 +56,7 @@ PngChunk profile(const std::string& space) {
   const Numbers illuminant = big_endian({0x0000f6d6, 0x00010000, 0x0000d32d});
   icc.insert(icc.end(), illuminant.begin(), illuminant.end());
   icc.resize(132);
-  PngChunk chunk{"iCCP", Numbers(79, 'p')};  // libpng wants 11 bytes behind the first 81, so the name is long
+  PngChunk chunk{"iCCP", Numbers(79, 'p')};  // libpng expects 11 bytes after the first 81, so the name is long
   chunk.data.insert(chunk.data.end(), {0, 0});
   const Numbers packed = test::deflate(icc);
   chunk.data.insert(chunk.data.end(), packed.begin(), packed.end());
@@ -183,7 +183,7 @@ class PngColorTest : public testing::TestWithParam<Kind> {
   const std::array<Tested, 2> tested_{Tested(spec::Color::gray), Tested(spec::Color::rgb)};
 };
 
-// libpng heeds some chunks only at their place, and a profile only if no other chunk told the colors before.
+// libpng uses some chunks only at their place, and a profile only if no earlier chunk described the colors.
 TEST_P(PngColorTest, PixelsAreThoseOfImdecodeWhereverTheChunksAre) {
   PngRecipe made = recipe();
   made.before_data = {gamma(45455),

@@ -43,7 +43,7 @@ class DicomElements {
     bytes += tag_bytes(0xfffee000) + number_bytes(static_cast<std::uint32_t>(inside.bytes.size()), 4) + inside.bytes;
     return *this;
   }
-  // Pixels as fragments, behind an empty table of offsets.
+  // Pixels as fragments, after an empty table of offsets.
   DicomElements& fragments(const std::vector<std::string>& pieces) {
     head(0x7fe00010, "OB", 0xffffffff);
     bytes += tag_bytes(0xfffee000) + number_bytes(0, 4);
@@ -82,11 +82,11 @@ struct DicomLutRecipe {
   std::vector<std::uint16_t> values{};
   int first = 0;
   int bits = 16;
-  int entries = -1;  // that the descriptor says; -1: as many as there are values
+  int entries = -1;  // in the descriptor; -1: the number of values
   const char* descriptor_vr = "US";
 };
 
-// What a file says, apart from its pixels. Empty texts and negative numbers are left out.
+// A file's fields, apart from its pixels. Empty texts and negative numbers are left out.
 struct DicomRecipe {
   std::string syntax = kExplicit;
   int rows = 4, columns = 4;
@@ -162,7 +162,7 @@ inline std::string dicom_file(const std::string& syntax, const std::string& set)
   return std::string(128, '\0') + "DICM" + meta.bytes + rest.bytes + packed;
 }
 
-// The pixels as a syntax without compression, or RLE, holds them.
+// The pixels in a syntax without compression, or in RLE.
 inline std::string dicom_file(const DicomRecipe& recipe, const std::vector<int>& pixels) {
   DicomElements set = dicom_header(recipe);
   const int bytes_each = recipe.bits_allocated / 8;

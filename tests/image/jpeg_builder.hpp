@@ -1,4 +1,4 @@
-// JPEG files made to order, for tests.
+// Custom JPEG files for tests.
 #pragma once
 
 #include <cstddef>

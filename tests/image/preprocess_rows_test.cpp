@@ -46,7 +46,7 @@ std::vector<std::byte> run(spec::ResizeMethod method, const BatchShape& shape, I
   return out;
 }
 
-// A picture of colors, whose rows have a gap behind them, and the gray pictures of its channels.
+// A picture of colors, with a gap after each row, and the gray pictures of its channels.
 class ColorPicture {
  public:
   ColorPicture(int width, int height) : width_(width), height_(height) {
@@ -73,7 +73,7 @@ class ColorPicture {
 };
 
 double bilinear_at(const Picture& picture, const Sizes& s, int x, int y) {
-  // Rounds coordinates to float, as TensorFlow does; everything else is in double.
+  // Rounds coordinates to float, like TensorFlow; everything else is in double.
   const auto source = [](int i, int from, int to) {
     const float scale = static_cast<float>(from) / static_cast<float>(to);
     const double center = (static_cast<float>(i) + 0.5f) * scale - 0.5f;
@@ -147,7 +147,7 @@ TEST_P(PreprocessTest, ComputesBothResizesAsDefined) {
   }
 }
 
-// The gray pictures are resized by the kernels that the tests above hold to their definition.
+// The gray pictures are resized by the kernels that the tests above check against their definition.
 TEST_P(PreprocessTest, ResizesEachColorAsAGrayPictureOfIt) {
   for (const Sizes& s : kSizes) {
     const ColorPicture picture(s.width, s.height);

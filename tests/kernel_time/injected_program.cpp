@@ -1,5 +1,5 @@
-// Loads the library that CUDA_INJECTION64_PATH names, as CUDA does when it is initialized, and exits with the status
-// that is its argument.
+// Loads the library that CUDA_INJECTION64_PATH names, like CUDA during initialization, and exits with the status in its
+// argument.
 #include <dlfcn.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Tests the library in a process of its own, loaded as CUDA loads it, with the scripted stand-in of CUPTI.
+// Tests the library in a separate process, loaded like CUDA does, with the scripted stand-in of CUPTI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ class KernelTimeTest : public testing::Test {
   void SetUp() override { std::filesystem::create_directory(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Returns the file that a program leaves which exits with `status`, or null if it leaves none.
+  // Returns the file left by a program that exits with `status`, or null if there is none.
   nlohmann::json run(const std::string& script, const std::string& cupti = CHEXBENCH_CUPTI_STANDIN_FILE,
                      int status = 0) {
     std::ofstream(folder_ / "script") << script;

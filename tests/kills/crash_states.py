@@ -1,8 +1,8 @@
-"""What a loss of power leaves on a disk, computed from a log of write_log.cpp.
+"""The states of a disk after a loss of power, computed from a log of write_log.cpp.
 
-POSIX guarantees little: a file's data are on the disk after fsync of the file, and its name after fsync of its
-folder, of which the folder's own name, in the folder above, is no part. All else may be there or not. States of
-these kinds are computed at each moment:
+POSIX guarantees little: a file's data are on the disk after fsync of the file, and its name after fsync of its folder,
+but not the folder's own name in the folder above. Everything else may be there or not. States of these kinds are
+computed at each moment:
 
   guaranteed   what POSIX guarantees, and nothing else
   nameless     all data, and only those names that are guaranteed
@@ -78,7 +78,7 @@ class Folder:
 
 
 class Disk:
-    """A folder whose changes are replayed from a log; begins with what the folder holds now, all of it synced."""
+    """A folder whose changes are replayed from a log; begins with its current contents, all synced."""
 
     def __init__(self, root):
         self.root = str(root)
@@ -159,7 +159,7 @@ class Disk:
                 yield from self._named(count_of, target)
 
     def state(self, kind, seed):
-        """What a loss of power now leaves: a path, and of a file itself and arguments of content(), of each thing."""
+        """The state after a loss of power at this point: a path and, for a file, itself and arguments of content()."""
         chance = random.Random(seed * 1_000_003 + self.moment)
         last = chance.randint(self.committed, self.moment)
 

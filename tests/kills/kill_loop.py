@@ -1,8 +1,8 @@
 """kill -9 at random moments: of the process, of a rank, of mpirun, or of everything that the job started on this node.
 
-The command that goes on must then end with code 0 and with what an undisturbed run ends with, and no process may be
-left. A kill counts only if the command had not ended before. Moments between two writes, which are too short to be hit
-at random, are hit by write_log.cpp, which stops the process there.
+The continued command must then end with code 0 and the same outcome as an undisturbed run, and no process may be left.
+A kill counts only if the command was still running. Moments between two writes, which are too short to be hit at
+random, are hit by write_log.cpp, which stops the process there.
 """
 
 import collections
@@ -21,8 +21,8 @@ from pathlib import Path
 from workloads import BINARY, TIMEOUT_S, WRITE_LOG, differences, run, undisturbed
 
 TOKEN = "CHEXBENCH_KILLS_TOKEN"
-# When processes of a job that outlive what was killed count as left. A lost rank ends a job within 10 s; on a busy
-# machine it may take longer.
+# How long processes of a job may outlive the kill before they count as left. A lost rank ends a job within 10 s; on a
+# busy machine it may take longer.
 ENDING_S = 60
 DURATIONS = 5  # the latest ones, whose median is how long a workload takes
 MISSES = 20  # in a row, before the loop gives up
@@ -30,9 +30,9 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans():
-    """Makes this process the parent of what its children leave, so that it can reap them.
+    """Makes this process the parent of its children's orphans, so that it can reap them.
 
-    Where process 1 reaps nothing, as in many containers, they would stay zombies.
+    If process 1 reaps nothing, as in many containers, they would stay zombies.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process cannot adopt orphans")
@@ -84,7 +84,7 @@ def await_end(token, seen):
 
 
 def await_stop(process, token, count):
-    """Lets what stops itself go on until it has stopped `count` times; False if the command ended before."""
+    """Continues a process that stops itself until it has stopped `count` times; False if the command ended earlier."""
     while process.poll() is None:
         for number in processes(token, "T"):
             count -= 1
@@ -96,7 +96,7 @@ def await_stop(process, token, count):
 
 
 class Case:
-    """A workload, what it ends with, and how long it takes."""
+    """A workload, its outcome, and how long it takes."""
 
     def __init__(self, workload, disk, victims):
         self.workload, self.disk = workload, disk
@@ -112,7 +112,7 @@ class Case:
         self.workload.prepare(self.disk)
 
     def whole_s(self):
-        """The median of the latest; a new one every DURATIONS kills, because others use the machine as well."""
+        """The median of the latest; a new one every DURATIONS kills, because the machine is shared."""
         while not self.durations or self.kills >= DURATIONS:
             self.kills = 0
             self.begin()
@@ -123,7 +123,7 @@ class Case:
 
 
 class KillLoop:
-    """Kills workloads in turn; rows as dicts."""
+    """Kills the workloads alternately; rows as dicts."""
 
     def __init__(self, workloads, folder, seed):
         adopt_orphans()
@@ -134,7 +134,7 @@ class KillLoop:
                       for number, workload in enumerate(workloads)]
 
     def rows(self, kills):
-        """Attempts until so many kills came before the command's end. @raises RuntimeError if none does any more"""
+        """Attempts until that many kills came before the command's end. @raises RuntimeError if none does"""
         landed = misses = 0
         cases = itertools.cycle(self.cases)
         case = next(cases)
@@ -177,7 +177,7 @@ class KillLoop:
             wrong = self._wrong(case, done)
         if code != 0 and not killed:
             wrong = [f"code {code} before anything was killed", *wrong]
-        if killed and code != 0:  # with 0 its end was no longer to be stopped
+        if killed and code != 0:  # with 0, its end could not be stopped any more
             case.kills, case.victim = case.kills + 1, next(case.victims)
         return {"workload": case.workload.name, "ranks": case.workload.ranks or "", "victim": killed or victim,
                 "moment": "", "hit": "killed" if killed and code != 0 else "ended first", "left": len(left),
@@ -193,7 +193,7 @@ class KillLoop:
         return wrong + [line for line in done.stderr.splitlines() if "training again" in line]
 
     def _run_and_kill(self, command, victim, await_it, token, environment):
-        """What was killed (None: nothing, it had ended), the command's code, and the processes that it had then."""
+        """The killed process (None: it had ended), the command's code, and its processes at that time."""
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, TOKEN: token, **environment})
         await_it(process, token)
@@ -211,7 +211,7 @@ class KillLoop:
 
 
 def await_moment(process, moment_s, case):
-    """Waits so long; a command that ended before tells how long it takes."""
+    """Waits that long; a command that ended earlier shows its duration."""
     started = time.monotonic()
     try:
         process.wait(moment_s)

@@ -1,8 +1,9 @@
-"""What a machine can run short of: room on the disk, descriptors, threads, memory; a clock that jumps; a stopped rank.
+"""Resources that a machine can run short of: room on the disk, descriptors, threads, memory; a clock that jumps; a
+stopped rank.
 
-Each case sets one limit, steps it over what a workload needs, and asks for what is promised: code 0, or the code of
-that shortage with a message that names it, and never a signal, a hang or an internal error. After a disk was full
-and grew, the command that goes on must end as an undisturbed run.
+Each case sets one limit, steps it through a workload's needs, and checks the promise: code 0, or the code of that
+shortage with a message that names it, and never a signal, a hang or an internal error. After a full disk has grown, the
+continued command must end like an undisturbed run.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
 def row(workload, shortage, limit, done, codes, says, **more):
-    """`codes` and `says` are what is promised beside code 0; the last line of stderr is what the user is told."""
+    """`codes` and `says` are promised besides code 0; the last line of stderr is the user's message."""
     told = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
     kept = done.returncode == 0 or (done.returncode in codes and any(text in done.stderr for text in says))
     return {"workload": str(workload), "shortage": shortage, "limit": limit, "code": done.returncode, "kept": kept,
@@ -94,7 +95,7 @@ def limited(workload, folder, shortage, limit, values, codes, says):
 
 
 def descriptors(workload, folder, values):
-    # With fewer than 5 the loader of shared libraries already fails, with its own words.
+    # With fewer than 5 the loader of shared libraries already fails, with its own message.
     return limited(workload, folder, "descriptors", resource.RLIMIT_NOFILE, values, {DATA, DEVICE, OUTPUT},
                    ("Too many open files",))
 
@@ -106,7 +107,7 @@ def memory(workload, folder, values):
 
 @contextlib.contextmanager
 def most_tasks(count):
-    """A cgroup for so many threads; its list of processes. @raises PermissionError where none can be made"""
+    """A cgroup for that many threads; its list of processes. @raises PermissionError if none can be made"""
     for root in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup"):
         group = Path(root) / f"chexbench-limits-{os.getpid()}"
         try:
@@ -146,7 +147,7 @@ def threads(workload, folder, values):
 
 
 class Slow(Run):
-    """A run of a second or more, each image of which is late by IMAGE_S."""
+    """A run of a second or more, with each image delayed by IMAGE_S."""
 
     name = "slow run"
     IMAGE_S = 0.01
@@ -168,16 +169,16 @@ class Slow(Run):
 
 
 def repeat_seconds(disk):
-    """What the last repeat of the only trial says that it took."""
+    """The duration of the only trial's last repeat, as reported."""
     repeat = json.loads((disk / "out/report.json").read_text())["trials"][0]["repeats"][-1]
     return repeat["images_trained"] / repeat["images_per_s"]
 
 
 def clock_jumps(folder, jumps=("+1h", "-1h", "+10y", "-10y")):
-    """Jumps of the clock of the day in the middle of a run, by libfaketime; none may change what was measured.
+    """Jumps of the time of day in the middle of a run, by libfaketime; none may change the measurements.
 
-    A repeat cannot be shorter than what its images are late, nor longer than this process has waited for it, however
-    busy the machine is; a jump would make it negative or hours long.
+    A repeat cannot be shorter than the delays of its images, nor longer than this process has waited for it, no matter
+    how busy the machine is; a jump would make it negative or hours long.
     """
     workload, disk, offset = Slow(), Path(folder) / "disk", Path(folder) / "offset"
     training, measure = workload.spec["training"], workload.spec["measure"]
@@ -211,10 +212,10 @@ def lines_of(process, told, stopped, until_s):
 
 
 def stopped_rank(folder, listen_s, timeout_s=None):
-    """SIGSTOP of rank 1 of 2: what the job says of it, and how it ends.
+    """SIGSTOP of rank 1 of 2: the job's messages, and how it ends.
 
     Without comm.timeout_s a line must name the rank within 10 s and then every 60 s, and after SIGCONT the run ends
-    with code 0. With it, it ends with code 4, its journal is kept, and the run that goes on ends as an undisturbed one.
+    with code 0. With it, it ends with code 4, its journal is kept, and the resumed run ends like an undisturbed one.
     """
     workload, disk, told = Slow(ranks=2), Path(folder) / "disk", Path(folder) / "told"
     if timeout_s:

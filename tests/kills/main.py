@@ -1,9 +1,9 @@
-"""Kills, losses of power and shortages: whether what goes on afterwards ends as if nothing had happened.
+"""Kills, losses of power and shortages: whether the continued run ends as if nothing had happened.
 
   kills    kill -9 at random moments, and between the last checkpoint of a training and its line in the journal
   power    loss of power at every moment, from a log of the writes
   limits   a full disk at every block; few descriptors, threads, memory; a clock that jumps
-  stopped  a rank that is stopped: what the job says of it, and how it ends
+  stopped  a rank that is stopped: the job's messages, and how it ends
 
 Each part writes a CSV with a row for each attempt. The exit status is 5 if one did not end as promised.
 """
@@ -31,12 +31,12 @@ def kill_rows(arguments):
 
 def power_rows(arguments):
     for workload in workloads():
-        if not workload.ranks:  # rank 0 writes all, and the order of its writes is that of one process
+        if not workload.ranks:  # rank 0 writes everything, and its order of writes is that of one process
             yield from power_loss.measure(workload, arguments.states, arguments.seed)
 
 
 def limit_cases(folder):
-    """Functions that yield rows, beside what they are about."""
+    """Functions that yield rows, with their subjects."""
     for workload in (Run(), Convert("tfrecord"), Convert("webdataset"), Convert("cached"), Stage(), Synth()):
         yield limits.disk_full(workload, folder)
     if HAS_ONEDNN:
@@ -67,8 +67,8 @@ def stopped_rows(_):
         yield from limits.stopped_rank(folder, listen_s=60, timeout_s=20)
 
 
-# Rows of each part, the column that says whether one is as promised, those by which they are counted, and those that
-# only some rows have.
+# Rows of each part, the column for whether one is as promised, those by which they are counted, and those that only
+# some rows have.
 PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit"), ()),
          "power": (power_rows, "equal", ("workload", "then"), ()),
          "limits": (limit_rows, "kept", ("workload", "shortage"), limits.SOMETIMES),

@@ -1,8 +1,8 @@
-"""Loss of power at every moment: what a disk could hold then, and whether the second run copes.
+"""Loss of power at every moment: the possible states of a disk, and whether the second run copes.
 
 A workload runs once, with write_log.cpp preloaded. For each prefix of its log, and each kind of state that
-crash_states.py computes, the disk is laid out so, and the command that goes on is run: it must end with code 0 and
-with what an undisturbed run ends with. Where the first run had ended with code 0, the disk must hold all of that
+crash_states.py computes, the disk is put into that state, and the continuing command is run: it must end with code 0
+and the same outcome as an undisturbed run. If the first run had ended with code 0, the disk must have all of that
 without another run.
 """
 
@@ -17,7 +17,7 @@ from workloads import WRITE_LOG, differences, run, undisturbed
 
 
 def lay_out(disk, state):
-    """Makes the folder hold this state and nothing else. Inputs keep the time of their change."""
+    """Gives the folder exactly this state. Inputs keep their modification times."""
     for path in list(disk.iterdir()):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     for path, content in contents(state).items():
@@ -36,7 +36,7 @@ def spread(things, most):
 
 
 class PowerLoss:
-    """The states of one workload, and the rows that running it again from them gives."""
+    """The states of one workload, and the rows from running it again from them."""
 
     def __init__(self, workload, folder, seed=1):
         self.workload, self.seed = workload, seed
@@ -72,7 +72,7 @@ class PowerLoss:
         self._check_replay(model)
 
     def _check_replay(self, model):
-        """Whether the log has every change: what it gives must be what is there."""
+        """Whether the log has every change: replaying it must give the actual contents."""
         replayed = contents(model.state("killed", self.seed))
         there = {str(path): path.read_bytes() if path.is_file() else None for path in self.disk.rglob("*")}
         if replayed != there:
@@ -105,7 +105,7 @@ class PowerLoss:
 
 
 def measure(workload, most=None, seed=1):
-    """Rows of one workload in a folder of its own."""
+    """Rows of one workload in a separate folder."""
     with tempfile.TemporaryDirectory(prefix="chexbench-power-") as folder:
         loss = PowerLoss(workload, folder, seed)
         for name, moment in loss.lost.items():

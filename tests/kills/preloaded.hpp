@@ -1,4 +1,4 @@
-// What preloaded libraries share: the function that they stand in front of, and whether a file is below a folder.
+// Shared by preloaded libraries: the function that they wrap, and whether a file is below a folder.
 #pragma once
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ inline std::string absolute(const char* path) {
   return std::string(getcwd(here.data(), here.size()) != nullptr ? here.data() : "") + "/" + path;
 }
 
-// The folder that an environment variable names. Without that variable it holds nothing.
+// The folder that an environment variable names. Without that variable it is empty.
 class Folder {
  public:
   explicit Folder(const char* variable) {
@@ -34,7 +34,7 @@ class Folder {
 
   bool holds(std::string_view path) const { return !prefix_.empty() && (std::string(path) + "/").starts_with(prefix_); }
 
-  // The path of an open file or folder; empty for what is not below the folder.
+  // The path of an open file or folder; empty if it is not below the folder.
   std::string path_of(int descriptor) const {
     std::array<char, PATH_MAX> target{};
     const ssize_t count =

@@ -1,7 +1,6 @@
-"""One trial for a long time, from a shaped store that fails now and then: what grows, and whether the rate drifts.
+"""One trial for a long time, from a shaped store that sometimes fails: what grows, and whether the rate drifts.
 
-The store is a web server of this machine that answers 503, hangs up, or sends half of what it promised, once in a
-while.
+The store is a web server of this machine that answers 503, hangs up, or sends half of an answer, once in a while.
 """
 
 import argparse
@@ -22,20 +21,20 @@ from web_server import Server, die_in_the_middle, hang_up, say  # noqa: E402
 from workloads import BINARY, ROOT, synthesize  # noqa: E402
 
 STORE_IMAGES_PER_S = 24  # a twentieth of a core
-# The engine takes a little less than the store brings, so that all buffers are full from the warm-up on. Otherwise it
-# would depend on the machine's other work when they are at their fullest, and so when memory grows to that.
+# The engine takes a little less than the store delivers, so that all buffers are full from the warm-up on. Otherwise
+# the machine's other work would decide when they are fullest, and when memory grows to that.
 ENGINE_IMAGES_PER_S = 20
 BATCH = 64  # steps are recorded, so few of them
 SAMPLE_S = 5
 BLOCKS = 30
 FAILS_ONE_OF = 40
-# Of the run, in which caches and pools fill; no slope counts it.
+# The part of the run in which caches and pools fill; slopes exclude it.
 WARM_UP_SHARE = 0.5
 MIB = 1 << 20
 
 
 class Misbehaving:
-    """Fails one request in FAILS_ONE_OF, in three ways in turn; counts them."""
+    """Fails one request in FAILS_ONE_OF, alternating between three ways; counts them."""
 
     def __init__(self):
         self.requests = self.failed = 0
@@ -80,7 +79,7 @@ def slope(times_h, values):
 
 
 def blocks(rows, key, count=BLOCKS):
-    """Means of so many blocks of equal time, as (times in h, values): neighbouring samples are not independent."""
+    """Means of that many blocks of equal time, as (times in h, values): neighbouring samples are not independent."""
     begin_s, whole_s = rows[0]["elapsed_s"], rows[-1]["elapsed_s"] - rows[0]["elapsed_s"]
     parts = {}
     for row in rows:

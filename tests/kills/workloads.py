@@ -1,8 +1,7 @@
-"""What is killed, starved and cut off from power: commands that write, how each goes on, and what it must end with.
+"""The commands that are killed, starved and cut off from power: how each continues, and its required outcome.
 
-A workload keeps all of its files below one folder, its disk. prepare() writes its inputs there; command() is what
-begins it, or goes on with it, by what the disk holds; outcome() is what does not depend on the time that anything
-took.
+A workload keeps all of its files below one folder, its disk. prepare() writes its inputs there; command() begins it, or
+continues it, depending on the disk's contents; outcome() is the part of the result that does not depend on timing.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
 WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
 HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
-TIMEOUT_S = 600  # ends what hangs; a busy machine may take minutes
+TIMEOUT_S = 600  # ends a hanging command; a busy machine may take minutes
 
 
 def run(command, **options):
@@ -30,7 +29,7 @@ def hash_of(path):
 
 
 def tensors_of(path):
-    """Hash of all but the metadata of a checkpoint, which holds times."""
+    """Hash of everything in a checkpoint except its metadata, which contains times."""
     data = path.read_bytes()
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])
@@ -44,7 +43,7 @@ def left_over(folder):
 
 
 def lasting(record):
-    """A manifest or an evaluation without what it says of the run that wrote it: when, how long, what it found done."""
+    """A manifest or an evaluation without data about the run that wrote it: when, how long, what was already done."""
     passing = ("seconds", "kept", "shards_kept", "date_utc")
     return {key: value for key, value in record.items() if key not in passing}
 
@@ -114,9 +113,9 @@ class Training(Run):
             "training": {"batch_size": 4, "epochs": 4, "learning_rate": 0.002, "schedule": "cosine"},
             "measure": {"warmup_steps": 1}}
     images = 48
-    # What is written between the last epoch and the journal's line: end of the path, and how often it is renamed.
+    # Files written between the last epoch and the journal's line: end of the path, and how often it is renamed.
     LAST_FILES = (("/repeat.json", 1), ("/last.safetensors", spec["training"]["epochs"]))
-    OCCASIONAL = (*Run.OCCASIONAL, "tensorboard")  # a training that cannot write there goes on
+    OCCASIONAL = (*Run.OCCASIONAL, "tensorboard")  # a training that cannot write there continues
     LEARNED = ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings")
 
     def outcome(self, disk):
@@ -144,7 +143,7 @@ class Convert(Workload):
     def outcome(self, disk):
         files = {}
         for path in sorted((disk / "set").rglob("*")):
-            if path.is_file() and path.suffix == ".json":  # how long it took, and what an earlier run had done
+            if path.is_file() and path.suffix == ".json":  # its duration, and the work of an earlier run
                 files[str(path.relative_to(disk))] = lasting(json.loads(path.read_text()))
             elif path.is_file():
                 files[str(path.relative_to(disk))] = hash_of(path)
@@ -155,8 +154,8 @@ class Stage(Convert):
     """The copy of a set.
 
     A copy is known by its size and time, and all copies are synced at once before it is finished. A file system that
-    keeps a size without its bytes (ext4 with data=writeback) may lose power in the middle: then a copy of zeros is
-    taken for finished, and whoever reads it says that it is no image.
+    keeps a size without its bytes (ext4 with data=writeback) may lose power in the middle: then a copy of zeros counts
+    as finished, and its readers report that it is not an image.
     """
 
     unpromised = ("blank",)
@@ -216,7 +215,7 @@ def undisturbed(workload, disk):
 
 
 def differences(expected, found):
-    """What differs between two outcomes: names, and what a list has too much."""
+    """The differences between two outcomes: names, and a list's surplus entries."""
     differ = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
     return [f"{key} {[item for item in found[key] if item not in expected[key]]}"
             if isinstance(found.get(key), list) and key in expected else key for key in differ]

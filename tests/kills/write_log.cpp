@@ -1,9 +1,10 @@
 // Preloaded into processes, it records every change that they make below the folder WRITE_LOG_FOLDER, in the order of
-// its effects, in the file WRITE_LOG: power_loss.py computes from it what a loss of power at any moment leaves.
+// its effects, in the file WRITE_LOG: power_loss.py computes from it the disk's states after a loss of power at any
+// moment.
 // A record is a line of JSON; that of a write is followed by the bytes written. Changes through mapped memory or
 // copy_file_range are not seen: power_loss.py compares the replayed log with the folder, which shows whether any were.
-// If WRITE_LOG_STOP_AT is set, the process stops itself (SIGSTOP) after each rename to a path that ends so: what is to
-// be killed at that moment is killed then, however fast the machine is.
+// If WRITE_LOG_STOP_AT is set, the process stops itself (SIGSTOP) after each rename to a path with this ending, so that
+// it can be killed at that moment, no matter how fast the machine is.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -47,7 +48,7 @@ bool exists(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// While it lives, no other thread or process changes anything, so that the log has the order of the changes.
+// During its lifetime, no other thread or process changes anything, so that the log has the order of the changes.
 class Turn {
  public:
   Turn() : own_(mutex()) { flock(log(), LOCK_EX); }
@@ -113,7 +114,7 @@ void stop_at(std::string_view path) {
   if (named != nullptr && path.ends_with(named)) raise(SIGSTOP);
 }
 
-// What takes one or two names and changes folders.
+// The functions that take one or two names and change folders.
 template <class Change>
 int change_recorded(const char* op, const char* path, const char* to, const Change& change) {
   const std::string first = absolute(path);

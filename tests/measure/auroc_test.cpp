@@ -65,7 +65,7 @@ ScoredImages drawn(std::uint64_t seed, std::uint32_t patients, int images_each) 
       images.scores.push_back(static_cast<float>(noise + 0.5 * label));
       images.scores.push_back(static_cast<float>(random.uniform()));
       images.labels.push_back(label);
-      images.labels.push_back(0);  // nobody has the second finding
+      images.labels.push_back(0);  // no patient has the second finding
     }
   }
   return images;

@@ -47,7 +47,7 @@ TEST_F(FileSystemTest, IsUnknownWhereTheKernelTellsNothing) {
   EXPECT_EQ(find_file_system("/nowhere/at/all", {.proc = "/nowhere", .sys = "/nowhere"}).kind, FileSystemKind::unknown);
 }
 
-// As in a chroot whose root is no mount point: its mountinfo has no line that the path is under.
+// As in a chroot whose root is not a mount point: its mountinfo has no line that the path is under.
 TEST_F(FileSystemTest, IsKnownByItsNumberWhereNoMountIsListed) {
   const FileSystem listed = find_file_system(testing::TempDir());
   const FileSystem found = find_file_system(testing::TempDir(), {.proc = "/nowhere", .sys = "/nowhere"});

@@ -1,4 +1,4 @@
-// A stand-in for libcuda, libcudart, libcublasLt, libcudnn or libnccl, depending on the name that it is copied to.
+// A stand-in for libcuda, libcudart, libcublasLt, libcudnn or libnccl, depending on the name of the copy.
 // Each function reports the number in the environment variable of its name, or fails if there is none.
 #include <cstddef>
 #include <cstdlib>

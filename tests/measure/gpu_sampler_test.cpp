@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a FakeGpu does, and how often it was asked. Must outlive it.
+// A FakeGpu's behaviour, and the number of queries. Must outlive it.
 struct Fake {
   double cost_s = 0;           // CPU time of a sample
   int lost_after = 1'000'000;  // samples

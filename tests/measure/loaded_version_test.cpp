@@ -1,4 +1,4 @@
-// In a process of its own, because other tests load every library that they find.
+// In a separate process, because other tests load every library that they find.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

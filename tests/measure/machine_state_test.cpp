@@ -1,4 +1,4 @@
-// Tests what is read about CPUs and memory from the kernel's files.
+// Tests reading the kernel's files about CPUs and memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ TEST(SharedMemory, IsThatOfTheFolder) {
 
 TEST(SharedMemory, OfRanksGrowsByTheSameForEach) {
   EXPECT_EQ(shared_bytes_of(3) - shared_bytes_of(2), shared_bytes_of(16) - shared_bytes_of(15));
-  EXPECT_LT(shared_bytes_of(15), 64u << 20);  // what docker gives a container
+  EXPECT_LT(shared_bytes_of(15), 64u << 20);  // docker's default for a container
   EXPECT_GT(shared_bytes_of(16), 64u << 20);
 }
 

@@ -1,5 +1,5 @@
-// A libnvidia-ml without a GPU. What each function answers is in a script, the text file that the environment variable
-// CHEXBENCH_NVML_STANDIN names; nvmlInit_v2 reads it. A line is a key and its values, in nvml.h's units:
+// A libnvidia-ml without a GPU. The answers of each function are in a script, the text file that the environment
+// variable CHEXBENCH_NVML_STANDIN names; nvmlInit_v2 reads it. A line is a key and its values, in nvml.h's units:
 //   power 250000 300000 !15
 // The first call about `power` answers with the first value, and so on; the last value is repeated. !15 is a failure
 // with that NVML status (15: the GPU is lost). Keys that the script leaves out describe a healthy GPU.
@@ -20,7 +20,7 @@ Answer next(const char* key);
 // Returns the value at `place`, however many calls there were, for keys that list one value per GPU.
 Answer at(const char* key, unsigned place);
 
-// Returns the index of the GPU that a handle stands for.
+// Returns the GPU index of a handle.
 unsigned index_of(nvmlDevice_t device);
 
 template <class Value>

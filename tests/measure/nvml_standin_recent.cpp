@@ -9,7 +9,7 @@ nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t, unsigned long lon
   return standin::write("energy", millijoules);
 }
 
-// A sample is a number in memory; what two of them give is in the script, in percent.
+// A sample is a number in memory; the result for two of them is in the script, in percent.
 nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t, nvmlGpmSupport_t* support) {
   if (support->version != NVML_GPM_SUPPORT_VERSION) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
   return standin::write("gpm", &support->isSupportedDevice);

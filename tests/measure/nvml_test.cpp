@@ -35,7 +35,7 @@ class NvmlTest : public testing::Test {
     std::filesystem::remove(script_path_);
   }
 
-  // Sets what the stand-in answers from now on (nvml_standin.hpp); `library` is the driver that it stands for.
+  // Sets the stand-in's answers from now on (nvml_standin.hpp); `library` is the driver that it replaces.
   void script(const std::string& lines, const char* library = CHEXBENCH_NVML_STANDIN_RECENT) {
     std::ofstream(script_path_) << lines;
     setenv("CHEXBENCH_NVML_STANDIN", script_path_.c_str(), 1);

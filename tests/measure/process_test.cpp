@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// Anonymous memory that has been written to, so that it is resident. It comes directly from the system, since a
+// Anonymous memory that has been written to, so that it is resident. It comes directly from the system, because a
 // sanitizer's allocator would keep freed memory.
 class Resident {
  public:

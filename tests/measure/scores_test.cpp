@@ -66,7 +66,7 @@ TEST(Reliability, HasTenBinsOfEqualWidth) {
   EXPECT_FALSE(bins[2].mean_probability() || bins[2].share_of_positives());
 }
 
-// Two labels of each of four images of two patients; nobody has the third.
+// Two labels of each of four images of two patients; no image has the third.
 ScoredImages four_images() {
   return {.columns = 3,
           .scores = {0.1f, 0.5f, 0.2f, 0.4f, 0.5f, 0.2f, 0.35f, 0.25f, 0.2f, 0.8f, 0.75f, 0.2f},
@@ -151,7 +151,7 @@ TEST(PatientBootstrap, AMeanIsAlwaysOverTheSameFigures) {
   EXPECT_EQ(mean(Values{2, 3, 4}), std::nullopt);
 }
 
-// The image of which a label is not known counts for the other labels alone.
+// An image with an unknown label counts only for its other labels.
 TEST(Scores, LeaveUnknownLabelsOut) {
   RandomStream random(3);
   ScoredImages all{.columns = 2, .scores = {}, .labels = {}, .patients = {}}, known = all;

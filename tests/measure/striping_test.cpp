@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Scripts with the names of the file systems' tools, which alone are on PATH.
+// Scripts with the names of the file systems' tools, the only ones on PATH.
 class StripingTest : public testing::Test {
  protected:
   StripingTest() : path_(std::getenv("PATH")) {
@@ -111,7 +111,7 @@ TEST_F(StripingTest, SaysThatAnAnswerWasNotUnderstood) {
   EXPECT_EQ(on("gpfs").problem, "mmlsfs says nothing of it");
 }
 
-// Then the system does not keep how a process ended, so that even one that failed would pass for a success.
+// Then the system does not keep how a process ended, so that even a failed one would count as a success.
 TEST_F(StripingTest, SaysThatItDoesNotKnowHowAToolEndedWhereSigchldIsIgnored) {
   tool("mmlsfs", "echo ' -B 262144 Block size'; exit 13");
   const auto before = std::signal(SIGCHLD, SIG_IGN);
@@ -121,7 +121,7 @@ TEST_F(StripingTest, SaysThatItDoesNotKnowHowAToolEndedWhereSigchldIsIgnored) {
   EXPECT_TRUE(striping.stripes.empty());
 }
 
-// Neither a silent tool, nor a chatty one, nor one whose child keeps its output open holds up doctor.
+// Neither a silent tool, nor a chatty one, nor one whose child keeps its output open delays doctor.
 TEST_F(StripingTest, EndsAToolThatHangs) {
   for (const char* script :
        {"sleep 100", "exec 1>&- 2>&-; sleep 100", "while :; do echo stripe_count: 1; done", "sleep 100 & exit 0"}) {

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 using Counts = std::vector<std::int64_t>;
 
-// Limits in elements of f32, as the plans are.
+// Limits in elements of f32, like the plans.
 BucketLimits elements(std::int64_t first, std::int64_t others) {
   return {.first_bytes = 4 * first, .bytes = 4 * others};
 }

@@ -1,4 +1,4 @@
-// BatchLine delivers the batches of a simple model, in whatever order workers finish.
+// BatchLine delivers the batches of a simple model, regardless of the order in which workers finish.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -52,7 +52,7 @@ Batches batches_without(const std::vector<bool>& bad, std::size_t size, bool dro
   return delivered;
 }
 
-// Takes batches until none comes, and records whether an error came.
+// Takes batches until there are no more, and records whether there was an error.
 struct Consumer {
   Batches batches;
   bool failed = false;

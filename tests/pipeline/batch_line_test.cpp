@@ -106,7 +106,7 @@ TEST_F(BatchLineTrouble, IsStoppedWhileItWaitsOnEitherSide) {
 }
 
 TEST_F(BatchLineTrouble, FreesTheUnitsOfABatchThatIsTakenOrUsedUp) {
-  const auto slots = claim(6);  // as many as the turnstile admits
+  const auto slots = claim(6);  // the number that the turnstile admits
   for (const std::size_t i : {0u, 2u}) line_.finish(slots[i], true);
   for (const std::size_t i : {1u, 3u}) line_.finish(slots[i], false);
   EXPECT_THAT(take(), ElementsAre(0u, 2u));

@@ -22,7 +22,7 @@ std::atomic<int> failed_allocations = 0;
 
 }  // namespace
 
-// Not inlined, because GCC would take free() in a caller for a mistake.
+// Not inlined, because GCC would warn about free() in a caller.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   if (allocations_before_failure != kNever && allocations_before_failure-- == 0) {
     ++failed_allocations;
@@ -44,7 +44,7 @@ namespace {
 
 constexpr std::size_t kBad = 2;  // the image that cannot be read
 
-// A pass over 12 images in batches of 4, with one worker, which takes as many records at once as the parameter says.
+// A pass over 12 images in batches of 4, with one worker, which takes the parameter's number of records at once.
 class BatchWorkOutOfMemory : public testing::TestWithParam<std::size_t> {
  protected:
   BatchWorkOutOfMemory() { std::filesystem::remove(set_.of(spec::DataFormat::png).images[kBad].path); }

@@ -1,4 +1,4 @@
-// Tests what is refused before anything runs, the memory forecast, and ready-made batches.
+// Tests errors before anything runs, the memory forecast, and ready-made batches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

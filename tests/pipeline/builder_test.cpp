@@ -1,4 +1,4 @@
-// Tests the translation of op lists into ops: what is refused, and what the ops learn about each other.
+// Tests the translation of op lists into ops: its errors, and what the ops learn about each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

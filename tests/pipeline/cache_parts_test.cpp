@@ -88,7 +88,7 @@ TEST_P(EveryStore, LeavesABlobValidAsLongAsItsOwnerIsHeld) {
   EXPECT_EQ(text_of(blob.bytes), "header");
 }
 
-// Returns files, records, examples, and batches, the last of which is not full.
+// Returns files, records, examples, and batches; the last batch is not full.
 TEST_P(EveryStore, GivesElementsOfEveryKindBackWithAnotherEpoch) {
   const std::vector<spec::OpSpec> ops = {op("list_files"), op("read"), op("map"),
                                          op("batch", {{"drop_remainder", false}})};
@@ -115,7 +115,7 @@ TEST_P(EveryStore, GivesElementsOfEveryKindBackWithAnotherEpoch) {
   }
 }
 
-// Files and shards alike: a record cannot say that a label is not known, so its data set does.
+// Files and shards alike: a record cannot mark a label as unknown, so its data set does.
 TEST_P(EveryStore, KeepsIgnoredLabels) {
   for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord}) {
     dataset::Dataset images = set_.of(format);

@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Readers, BadShard,
                            return std::get<0>(test.param) + "_" + spec::to_string(std::get<1>(test.param));
                          });
 
-// One bit of a record in the middle of a shard is flipped. What notices it is the op that decodes or keeps the record.
+// One bit of a record in the middle of a shard is flipped. The op that decodes or keeps the record notices it.
 class BadChecksum : public testing::Test {
  protected:
   BadChecksum() {

@@ -274,7 +274,7 @@ Chain::Chain(const dataset::Dataset& dataset, std::vector<spec::OpSpec> ops, con
 Chain::~Chain() = default;
 
 std::size_t thread_count() {
-  // ThreadSanitizer starts a thread of its own when the program starts its first thread, and keeps it.
+  // ThreadSanitizer starts its own thread when the program starts its first one, and keeps it.
   std::jthread([] {}).join();
   return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
 }

@@ -37,7 +37,7 @@ dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 // Converts the data set that copy_xrays() put into `folder`.
 dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
-// Returns a data set of so many PNGs, none of which exists, for ops that open no file.
+// Returns a data set of this many nonexistent PNGs, for ops that open no file.
 dataset::Dataset files(std::size_t count);
 
 // Writes a shard whose records are the payloads.
@@ -87,7 +87,7 @@ std::vector<Delivered> run(const dataset::Dataset& dataset, const spec::Pipeline
                            std::optional<std::size_t> most = {});
 std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most = {});
 
-// Returns what decoder and preprocessor give without any pipeline.
+// Returns the results of decoder and preprocessor without any pipeline.
 std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);  // of xrays()
 std::vector<Delivered> reference(const dataset::Dataset& files, const Setting& setting);
 

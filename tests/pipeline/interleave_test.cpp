@@ -145,7 +145,7 @@ class Meeting final : public storage::Store {
   mutable bool missed_ = false;
 };
 
-// Files of a distant store are one record each: those of the cycle and twice as many behind them are read at once.
+// Files of a distant store are one record each: those of the cycle and twice as many after them are read at once.
 TEST(InterleaveOfDistantFiles, ReadsThreeCyclesAtOnce) {
   const TinySet set({40});
   dataset::Dataset dataset = set.of(spec::DataFormat::png);

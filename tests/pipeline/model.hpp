@@ -1,4 +1,4 @@
-// Computes what ops deliver with simple loops over whole passes, as a reference for the real ops.
+// Computes the output of ops with simple loops over whole passes, as a reference for the real ops.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ inline std::uint64_t shuffle_seed(std::uint64_t seed, std::size_t op, std::optio
   return derive_seed(of_op, epoch);
 }
 
-// The loop of tf.data's interleave_dataset_op.cc over `files`, each of which is a list of its records.
+// The loop of tf.data's interleave_dataset_op.cc over `files`, each a list of its records.
 template <typename T>
 std::vector<T> interleaved(const std::vector<std::vector<T>>& files, std::size_t cycle_length,
                            std::size_t block_length) {
@@ -76,7 +76,7 @@ class ListModel {
   // An element is a list of the images in it; for a file, of the images that it will yield.
   using Element = std::vector<ExampleId>;
 
-  // `lengths` holds the number of images of each file.
+  // `lengths` is the number of images of each file.
   ListModel(const std::vector<std::size_t>& lengths, const spec::PipelineSpec& pipeline, const Setting& setting)
       : lengths_(lengths), ops_(pipeline.ops), setting_(setting) {}
 
@@ -95,7 +95,7 @@ class ListModel {
   const std::vector<std::size_t> lengths_;
   const std::vector<spec::OpSpec> ops_;
   const Setting setting_;
-  std::map<std::size_t, std::vector<Element>> kept_;  // what each cache has kept, by the op's index
+  std::map<std::size_t, std::vector<Element>> kept_;  // the contents of each cache, by the op's index
   bool has_empty_epoch_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Tests shard, take, repeat, prefetch, map and cache, each on its own.
+// Tests shard, take, repeat, prefetch, map and cache, each separately.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Places, Cache,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Bool(),
                                           testing::Values(DataFormat::png, DataFormat::tfrecord)));
 
-// A cache whose budget holds a part of an epoch, after records and after images.
+// A cache whose budget fits a part of an epoch, after records and after images.
 class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, DataFormat>> {
  protected:
   static constexpr std::size_t kKept = 10;

@@ -78,7 +78,7 @@ RC_GTEST_PROP(InterleaveProperty, DeliversInTheOrderOfTfData, ()) {
   }
 }
 
-// Returns each image's tensor and labels, as the simplest list delivers them, in the order of images.
+// Returns each image's tensor and labels from the simplest list, in the order of images.
 std::vector<std::uint64_t> hashes_of(const dataset::Dataset& dataset, int size) {
   const auto simplest = list({op("list_files"), op("read"), op("map"), op("batch")});
   std::vector<std::uint64_t> hashes;
@@ -86,7 +86,7 @@ std::vector<std::uint64_t> hashes_of(const dataset::Dataset& dataset, int size) 
   return hashes;
 }
 
-// Takes every batch, and holds as many of them as a consumer is allowed to.
+// Takes every batch, and holds as many as a consumer may.
 std::vector<std::vector<Delivered>> batches_of(Pipeline& pipeline) {
   std::vector<std::vector<Delivered>> batches;
   std::deque<BatchLease> held;

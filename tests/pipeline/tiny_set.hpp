@@ -12,7 +12,7 @@ namespace chexbench::pipeline::test {
 // The same pictures as PNG files and as shards. No two pictures are equal, or have the same labels.
 class TinySet {
  public:
-  // `lengths` holds the number of pictures in each shard.
+  // `lengths` is the number of pictures in each shard.
   explicit TinySet(const std::vector<std::size_t>& lengths);
   const dataset::Dataset& of(spec::DataFormat format) const {
     return format == spec::DataFormat::tfrecord ? tfrecord_ : png_;

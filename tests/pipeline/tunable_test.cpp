@@ -19,7 +19,7 @@ spec::PipelineSpec auto_list() {
                op("interleave", {{"cycle_length", kAuto}}), op("map", {{"parallel_calls", kAuto}}), op("batch")});
 }
 
-// A store of which a test needs only that it is not here.
+// A store that only needs to be distant.
 class DistantStore final : public storage::Store {
  public:
   std::vector<storage::StoreEntry> list(const std::string&) const override { return {}; }
@@ -71,7 +71,7 @@ TEST(Tunable, OpensTheFilesOfTheNextEpochsBehindARepeat) {
   EXPECT_THAT(values_of(std::string("forever")), ElementsAre(1, 10, 20, 40, 80, 160));
 }
 
-// A window that measures a value must not take these for speed.
+// A window that measures a value must not count these as speed.
 TEST(Tunable, SaysHowManyImagesAreReadAhead) {
   const spec::PipelineSpec pipeline = auto_list();
   const dataset::Dataset& shards = xrays(DataFormat::tfrecord);

@@ -34,7 +34,7 @@ results::TrialResult gpu_trial() {
   return trial;
 }
 
-// Two arms whose trials differ in a key, in a parameter of an op that is there twice, and in what is empty.
+// Two arms whose trials differ in a key, in a parameter of a repeated op, and in empty fields.
 results::Report full_report() {
   results::TrialResult other = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {});
   other.spec.data.store.shape.latency_ms = 2.5;

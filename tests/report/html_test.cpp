@@ -36,7 +36,7 @@ TEST(PageData, HoldsTheFiguresOfReportJson) {
   ASSERT_EQ(page["trials"].size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     Json figures = file["trials"][i]["figures"];
-    figures.erase("emulated");  // in the page these two are beside the figures
+    figures.erase("emulated");  // in the page these two are next to the figures
     figures.erase("step_time_computed");
     EXPECT_EQ(page["trials"][i]["figures"], figures);
     EXPECT_EQ(page["trials"][i]["spec"], file["trials"][i]["spec"]);

@@ -36,7 +36,7 @@ double cpu_s_of(const std::function<void()>& work) {
 void expect_no_square(const std::function<void(const results::Report&)>& work) {
   constexpr int kFew = 300;
   const results::Report few = report_of(kFew), many = report_of(10 * kFew);
-  work(few);  // what is made once, such as the table of keys
+  work(few);  // made once, such as the table of keys
   const double few_s = cpu_s_of([&] { work(few); });
   const double many_s = cpu_s_of([&] { work(many); });
   EXPECT_LT(many_s, 40 * few_s + 0.5);

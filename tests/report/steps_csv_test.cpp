@@ -1,4 +1,4 @@
-// The tables of what happened within repeats: their steps and their ops.
+// The tables about the inside of repeats: their steps and their ops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

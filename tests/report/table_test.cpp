@@ -301,7 +301,7 @@ TEST(ResultTable, ObeysNoName) {
   EXPECT_THAT(table, AllOf(HasSubstr("\na\\x0a\\x1b[2J  "), HasSubstr(" on h\\x1b]0;t\\x07 ("),
                            HasSubstr("\n- a\\x0ab \\xe2\\x80\\xae\n")));
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
-  // The columns are as wide as what is shown.
+  // The columns are as wide as the shown cells.
   const std::size_t odd = lines_with(table, "\\x1b[2J  ").at(0).find("100.0");
   EXPECT_EQ(lines_with(table, "optimized  ").at(0).find("200.0"), odd);
 }

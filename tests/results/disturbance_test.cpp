@@ -16,7 +16,7 @@ RepeatResult disturbed_by(Disturbance by) {
 
 TEST(DisturbedShare, IsWhatOthersTookAsFarAsThreadsWaitedForIt) {
   EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 5, .own_cpu_s = 15, .own_wait_s = 5})), 0.25);
-  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 5, .own_cpu_s = 15})), 0);  // nobody wanted those cores
+  EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 5, .own_cpu_s = 15})), 0);  // those cores were idle
   EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 0, .own_cpu_s = 15, .own_wait_s = 5})), 0);
 }
 
@@ -25,9 +25,9 @@ TEST(DisturbedShare, AddsCoreTimeOfAHypervisorAndTimeOfMemory) {
 }
 
 TEST(DisturbedShare, LeavesOutWhatACpuLimitTook) {
-  // Both cores stand still for a tenth of the time, while processes outside of the limit use them.
+  // Both cores are stopped for a tenth of the time, while processes outside of the limit use them.
   EXPECT_EQ(disturbed_share(disturbed_by({.others_s = 2, .own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0);
-  // Threads waited for longer than the limit stopped them: the rest is the others'.
+  // Threads waited longer than the limit stopped them: the rest was taken by other processes.
   EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.others_s = 9, .own_cpu_s = 18, .own_wait_s = 4, .throttled_s = 2})),
                    0.1);
 }
@@ -46,7 +46,7 @@ TEST(DisturbedShare, IsAtMostAll) {
 }
 
 TEST(LimitedShare, CountsALimitOnceHoweverManyCoresAndRanksItStops) {
-  // Both cores of one rank stand still for a tenth of the time.
+  // Both cores of one rank are stopped for a tenth of the time.
   EXPECT_DOUBLE_EQ(limited_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 2})), 0.1);
   // Two ranks with one core each in one cgroup: each counts both cores.
   EXPECT_DOUBLE_EQ(limited_share(disturbed_by({.own_cpu_s = 18, .own_wait_s = 2, .throttled_s = 4})), 0.1);
@@ -64,7 +64,7 @@ TEST(DisturbedShare, AddsCoresThatTheRankLost) {
   EXPECT_DOUBLE_EQ(disturbed_share(disturbed_by({.own_cpu_s = 10, .lost_core_s = 10})), 0.5);
   EXPECT_TRUE(is_disturbed(disturbed_by({.own_cpu_s = 19, .lost_core_s = 1}))) << "however few";
   EXPECT_FALSE(is_disturbed(disturbed_by({.own_cpu_s = 20})));
-  RepeatResult shares_cores;  // with other ranks, of which nothing else is measured
+  RepeatResult shares_cores;  // with other ranks, for which nothing else is measured
   shares_cores.disturbance.lost_core_s = 1;
   EXPECT_TRUE(is_disturbed(shares_cores));
 }

@@ -1,4 +1,4 @@
-// Tests the figures, files and sentences about GPUs with made-up samples.
+// Tests the figures, files and sentences about GPUs with artificial samples.
 #include "results/gpu_summary.hpp"
 
 #include <gmock/gmock.h>

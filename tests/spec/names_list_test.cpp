@@ -1,4 +1,4 @@
-// Tests a key that holds several names: data.labels.columns.
+// Tests a key with several names: data.labels.columns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

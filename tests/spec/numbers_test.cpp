@@ -1,4 +1,4 @@
-// Every number of a spec has limits, or is a whole number that its member holds: none overflows what is computed of it.
+// Every number of a spec has limits, or is a whole number that fits its member: no computation with it overflows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kMost = 1e15;  // of what computes with a value: products with a million fit in 64 bits with a sign
+constexpr double kMost = 1e15;  // for computations with a value: products with a million fit in 64 bits with a sign
 
 struct NumericKey {
   std::string path;

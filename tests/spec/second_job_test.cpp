@@ -48,7 +48,7 @@ TEST(ASecondJob, ComesBackFromTheResolvedText) {
   EXPECT_EQ(trial.second_job.root, "b");
 }
 
-// In a sweep over kinds, those that take no root have the trial's own, as their resolved text says.
+// In a sweep over kinds, those that take no root have the trial's, as their resolved text shows.
 TEST(ASecondJob, ReadsAFolderOfItsOwnWhereItsKindTakesOne) {
   const std::string kinds = R"({"sweep": {"second_job.kind": ["page_cache", "storage"]}})";
   const auto trials = expand(parse_spec(kinds, "test.json", {"data.root=a", "second_job.root=b"}));

@@ -36,7 +36,7 @@ TEST(Sweep, LeavesOutWhatIsExcluded) {
       "exclude": [{"pipeline": "naive", "data.format": "tfrecord"}, {"pipeline": "keras", "ranks": 2}]}})";
   EXPECT_THAT(names_of(trials_of(sweep)),
               ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras tfrecord ranks=1"));
-  // A key that an override takes out of the sweep is compared as it stands.
+  // A key that an override removes from the sweep is compared unchanged.
   EXPECT_THAT(names_of(trials_of(sweep, {"data.format=tfrecord"})), ElementsAre("keras ranks=1"));
   EXPECT_THAT(trials_of(sweep, {"sweep.exclude=null"}).size(), 8u);
   EXPECT_EQ(names_of(trials_of(sweep, {"sweep=null"})).size(), 2u);

@@ -1,5 +1,5 @@
-// Tests ready-made batches (data.format synthetic) beside trials that read images: a sweep of the input leaves them one
-// trial.
+// Tests ready-made batches (data.format synthetic) together with trials that read images: a sweep of the input leaves
+// them one trial.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests of which names of listings are used, and of how a server's text is shown.
+// Tests which names of listings are used, and how a server's text is shown.
 #include "storage/listed_names.hpp"
 
 #include <gmock/gmock.h>

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the standard library says of each entry, one after the other: the plain twin of list().
+// The standard library's answer for each entry, one by one: the plain twin of list().
 std::map<std::string, StoreEntry> entries_of(const std::string& folder) {
   std::map<std::string, StoreEntry> entries;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -59,7 +59,7 @@ TEST(LocalStore, ListsFilesFoldersAndWhatIsNeither) {
   expect_listed(folder.path());
 }
 
-// So many entries are looked up in parts, by several threads where there are several cores.
+// This many entries are looked up in parts, by several threads if there are several cores.
 TEST(LocalStore, ListsALargeFolderAsASmallOne) {
   const ScratchFolder folder;
   write_text(folder / "0.png", "0");

@@ -19,7 +19,7 @@ using testing::Not;
 
 class RetryNotesTest : public testing::Test {
  protected:
-  // Returns what the user sees of a retry at this time.
+  // Returns the user's message about a retry at this time.
   std::string told_at(double now_s) {
     testing::internal::CaptureStderr();
     notes_->tell_retry("s3://b/x", "the server says 503", 2, 5, now_s);
@@ -59,7 +59,7 @@ TEST_F(RetryNotesTest, TellAnOutageOfAllRequestsInOneLine) {
   EXPECT_THAT(told_at(111), HasSubstr("(1599 more retries since the last warning)"));
 }
 
-// A request that waits is told of once a second.
+// A waiting request is reported once a second.
 TEST_F(RetryNotesTest, CountWaitsAsNoRetries) {
   testing::internal::CaptureStderr();
   for (int s = 10; s < 60; ++s) notes_->tell_wait("s3://b/x", s, s);

@@ -95,7 +95,7 @@ TEST(IndexPage, OfMoreLinksThanAnyFolderHasIsRefused) {
 TEST(Entities, AreDecodedOnceAndInOneGo) {
   EXPECT_EQ(without_entities("&lt;&gt;&quot;&#34;&apos;&#39;&#x27;&amp;"), "<>\"\"'''&");
   EXPECT_EQ(without_entities("&amp;lt; & &nbsp; &am"), "&lt; & &nbsp; &am");
-  constexpr std::size_t kMany = 1'000'000;  // what takes quadratic time takes a minute
+  constexpr std::size_t kMany = 1'000'000;  // quadratic time would be a minute
   std::string text;
   for (std::size_t i = 0; i < kMany; ++i) text += "&amp;";
   EXPECT_EQ(without_entities(text), std::string(kMany, '&'));

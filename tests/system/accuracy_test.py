@@ -1,4 +1,4 @@
-"""Trainings over epochs: they learn, validate, keep checkpoints, and go on from them to the bit."""
+"""Trainings over epochs: they learn, validate, keep checkpoints, and continue from them bit for bit."""
 
 import os
 import re
@@ -32,7 +32,7 @@ class Accuracy(EpochsTest):
         self.assertIn("What was learned", (out / "report.html").read_text())
 
     def test_learns_the_same_from_files_and_shards_whatever_the_pipeline(self):
-        """keras reads files and shards in one order, so all that differs is where images come from."""
+        """keras reads files and shards in one order, so only the source of the images differs."""
         self.succeed("data", "convert", self.images)
         losses = {}
         for pipeline in ("keras", "optimized"):
@@ -132,7 +132,8 @@ class Accuracy(EpochsTest):
         )
 
     def lose_the_journal(self, ranks):
-        """What a kill between the last checkpoint and the journal's line leaves: folder, spec, and the run's report."""
+        """The state after a kill between the last checkpoint and the journal's line: folder, spec, and the run's
+        report."""
         out, spec = self.folder / f"out{ranks}", self.training(training__epochs=1)
         self.train(spec, out, ranks=ranks)
         (out / "journal.jsonl").write_text("")
@@ -170,7 +171,7 @@ class Accuracy(EpochsTest):
 
     @measured
     def test_what_lies_between_epochs_belongs_to_no_step(self):
-        # 280 MB of weights and moments are written down behind each epoch; batches lie ready.
+        # 280 MB of weights and moments are written after each epoch; batches are ready-made.
         spec = self.training(training__epochs=3, model={"name": "resnet50", "image_size": 32}, pipeline="optimized")
         self.train(spec, self.folder / "out")
         steps = self.rows(self.folder / "out", "steps.csv")

@@ -4,7 +4,7 @@ import json
 
 from harness import SystemTest, measured
 
-DELAY_S = 0.02  # an image: a decoder so slow that nothing else counts
+DELAY_S = 0.02  # an image: a decoder so slow that nothing else matters
 
 
 class Advise(SystemTest):

@@ -1,4 +1,4 @@
-"""parallel_calls and cycle_length "auto": what was chosen, and why, stands in every report."""
+"""parallel_calls and cycle_length "auto": every report gives the choice and the reason."""
 
 import json
 
@@ -7,7 +7,7 @@ from harness import SystemTest
 
 class Auto(SystemTest):
     def chosen(self, out):
-        """Of each trial: what its repeats ran with, by the name of the parameter."""
+        """For each trial: the values that its repeats ran with, by the parameter's name."""
         report = self.report(out)
         found = []
         for trial in report["trials"]:

@@ -7,7 +7,7 @@ import zlib
 
 from harness import SystemTest
 
-VICTIM = "00000001_000.png"  # stands in the train split
+VICTIM = "00000001_000.png"  # is in the train split
 
 
 def chunk(kind, body, crc=None):

@@ -1,4 +1,4 @@
-"""Results that cannot be written: exit code 6, and what was measured is kept."""
+"""Results that cannot be written: exit code 6, and the measurements are kept."""
 
 import json
 import os
@@ -76,7 +76,7 @@ class ClosedStreams(SystemTest):
 
 
 class NobodyReads(SystemTest):
-    """Standard output is a pipe whose reader has gone, as of `| head`."""
+    """Standard output is a pipe whose reader has exited, as with `| head`."""
 
     def run_unread(self, *arguments, **options):
         reader, writer = os.pipe()
@@ -130,7 +130,7 @@ class DiskFull(SystemTest):
         """No file may grow beyond the limit: a write then fails as on a full disk."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
-        # restore_signals: Python ignores SIGXFSZ, and the child must go on doing so to see the error of write().
+        # restore_signals: Python ignores SIGXFSZ, and the child must do so, too, to see the error of write().
         return subprocess.run(command_line(arguments), capture_output=True, text=True, timeout=TIMEOUT_S,
                               preexec_fn=limit, restore_signals=False)
 

@@ -1,5 +1,4 @@
-"""Headless Chromium for the system tests: what a page holds once its scripts have run, what it looks like, and
-what is printed of it."""
+"""Headless Chromium for the system tests: a page's contents after its scripts have run, its look, and its printout."""
 
 import html.parser
 import shutil
@@ -15,7 +14,7 @@ TIMEOUT_S = 120
 
 
 def run(page, *arguments, dark=False):
-    """Opens the file `page`, which has 5 s of its own clock; stdout and stderr of Chromium."""
+    """Opens the file `page` for 5 s of virtual time; stdout and stderr of Chromium."""
     with tempfile.TemporaryDirectory(prefix="chexbench-browser-") as profile:
         done = subprocess.run(
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -106,7 +105,7 @@ class Print:
 
 
 def count_colors(png):
-    """Of an 8-bit RGB or RGBA PNG that is not interlaced, as Chromium writes them."""
+    """Of an 8-bit RGB or RGBA PNG that is not interlaced, like those of Chromium."""
     width, height, _, color_type = struct.unpack(">IIBB", png[16:26])
     bytes_per_pixel = {2: 3, 6: 4}[color_type]
     pixels, at = b"", 8

@@ -1,4 +1,4 @@
-"""chexbench dev calibrate, and engine emulated living off the profile that it writes."""
+"""chexbench dev calibrate, and engine emulated with the profile that it writes."""
 
 import json
 import os
@@ -99,14 +99,14 @@ class Calibrate(SystemTest):
     @measured
     def test_an_emulated_run_has_the_images_per_second_of_the_real_one(self):
         real, emulated = [], []
-        for _ in range(3):  # in turn, so that what else the machine does weighs on both
+        for _ in range(3):  # alternately, so that the machine's other work affects both
             self.calibrate("--batch-sizes", "8", "--steps", "10")
             real.append(self.measure("onednn", 8)["figures"]["images_per_s"])
             emulated.append(self.measure(f"emulated:{self.folder}/mine.json", 8)["figures"]["images_per_s"])
         ratio = statistics.median(emulated) / statistics.median(real)
         spread = max(max(rates) / min(rates) - 1 for rates in (real, emulated))
         if abs(ratio - 1) > 0.05 and spread > 0.05:
-            # tests/verbs/calibration_test.cpp compares the profile with the very run that it was made of.
+            # tests/verbs/calibration_test.cpp compares the profile with the run that it was made from.
             self.skipTest(f"the machine is too busy: runs of one kind differ by {100 * spread:.0f} % among themselves")
         self.assertAlmostEqual(ratio, 1, delta=0.05)
 

@@ -126,7 +126,7 @@ class Classes(SystemTest):
         self.assertAlmostEqual(evaluation["calibration_error"], apart)
 
     def of_many_classes(self, page):
-        """The same page with 1000 classes, so many that not all are drawn, and names that are no HTML."""
+        """The same page with 1000 classes, so many that not all are drawn, and names that are not HTML."""
         def edit(data):
             data["classes"] = [{"class": f"<i>n{i:08}</i> with a long name", "images": i % 3,
                                 "top1": i / 1000 if i % 3 else None, "top5": 1 if i % 3 else None}

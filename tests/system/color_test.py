@@ -1,4 +1,5 @@
-"""Images in color: what color alone tells is learned in color and not in gray, and a checkpoint knows which it was."""
+"""Images in color: classes that differ only in color are learned in color and not in gray, and a checkpoint records
+which it was."""
 
 import json
 import random

@@ -25,7 +25,7 @@ class Comm(SystemTest):
             self.assertLessEqual(row["time_s"], row["time_s_ci95_high"])
 
     def test_the_fit_gives_the_times_back_with_the_errors_it_states(self):
-        for _ in range(3):  # beside other jobs times may not grow with bytes, and then nothing is fitted
+        for _ in range(3):  # next to other jobs times may not grow with bytes, and then nothing is fitted
             told = self.measured("--min-bytes", "4K", "--max-bytes", "16M")
             if told["fit"]:
                 break

@@ -13,7 +13,7 @@ BASH = """source "$1"; shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
 _chexbench && printf '%s\\n' "${COMPREPLY[@]}"
 """
-# Types the line and a tab into an interactive zsh, and prints what stands there then.
+# Types the line and a tab into an interactive zsh, and prints the resulting line.
 ZSH = """zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PS1= fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; print RE''ADY"
@@ -73,7 +73,7 @@ class Completion(SystemTest):
         self.assertEqual(self.bash("diagnose", "runs."), ["runs.csv"])
         self.assertEqual(self.bash("--output", "runs"), ["runs", "one"])  # one name; the method splits at the blank
         self.assertEqual(self.bash("--config", "runs."), ["runs.csv"])
-        # A word behind an option is its value, even where it is a command's name.
+        # A word after an option is its value, even if it is a command's name.
         self.assertIn("--dry-run", self.bash("--output", "list", "--dr"))
 
     def test_bash_offers_folders_as_the_first_word(self):

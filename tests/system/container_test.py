@@ -1,4 +1,4 @@
-"""scripts/container: what its recipes copy, install and call exists, and its scripts say what is missing.
+"""scripts/container: everything that its recipes copy, install and call exists, and its scripts report what is missing.
 
 scripts/container/check builds and runs the image itself.
 """
@@ -103,7 +103,7 @@ class Entrypoint(SystemTest):
 
 
 class Check(SystemTest):
-    """scripts/container/check with scripts in place of podman and buildah, of which one is there at a time."""
+    """scripts/container/check with scripts in place of podman and buildah, one of them at a time."""
 
     def call(self, program, user, *arguments):
         bin_folder = self.folder / program

@@ -1,4 +1,4 @@
-"""scripts/curves: measures what it says, over sets small enough for a test."""
+"""scripts/curves: measures as documented, over sets small enough for a test."""
 
 import csv
 import os

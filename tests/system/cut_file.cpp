@@ -13,7 +13,7 @@
 
 namespace {
 
-// A reader asks again and again by the same descriptor. Whoever only looks at the file asks once.
+// A reader asks repeatedly by the same descriptor. Code that only inspects the file asks once.
 constexpr int kQuestionsOfAReader = 3;
 
 bool is_meant(const char* path) {

@@ -41,7 +41,7 @@ class CutFiles(SystemTest):
     def test_every_mapped_format_ends_with_the_name_of_the_file(self):
         for kind in FORMATS:
             with self.subTest(kind=kind):
-                # A tar file is asked for more often than it is read, so the next question notices it.
+                # A tar file's status is checked more often than it is read, so the next check notices it.
                 self.cut(kind, says=[] if kind == "webdataset" else ["store.read to \"copy\""])
 
     def test_the_job_of_two_ranks_ends_with_the_same_code(self):
@@ -58,7 +58,8 @@ class CutFiles(SystemTest):
     def test_copies_make_it_an_ordinary_error(self):
         for kind in FORMATS:
             with self.subTest(kind=kind):
-                # Shards that are copied stay open for an epoch, so several may pass before the file is asked for often.
+                # Shards that are copied stay open for an epoch, so several epochs may pass before the file's status is
+                # checked often.
                 *_, out = self.cut(kind, store__read="copy", measure__repeats=10)
                 self.assertTrue((out / "report.json").exists(), "what was measured is reported, too")
 

@@ -90,10 +90,10 @@ class Convert(SystemTest):
 
 
 class AtOnce(SystemTest):
-    """Two processes that write to one folder: the second one waits, and then goes on from what is there."""
+    """Two processes that write to one folder: the second one waits, and then continues from the existing files."""
 
     def at_once(self, *commands):
-        """The codes of the commands, sorted, and what they told."""
+        """The codes of the commands, sorted, and their messages."""
         processes = [subprocess.Popen(command_line(command), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                       text=True) for command in commands]
         told = [process.communicate(timeout=TIMEOUT_S)[1] for process in processes]

@@ -1,5 +1,5 @@
-// Preloaded into a process, it ends it by SIGKILL at a chosen moment between two changes to files: what a person's
-// kill -9 does, at every moment that can make a difference on disk rather than at some.
+// Preloaded into a process, it ends it by SIGKILL at a chosen moment between two changes to files: like kill -9, but at
+// every moment that can make a difference on disk.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-"""Headless Chromium over its DevTools protocol, for pages that go on by themselves.
+"""Headless Chromium over its DevTools protocol, for pages that keep running by themselves.
 
 browser.py sees one page as it has loaded.
 """
@@ -16,7 +16,7 @@ from browser import CHROMIUM, TIMEOUT_S
 
 
 class Tab:
-    """A page, until close(), that reaches this host alone. `errors` holds its exceptions and the console's errors."""
+    """A page, until close(), that reaches only this host. `errors` has its exceptions and the console's errors."""
 
     def __init__(self, width=1600, height=1000):
         self.errors = []
@@ -81,7 +81,7 @@ class Tab:
         return answer["result"]
 
     def evaluate(self, expression):
-        """What the JavaScript expression is in the page; if it is a promise, what that brings."""
+        """The value of the JavaScript expression in the page; of a promise, its result."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")

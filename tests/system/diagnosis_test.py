@@ -1,6 +1,6 @@
-"""Planted bottlenecks: whatever is slowed down by a known amount must be what the verdict names.
+"""Planted bottlenecks: the verdict must name the part that is slowed down by a known amount.
 
-Delays are sleeps, many times longer than what the machine does beside them, so that a busy machine changes little.
+Delays are sleeps, many times longer than the real work, so that a busy machine changes little.
 """
 
 import os

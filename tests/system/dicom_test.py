@@ -1,4 +1,4 @@
-"""DICOM files as a data set: measured, converted, trained on, refused; and never a patient's name in what comes out."""
+"""DICOM files as a data set: measured, converted, trained on, refused; and never a patient's name in the output."""
 
 import unittest
 
@@ -23,7 +23,7 @@ class Dicoms(SystemTest):
         return root
 
     def assert_nobody_is_named(self, *texts):
-        """Neither in what was printed nor in any file that is not a DICOM file itself."""
+        """Neither in the output nor in any file that is not a DICOM file itself."""
         files = [path for path in self.folder.rglob("*") if path.is_file() and path.suffix.lower() != ".dcm"]
         self.assertTrue(files)
         for content in [text.encode() for text in texts] + [path.read_bytes() for path in files]:

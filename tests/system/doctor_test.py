@@ -12,7 +12,7 @@ from harness import BINARY, TIMEOUT_S, SystemTest, run
 
 STANDINS = Path(os.environ["CHEXBENCH_BUILD"]) / "tests/measure"
 NVML = STANDINS / "nvml_standin.so"  # not built without nvml.h
-# Every name that is looked for, so that no library of this machine is found.
+# Every name that is searched for, so that no library of this machine is found.
 FILES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12", "libcublasLt.so.13", "libcublasLt.so.12",
          "libcudnn.so.9", "libcudnn.so.8", "libnccl.so.2")
 VERSIONS = {"cuDriverGetVersion": "13000", "cudaRuntimeGetVersion": "13000", "cublasLtGetVersion": "130100",
@@ -65,7 +65,7 @@ class WithoutADriver(SystemTest):
 
 
 NAMESPACES = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"])]
-# In a mount namespace of its own, the kernel's table of mounts can be another file.
+# In a separate mount namespace, the kernel's table of mounts can be another file.
 INSIDE = 'mount --bind "$MOUNTS" /proc/$$/mountinfo && exec "$@"'
 
 
@@ -115,7 +115,7 @@ class OnAParallelFileSystem(SystemTest):
 @unittest.skipUnless(NVML.exists(), "built without nvml.h")
 class WithStandIns(SystemTest):
     def doctor(self, code, script="gpus 2", **versions):
-        """What doctor says, as JSON, of a machine whose driver follows `script`."""
+        """doctor's JSON for a machine whose driver follows `script`."""
         libraries = self.folder / "libraries"
         libraries.mkdir()
         for file in FILES:

@@ -8,11 +8,11 @@ from harness import ROOT, SystemTest, run
 
 WHERE = ("*.md", "apps/**/*.md", "configs/**/*.md", "configs/**/*.json", "lib/**/*.md", "results/*.md", "scripts/*.md")
 COMMAND = re.compile(r"\s*(?:mpirun (?:--map-by \S+ )?(?:-np (?P<ranks>\d+) )?)?chexbench (?P<words>[^#>|;]*)")
-LEAST = 20  # commands that there are at least: else they are not found any more
+LEAST = 20  # the least number of commands: with fewer, the search is broken
 
 
 def shown(path):
-    """The lines of a document that are commands, with what continues them."""
+    """The commands in a document, with their continuation lines."""
     text = path.read_text()
     if path.suffix == ".md":
         lines = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))

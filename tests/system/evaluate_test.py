@@ -1,4 +1,4 @@
-"""chexbench evaluate: a trained network judged by a data set, and probabilities of single images."""
+"""chexbench evaluate: a trained network evaluated on a data set, and probabilities of single images."""
 
 import csv
 import json
@@ -54,7 +54,7 @@ class Trained(SystemTest):
         self.fail_with(code, "evaluate", "--checkpoint", checkpoint or self.checkpoint, *arguments, says=says)
 
     def noted(self, name, notes):
-        """Writes the checkpoint with other notes: those that notes() makes of its own."""
+        """Writes the checkpoint with other notes, made by notes() from its own."""
         path = self.folder / name
         metadata, tensors, data = read_checkpoint(self.checkpoint)
         header = json.dumps({"__metadata__": notes(metadata)} | tensors).encode()

@@ -1,4 +1,4 @@
-"""What scripts/gpu-acceptance makes of the outputs that it reads: figures, and whether each meets its goal."""
+"""scripts/gpu-acceptance's figures from the outputs that it reads, and whether each meets its goal."""
 
 import json
 import sys

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness import ROOT, SystemTest
 
-# Each looks its answers up in the file `script` beside it: the first key whose words all stand in the command.
+# Each looks its answers up in the file `script` next to it: the first key whose words are all in the command.
 STANDIN = f"""#!{sys.executable} -B
 import json, os, signal, subprocess, sys, time
 from pathlib import Path
@@ -60,7 +60,7 @@ def window(rate):
 
 
 def kernels_timed(**changes):
-    """A trial of 100 steps of 12 ms, kernels running in 10.5 of them, beside the times that the library leaves."""
+    """A trial of 100 steps of 12 ms, kernels running in 10.5 of them, and the times from the library."""
     times = {"problem": "", "exact": True, "lost_records": 0, "steps": 100, "window_s": 1.2, "kernel_s": 1.05,
              "kernels": 40000, "copies": 100, "copies_s": 0.01, "memsets": 0, "memsets_s": 0, "costliest": []}
     return {**trial(5333), "times": {**times, **changes}}

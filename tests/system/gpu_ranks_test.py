@@ -1,4 +1,4 @@
-"""Ranks that train on GPUs, run on a host twin of one: NCCL cannot be had there, so gradients go by MPI."""
+"""Ranks that train on GPUs, run on a host twin of one: NCCL is not available there, so gradients go by MPI."""
 
 import json
 import unittest

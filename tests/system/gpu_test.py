@@ -1,4 +1,4 @@
-"""What needs a GPU, where there is none."""
+"""Features that need a GPU, on a machine without one."""
 
 import unittest
 from pathlib import Path

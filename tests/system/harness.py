@@ -1,4 +1,4 @@
-"""What the system tests share: running the binary, a data set to run it on, and specs."""
+"""Shared by the system tests: running the binary, a data set to run it on, and specs."""
 
 import csv
 import fcntl
@@ -37,7 +37,7 @@ def command_line(arguments, ranks=None):
 
 
 def run(*arguments, ranks=None, timeout=TIMEOUT_S, **options):
-    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails where it hangs or tells a secret."""
+    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails if it hangs or prints a secret."""
     done = subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
     if told := planted.secrets_in(done.stdout) + planted.secrets_in(done.stderr):
         raise AssertionError(f"{arguments} prints {told}\nstdout: {done.stdout}\nstderr: {done.stderr}")
@@ -96,9 +96,9 @@ def set_rate(repeat, images_per_s):
 
 
 def measured(test):
-    """A test of figures that whatever else the machine does can disturb: it may measure three times, in fresh folders.
+    """A test of figures that the machine's other work can disturb: it may measure three times, in fresh folders.
 
-    What is wrong is wrong each time. Without subTest, whose failures are not raised.
+    A real error fails each time. Without subTest, whose failures are not raised.
     """
     @functools.wraps(test)
     def attempts(self):
@@ -113,7 +113,7 @@ def measured(test):
 
 
 class SystemTest(unittest.TestCase):
-    """A fresh folder per test, in which no file may hold a planted secret at its end."""
+    """A fresh folder per test, in which no file may contain a planted secret at its end."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))
@@ -152,11 +152,11 @@ class SystemTest(unittest.TestCase):
         return done
 
     def told(self, *arguments, **options):
-        """What a command that succeeds tells a program."""
+        """The JSON of a command that succeeds."""
         return json.loads(self.succeed(*arguments, "--format", "json", **options).stdout)
 
     def fail_with(self, code, *arguments, says=(), **options):
-        """Expects the exit code, and every text of `says` in stderr; nothing may crash or be called internal."""
+        """Expects the exit code, and every text of `says` in stderr; no crash and no internal error."""
         done = run(*arguments, **options)
         self.assertEqual(done.returncode, code, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
         for text in [says] if isinstance(says, str) else says:
@@ -165,7 +165,8 @@ class SystemTest(unittest.TestCase):
         return done
 
     def on_a_terminal(self, *arguments, ranks=None, shell=None, stderr=None, columns=None, **environment):
-        """What a terminal is told by standard error, unless `stderr` is a file for it; or by a command of a shell."""
+        """The text that a terminal gets from standard error, unless `stderr` is a file for it; or from a shell
+        command."""
         leader, follower = pty.openpty()
         if columns:
             fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -178,7 +179,7 @@ class SystemTest(unittest.TestCase):
             while part := os.read(leader, 65536):
                 told += part
         except OSError:
-            pass  # Linux's way to say that nobody has the terminal open any more
+            pass  # on Linux: no process has the terminal open any more
         os.close(leader)
         self.assertEqual(process.wait(TIMEOUT_S), 0, told)
         return told.decode()

@@ -1,5 +1,5 @@
-"""The hooks of scripts/hooks in real trainings: a loader that is slow by a known amount has to be found so. And the
-hook for PyTorch on a GPU that is simulated, where it may wait for nothing."""
+"""The hooks of scripts/hooks in real trainings: they must find a loader that is slow by a known amount. And the hook
+for PyTorch on a simulated GPU, where it must not wait."""
 
 import csv
 import importlib.util
@@ -22,7 +22,7 @@ class Hook(SystemTest):
     package = None
 
     def wait_share(self, training):
-        """What chexbench finds in the log that `training`, a program's text, writes to the path LOG."""
+        """chexbench's findings in the log that `training`, a program's text, writes to the path LOG."""
         python = python_with(self.package)
         if python is None:
             self.skipTest(f"no Python here has {self.package}; scripts/peers/setup makes one")
@@ -47,8 +47,8 @@ class Hook(SystemTest):
 
 
 class FakeGpu:
-    """Stands for torch.cuda: a queue of work whose time passes only when the test says so. To wait for it is an error,
-    and to read a mark that has not passed is one, too, as in PyTorch."""
+    """Replaces torch.cuda: a queue of work whose time passes only on the test's command. Waiting for it is an error,
+    and so is reading a mark that has not passed, as in PyTorch."""
 
     def __init__(self):
         self.now = self.free_at = 0.0
@@ -84,8 +84,8 @@ class FakeGpu:
 
 class PyTorchOnAGpu(unittest.TestCase):
     def rows(self, load_s, launch_s, compute_s, steps=10):
-        """What the hook writes of a training that loads for load_s, queues work for launch_s, of compute_s on the GPU;
-        and how many rows were written before the training ended."""
+        """The hook's log of a training that loads for load_s and queues work for launch_s, of compute_s on the GPU; and
+        how many rows were written before the training ended."""
         gpu = FakeGpu()
         with mock.patch.dict(sys.modules, {"torch": types.SimpleNamespace(cuda=gpu)}):
             spec = importlib.util.spec_from_file_location("hook", ROOT / "scripts/hooks/pytorch_steps.py")
@@ -117,7 +117,7 @@ class PyTorchOnAGpu(unittest.TestCase):
         for wait_s, step_s in rows[1:]:
             self.assertAlmostEqual(wait_s, 0)
             self.assertAlmostEqual(step_s, 0.05)
-        self.assertGreater(early, 3)  # the host runs ahead, and what was computed meanwhile is in the file
+        self.assertGreater(early, 3)  # the host runs ahead, and the steps computed meanwhile are in the file
 
     def test_a_gpu_waits_for_what_the_fetch_takes_longer_than_it_computes(self):
         rows, early = self.rows(load_s=0.08, launch_s=0.001, compute_s=0.05)
@@ -162,7 +162,7 @@ class PyTorch(Hook):
         self.assertAlmostEqual(share, 0, delta=WITHIN)
 
     def test_it_takes_less_than_a_hundredth_of_a_step(self):
-        # In seconds of CPU, which other processes do not change: of the hook alone, and of a small training.
+        # In CPU seconds, which other processes do not change: of the hook alone, and of a small training.
         python = python_with(self.package)
         if python is None:
             self.skipTest(f"no Python here has {self.package}; scripts/peers/setup makes one")

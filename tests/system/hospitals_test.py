@@ -1,4 +1,4 @@
-"""Data sets laid out as CheXpert and MIMIC-CXR-JPG are published: found, answered, trained on, judged."""
+"""Data sets laid out as CheXpert and MIMIC-CXR-JPG are published: found, answered, trained on, evaluated."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ OBSERVATIONS = ("No Finding", "Enlarged Cardiomediastinum", "Cardiomegaly", "Lun
 
 
 def value(image, label):
-    """Blank, -1, 0 and 1 in turn."""
+    """Blank, -1, 0 and 1, one after another."""
     return ("", "-1.0", "0.0", "1.0")[(image + label) % 4]
 
 

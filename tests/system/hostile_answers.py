@@ -1,5 +1,5 @@
-"""What a hostile server answers: functions that take an exchange, or that make such a function. Those that take a
-Hostile (hostile_network_test.py) answer by its data set."""
+"""A hostile server's answers: functions that take an exchange, or that make such a function. Those that take a Hostile
+(hostile_network_test.py) answer by its data set."""
 
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def odd_names(exchange):
 
 
 def ranges(part, span):
-    """A range whose bytes and Content-Range are these functions of what was asked for."""
+    """A range whose bytes and Content-Range are these functions of the request."""
     def act(exchange):
         first, last = exchange.range or (0, 9)
         exchange.answer(b"x" * part(last - first + 1), 206, f"Content-Range: {span(first, last)}")
@@ -127,7 +127,7 @@ def four_enormous_images(hostile):
 
 
 def name_too_long(exchange):
-    """A class whose folder no disk of this machine can hold: 255 bytes is what Linux allows."""
+    """A class whose folder cannot exist on this machine: Linux allows 255 bytes."""
     if exchange.path.endswith(".png"):
         exchange.answer(b"0123456789")
     elif exchange.path == "/":

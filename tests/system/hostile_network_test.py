@@ -29,7 +29,7 @@ AT_ONCE = 8
 
 @dataclass
 class Case:
-    """`act(case)` gives the server's answers, `says` stands in stderr; `act` may set more of the case."""
+    """`act(case)` gives the server's answers, `says` must be in stderr; `act` may set more of the case."""
     act: object
     says: object = ()
     code: int = 3
@@ -133,7 +133,8 @@ CASES = {
 
 
 class Hostile:
-    """What one case needs: its server, a second one that nobody may ask, and a folder with secrets that stay there."""
+    """The setup of one case: its server, a second one that must not be asked, and a folder with secrets that stay
+    there."""
 
     def __init__(self, name, case, shared):
         self.name, self.case = name, case

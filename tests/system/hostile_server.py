@@ -1,4 +1,4 @@
-"""A server over raw sockets that does what no honest one does, and records all that it is sent."""
+"""A server over raw sockets that misbehaves like no honest one, and records everything sent to it."""
 
 import re
 import socket

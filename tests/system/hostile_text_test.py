@@ -1,4 +1,4 @@
-"""Names that carry code for whoever reads them: HTML, Markdown, a formula, the commands of a terminal.
+"""Names that carry code for their readers: HTML, Markdown, a formula, the commands of a terminal.
 
 They come as names of pipelines, labels, files and hosts, and as every text of a report.json from elsewhere. (A spec
 can give no such name to an experiment, because it is a folder's.)
@@ -22,7 +22,7 @@ from harness import HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest, command_line, run
 sys.path.insert(0, str(ROOT / "scripts"))
 from plotting.tables import read_csv  # noqa: E402
 
-# \u202e turns the direction of what follows; the last line is a formula or the beginning of a message.
+# \u202e reverses the direction of the following text; the last line is a formula or the beginning of a message.
 HOSTILE = ("=a|b</script><!--<img src=x onerror=alert(1)>&lt;\"'`*b*_[l](javascript:x)"
            "\x1b]0;t\x07\x1b[2J\u202e\n=1+1\n[12:00:00] error: forged")
 NAIVE = json.loads(re.sub("//.*", "", (ROOT / "configs/pipelines/naive.json").read_text()))["ops"]
@@ -30,7 +30,8 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066
 
 
 class Page(html.parser.HTMLParser):
-    """The elements of a page with their attributes, what scripts and styles hold, and the sources its policy allows."""
+    """The elements of a page with their attributes, the texts of scripts and styles, and the sources its policy
+    allows."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -66,7 +67,7 @@ class Page(html.parser.HTMLParser):
 
 
 def with_hostile_texts(value):
-    """A value of report.json in which every text is hostile, but for those that the reader knows."""
+    """A value of report.json in which every text is hostile, except for those that the reader knows."""
     if isinstance(value, dict):
         kept = ("spec", "key", "page_cache", "columns")
         return {name: inner if name in kept else with_hostile_texts(inner)
@@ -155,7 +156,7 @@ class HostileText(SystemTest):
         text = re.sub(r"(?m)^~~~sh\nchexbench .*\n~~~$", "", text)  # code is shown as it is, and it is one line
         columns = 0
         for line in text.splitlines():
-            plain = re.sub(r"\\.", "", line)  # without what is escaped
+            plain = re.sub(r"\\.", "", line)  # without escaped text
             self.assertNotRegex(plain, r"[<>`*\[\]]|&lt;", line)
             cells = plain.count("|")
             if line.startswith("|"):
@@ -194,7 +195,7 @@ class HostileText(SystemTest):
 
 
 class NotUtf8(SystemTest):
-    """Names in Latin-1, as old archives have them: of the data folder, of its classes and images, and of the output."""
+    """Names in Latin-1, as in old archives: of the data folder, of its classes and images, and of the output."""
 
     def setUp(self):
         super().setUp()
@@ -207,7 +208,7 @@ class NotUtf8(SystemTest):
                 shutil.copy(image, folder / os.fsdecode(b"\xe9" + image.name.encode()))
 
     def shell(self, command):
-        """The last word of a command, as bash takes it."""
+        """The last word of a command, as bash parses it."""
         return subprocess.run(["bash", "-c", "chexbench() { printf %s \"${!#}\"; }\n" + command], capture_output=True,
                               check=True).stdout
 

@@ -1,4 +1,4 @@
-"""scripts/kubernetes/mpijob.yaml: held against kubeflow's schema, its operator's rules, the image and chexbench."""
+"""scripts/kubernetes/mpijob.yaml: checked against kubeflow's schema, its operator's rules, the image and chexbench."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def can_validate():
 
 
 def operator_errors(job):
-    """What pkg/apis/kubeflow/validation/validation.go asks for beyond the schema, defaults having been filled in."""
+    """The rules of pkg/apis/kubeflow/validation/validation.go beyond the schema, after filling in defaults."""
     spec = job["spec"]
     replicas = spec["mpiReplicaSpecs"]
     errors = []

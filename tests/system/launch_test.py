@@ -105,7 +105,7 @@ SHARED = 'mount -t tmpfs -o "$OPTIONS" tmpfs /dev/shm && exec "$@"'
 
 
 def with_shared_memory(options, *command, **environment):
-    """Runs a command where /dev/shm is a file system of its own, with these options of mount."""
+    """Runs a command where /dev/shm is a separate file system, with these mount options."""
     privilege = [] if os.getuid() == 0 else ["--map-root-user"]
     return subprocess.run(["unshare", "--mount", *privilege, "sh", "-c", SHARED, "sh", *command], capture_output=True,
                           text=True, timeout=TIMEOUT_S, check=False,
@@ -161,7 +161,7 @@ class LoadedMpi(SystemTest):
     """The MPI library is loaded where a launcher started the process, and must fit the launcher."""
 
     def job(self, *launcher, **environment):
-        """Runs under a launcher; its variables, and LD_LIBRARY_PATH for the ranks alone."""
+        """Runs under a launcher, with its variables, and with LD_LIBRARY_PATH for the ranks alone."""
         variables = [f"{name}={value}" for name, value in environment.items()]
         return subprocess.run([*launcher, "env", *variables, *command_line(["doctor"])], capture_output=True, text=True,
                               timeout=TIMEOUT_S, check=False)

@@ -1,4 +1,4 @@
-"""The project's own lint finds what it is there to find."""
+"""The project's own lint finds breaches of its rules."""
 
 import subprocess
 import sys

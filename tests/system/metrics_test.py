@@ -13,7 +13,7 @@ PACKAGE = ROOT / "build/prometheus"
 
 
 def parsers():
-    """The parsers of OpenMetrics and of Prometheus's own text format; none where the package is not there."""
+    """The parsers of OpenMetrics and of Prometheus's own text format; none without the package."""
     if not (PACKAGE / "prometheus_client").exists():
         return []
     sys.path.insert(0, str(PACKAGE))
@@ -57,7 +57,7 @@ class Metrics(SystemTest):
             self.assertEqual((labels["experiment"], labels["pipeline"]), ("system", "optimized"))
             self.assertEqual((labels["format"], labels["engine"], labels["ranks"]), ("png", "none", "1"))
             self.assertAlmostEqual(value, float(row["images_per_s"]), delta=1e-3 * value)
-        self.assertNotIn("chexbench_wait_ratio", samples)  # engine none does nothing but wait
+        self.assertNotIn("chexbench_wait_ratio", samples)  # engine none only waits
         for name, expected in (("done", 1), ("failed", 0), ("repeats_done", 4), ("repeats_planned", 4)):
             self.assertEqual([value for _, value in samples[f"chexbench_{name}"]], [expected], name)
         self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".")], [])

@@ -1,7 +1,7 @@
-"""Reads an MPIJob from stdin and holds it against its published schema.  usage: mpijob_peer.py SCHEMA < FILE.yaml
+"""Reads an MPIJob from stdin and checks it against its published schema.  usage: mpijob_peer.py SCHEMA < FILE.yaml
 
-Prints JSON: {"job": what the YAML says, "errors": [sentences]}. A key that the schema does not know is an error, as
-`kubectl apply` makes it one; a Kubernetes server itself would drop it. Needs PyYAML and jsonschema.
+Prints JSON: {"job": the YAML's contents, "errors": [sentences]}. A key that the schema does not know is an error, as
+with `kubectl apply`; a Kubernetes server itself would drop it. Needs PyYAML and jsonschema.
 """
 
 import json
@@ -13,7 +13,7 @@ import yaml
 
 
 def closed(schema):
-    """The schema, in which an object takes the properties that it names and no others."""
+    """The schema, with objects restricted to the properties that it names."""
     if isinstance(schema, list):
         return [closed(one) for one in schema]
     if not isinstance(schema, dict):

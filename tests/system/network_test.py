@@ -1,4 +1,4 @@
-"""Gradients between two hosts over a real, slow wire: what each scheme sends is counted there."""
+"""Gradients between two hosts over a real, slow wire, which counts the bytes of each scheme."""
 
 import contextlib
 import csv
@@ -11,7 +11,7 @@ from two_hosts import two_hosts
 
 MEGABITS_PER_S = 400
 STEPS = 6  # warm-up and repeats included
-# Of headers and of everything that is no gradient: 54 bytes on packets of 1500 are 4 %, less where the wire takes
+# For headers and everything else besides gradients: 54 bytes on packets of 1500 are 4 %, less where the wire takes
 # larger ones.
 OVERHEAD = 0.07
 

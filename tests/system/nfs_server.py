@@ -11,7 +11,7 @@ from pathlib import Path
 
 from servers import await_server, free_port
 
-RUN_FOLDER = Path("/var/run/ganesha")  # the server wants it, whatever its configuration says
+RUN_FOLDER = Path("/var/run/ganesha")  # the server needs it, regardless of its configuration
 
 CONFIGURATION = """
 NFS_CORE_PARAM {{ Protocols = 4; NFS_Port = {port}; Bind_addr = 127.0.0.1; Enable_NLM = false; Enable_RQUOTA = false; }}
@@ -81,7 +81,7 @@ class Relay:
                 return
             try:
                 server = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:  # nobody is there
+            except OSError:  # no server is there
                 client.close()
                 continue
             self.connections += 1

@@ -1,4 +1,4 @@
-"""Data sets on a real NFS server (nfs-ganesha), read by a client within the process; and what goes wrong with one."""
+"""Data sets on a real NFS server (nfs-ganesha), read by a client within the process; and its failures."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from servers import free_port
 
 
 def once(event, act):
-    """Calls `act` the first time that `event` holds; never cuts."""
+    """Calls `act` the first time that `event` is true; never cuts."""
     lock = threading.Lock()
     left = [act]
 

@@ -1,4 +1,4 @@
-"""Files that older versions wrote (old_files/README.md) are read, with the figures that they held."""
+"""Files that older versions wrote (old_files/README.md) are read, with their figures."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ class OldFiles(SystemTest):
         return versions
 
     def cut(self, version, run, lines):
-        """What a kill leaves of a run: the first lines of its journal. Returns also the command to go on with it."""
+        """The rest of a killed run: the first lines of its journal. Also returns the command to continue it."""
         folder = self.folder / f"{run}-{version.name}"
         shutil.copytree(version / run, folder)
         (folder / "report.json").unlink()

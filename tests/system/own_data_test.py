@@ -20,7 +20,7 @@ class OwnData(SystemTest):
         return root
 
     def table(self):
-        """The same with a table of two labels of its own."""
+        """The same with its own table of two labels."""
         root = self.folder / "table"
         shutil.copytree(REAL_IMAGES / "images", root / "deep/images")
         rows = [f"{image.stem},{i % 2},{i},{int(i % 3 == 0)},{'train' if i % 4 else 'val'}"

@@ -1,4 +1,4 @@
-"""trace.json in Perfetto: this host serves the viewer of ui.perfetto.dev and asks it in SQL what it has read."""
+"""trace.json in Perfetto: this host serves the viewer of ui.perfetto.dev and queries in SQL what it has read."""
 
 import collections
 import functools
@@ -74,7 +74,7 @@ class Perfetto:
 
 
 def nested(events):
-    """Of a row's complete events, (name, how many others it lies in) -> how many."""
+    """For a row's complete events: (name, nesting depth) -> count."""
     depths, ends = collections.Counter(), []
     nanoseconds = lambda us: round(us * 1000)
     for event in sorted(events, key=lambda event: (nanoseconds(event["ts"]), -nanoseconds(event["dur"]))):
@@ -106,7 +106,7 @@ class TraceInPerfetto(SystemTest):
         self.assertEqual(perfetto.tab.errors, [])
 
     def check_rows(self, events, perfetto):
-        """A row for each thread of each rank, by its name, with every span in it at the depth that its times say."""
+        """A row for each thread of each rank, by its name, with every span at the depth given by its times."""
         rows = collections.defaultdict(list)
         for event in events:
             if event["ph"] == "X":

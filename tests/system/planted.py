@@ -1,6 +1,6 @@
-"""Secrets that every process of the system tests finds in its environment, and the search for them in what it wrote.
+"""Secrets in the environment of every process of the system tests, and the search for them in its output.
 
-A secret counts as written in any form that undoes it: as it is, percent-encoded, as JSON or HTML have it, or as the
+A secret counts as written in any reversible form: unchanged, percent-encoded, escaped as in JSON or HTML, or as the
 base64 text of user:password.
 """
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 MOST_BYTES = 8_000_000  # of a file that is searched: no file of texts is larger
 PASSWORDS = {name: f"planted/{name}&3f9c" for name in ("key", "token", "proxy")}
-# curl reads no HTTP_PROXY, but a record of the environment would hold it.
+# curl does not read HTTP_PROXY, but a record of the environment would contain it.
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "PLANTED",
     "AWS_SECRET_ACCESS_KEY": PASSWORDS["key"],
@@ -30,7 +30,7 @@ NEEDLES = [form.encode() for password in PASSWORDS.values() for form in sorted(f
 
 
 def plant():
-    """Gives the secrets to this process, and so to what it starts."""
+    """Gives the secrets to this process, and so to its children."""
     os.environ.update(ENVIRONMENT)
 
 
@@ -41,7 +41,7 @@ def secrets_in(data):
 
 
 def files_with_secrets(folder):
-    """"FILE holds SECRET" for each file below the folder that holds a planted secret, or is named so."""
+    """"FILE holds SECRET" for each file below the folder with a planted secret in its contents or name."""
     found = []
     for path in Path(folder).rglob("*"):
         found += [f"{path} is named {secret}" for secret in secrets_in(path.name)]

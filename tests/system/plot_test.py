@@ -1,4 +1,4 @@
-"""scripts/plot.py draws each figure and any column, marks what is not measured, and says what a run lacks."""
+"""scripts/plot.py draws each figure and any column, marks unmeasured values, and reports what a run lacks."""
 
 import os
 import re
@@ -252,7 +252,7 @@ class Columns(Plot):
 
 
 class BadRuns(Plot):
-    """What is refused before anything is drawn, and so without matplotlib."""
+    """Errors before anything is drawn, and so without matplotlib."""
 
     def test_missing_columns_are_named(self):
         run = self.run_with(TRIALS, columns=[name for name in COLUMNS if name not in ("update_share", "upload_share")])

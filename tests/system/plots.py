@@ -1,4 +1,4 @@
-"""What the tests of scripts/plot.py share: tables of runs, and a process that draws."""
+"""Shared by the tests of scripts/plot.py: tables of runs, and a process that draws."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ COLUMNS = ["trial", "pipeline", "format", "model", "engine", "ranks", "batch_siz
            "data_root", "store_bandwidth_mb_per_s", "scale_factor", "peak_rss_bytes", "mean_auroc",
            "mean_auroc_ci95_low", "mean_auroc_ci95_high"]
 ENDS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
-# Draws what it is asked to, line by line: starting Python and matplotlib takes longer than a figure.
+# Draws on request, line by line: starting Python and matplotlib takes longer than a figure.
 SERVER = """
 import contextlib, io, json, sys, traceback
 sys.path.insert(0, sys.argv[1])
@@ -113,7 +113,7 @@ class Plot(SystemTest):
         return path
 
     def run_with(self, trials, name="run", columns=None, **tables):
-        """The folder of a run that measured these trials, and has these tables besides."""
+        """The folder of a run that measured these trials, with these additional tables."""
         swept = list(dict.fromkeys(key for row in trials for key in row if "." in key))
         folder = self.table(self.folder / name / "trials.csv", trials, columns or COLUMNS + swept).parent
         for table, rows in tables.items():

@@ -1,4 +1,4 @@
-"""chexbench predict: against emulated ranks measured here, from what a run measured, and wrong requests."""
+"""chexbench predict: against emulated ranks measured here, from a run's measurements, and wrong requests."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ import unittest
 from harness import BINARY, HAS_ONEDNN, TIMEOUT_S, SystemTest, measured
 
 NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
-# 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network
+# 83 ms of compute a step, so that late wake-ups of busy cores do not matter; 94 MB of gradients, so that the network
 # does.
 EMULATED = {"data": {"format": "synthetic", "deliver": "u8"}, "engine": "emulated:v100", "training": {"batch_size": 32},
             "comm": NETWORK}

@@ -14,7 +14,7 @@ from pathlib import Path
 from bad_data_test import png
 from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, run
 
-# An answer takes all of its time where repeats differ, as on a busy machine. The images of the tests are so small that
+# An answer takes all of its time if repeats differ, as on a busy machine. The images of the tests are so small that
 # even a very slow one has measured a first repeat by then.
 QUICK = ("--time", "3")
 SMALL_IMAGES = Path()  # of setUpModule()

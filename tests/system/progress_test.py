@@ -1,4 +1,4 @@
-"""What --progress shows: on a terminal, in a pipe, and under mpirun; and what --dry-run says of the time."""
+"""The output of --progress: on a terminal, in a pipe, and under mpirun; and --dry-run's forecast of the time."""
 
 import json
 import re

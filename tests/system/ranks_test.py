@@ -83,7 +83,7 @@ class Ranks(SystemTest):
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_gradients_of_16_bits_train_to_nearly_the_same_losses(self):
-        # Batch norms over two values have gradients beyond what a half holds, and blow rounding up.
+        # Batch norms over two values have gradients beyond the range of a half, and amplify rounding.
         losses = self.losses({"comm.gradient_dtype": ["f32", "fp16", "bf16"],
                               "comm.update": ["all_reduce", "ring", "parameter_server"]},
                              model__batch_norm="frozen", training__learning_rate=1e-4)
@@ -171,7 +171,7 @@ class Ranks(SystemTest):
 
 
 class UnlikeRanks(SystemTest):
-    """Each of two ranks runs in a folder of its own, so that what is relative in a spec differs between them."""
+    """Each of two ranks runs in a separate folder, so that relative paths in a spec differ between them."""
 
     def setUp(self):
         super().setUp()
@@ -275,7 +275,7 @@ class LostRanks(SystemTest):
             self.assertNotEqual(launcher.returncode, 0)
 
     def stop_a_rank(self, which):
-        """What the job says until it ends, with exit code 4."""
+        """The job's output until it ends, with exit code 4."""
         launcher = self.start_long_job(comm={"timeout_s": 2})
         ranks = ranks_of(launcher.pid)
         victim = next(rank for rank in ranks if rank_number(rank) == which)

@@ -115,7 +115,7 @@ class Recipes(EpochsTest):
         self.assertIn("9 trials", plan.stdout)
 
     def accuracy_of(self, out):
-        """What the report says of the AUROC."""
+        """The report's text on the AUROC."""
         return next(finding["text"] for finding in self.report(out)["findings"] if finding["kind"] == "accuracy")
 
     def bytes_of(self, path):

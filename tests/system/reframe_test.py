@@ -16,7 +16,7 @@ QUICK = ("data.format=png,engine=none,training.batch_size=2,"
 @unittest.skipUnless(REFRAME.exists(), "needs ReFrame: scripts/reframe/setup brings it")
 class ReFrame(SystemTest):
     def check(self, *options, settings=QUICK, data_root=REAL_IMAGES, case="optimized"):
-        """Runs the case of one pipeline; what ReFrame's report says of it."""
+        """Runs the case of one pipeline; its entry in ReFrame's report."""
         report = self.folder / "report.json"
         done = subprocess.run(
             [REFRAME, "--nocolor", "--config-file", self.config(), "--checkpath", CHECK, "--prefix", self.folder,

@@ -1,4 +1,4 @@
-"""report.html as a person meets it: in three widths and both themes, by keyboard, and as a screen reader tells it.
+"""report.html as people use it: in three widths and both themes, by keyboard, and by screen reader.
 
 One Chromium opens all pages. CHEXBENCH_PAGE_PICTURES names a folder for screenshots that a person can look at.
 """
@@ -27,7 +27,7 @@ READY = """
 })()
 """
 UNFOLD = "document.querySelectorAll('details').forEach(place => { place.open = true; })"
-# Of each chart: where its area ends, and the ends of all that it draws along its axis of numbers.
+# For each chart: where its area ends, and the ends of everything drawn along its axis of numbers.
 CHARTS = """
 [...document.querySelectorAll('canvas')].map(canvas => {
   const chart = Chart.getChart(canvas);
@@ -76,7 +76,7 @@ def open_unfolded(test, tab, page, width):
 
 
 def serious_findings(tab):
-    """Those of axe-core in the page that is open; none where it is not installed."""
+    """Those of axe-core in the open page; none if it is not installed."""
     if not AXE.exists():
         return []
     tab.evaluate(AXE.read_text() + "; 0")
@@ -177,7 +177,7 @@ class InThreeWidths(ReportTest):
                 self.take_picture(f"first-{width}")
                 answer, numbers, chart, findings = self.boxes(".lead", ".numbers", ".main-chart canvas",
                                                               "section.findings")
-                # How many lines the answer has depends on what was measured: a narrow page needs room for them.
+                # The number of lines in the answer depends on the measurements: a narrow page needs room for them.
                 last = {400: numbers[0], 800: chart[0], 1200: chart[1]}[width]
                 self.assertLess(answer[0], 150)
                 self.assertLess(last, HEIGHT)
@@ -247,7 +247,7 @@ class InThreeWidths(ReportTest):
         self.assertIn("cores_busy_share", shown)
 
     def test_two_jobs_on_one_host_have_a_chart_and_a_table(self):
-        # As many steps as hold some batches of either job on any machine.
+        # Enough steps for some batches of either job on any machine.
         out = self.measured(cores_per_rank=1, measure__steps=100, second_job={"cores": "shared"},
                             sweep={"second_job.kind": ["none", "input", "memory"]})
         self.skip_without_charts(out)

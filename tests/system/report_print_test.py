@@ -1,4 +1,4 @@
-"""What a browser prints of report.html, read from its PDF."""
+"""A browser's printout of report.html, read from its PDF."""
 
 import copy
 import unittest
@@ -17,12 +17,12 @@ class OnPaper(ReportTest):
         return [line.split() for text in printed.texts for line in text.splitlines()]
 
     def holds(self, line, words):
-        """Whether `words` stand in the line in their order, others between them or not."""
+        """Whether `words` are in the line in their order, possibly with others between them."""
         rest = iter(line)
         return all(word in rest for word in words)
 
     def sheets_with(self, printed, words):
-        """The numbers of the sheets that hold a line with `words`."""
+        """The numbers of the sheets that have a line with `words`."""
         return [sheet for sheet, text in enumerate(printed.texts)
                 if any(self.holds(line.split(), words) for line in text.splitlines())]
 

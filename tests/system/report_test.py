@@ -42,7 +42,7 @@ class ReportTest(SystemTest):
         return self.report(folder)
 
     def widen(self, folder, ranks):
-        """Makes the one rank of report.json's first trial into `ranks`, each of which waits longer than the last."""
+        """Turns the one rank of report.json's first trial into `ranks`, each waiting longer than the last."""
         def edit(report):
             trial = report["trials"][0]
             trial["ranks"] = trial["spec"]["ranks"] = ranks
@@ -150,7 +150,7 @@ class Verb(ReportTest):
                     if line.lstrip("| ").startswith(("densenet121 ", "resnet50 "))]
             self.assertGreaterEqual(len(rows), 4, rows)  # two tables, and sentences in a terminal
             for row in rows:
-                self.assertEqual("computed speed)" in row, "densenet121" in row, row)  # both names may stand in one
+                self.assertEqual("computed speed)" in row, "densenet121" in row, row)  # both names may be in one
 
 
 class BadReports(ReportTest):
@@ -301,7 +301,7 @@ class InABrowser(ReportTest):
         self.assert_number(rows[2]["added"], -50, "-50.0")
 
     def assert_ratio(self, row, key, step, expected):
-        """The row has the ratio and interval of report.json; none where none is expected."""
+        """The row has the ratio and interval of report.json, or none if none is expected."""
         if not expected:
             self.assertIsNone(step[key])
             self.assertEqual(row[key], {"text": "", "value": None})

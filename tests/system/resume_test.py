@@ -13,7 +13,7 @@ from harness import TIMEOUT_S, SystemTest, command_line, ranks_of
 
 DEADLY_DISK = os.environ.get("CHEXBENCH_DEADLY_DISK")
 REPEATS = 2
-# Of a resumed run: in the middle of its first line, or of its report where all is measured.
+# Of a resumed run: in the middle of its first line, or of its report if everything is measured.
 SECOND_MOMENT = 3
 
 
@@ -21,7 +21,7 @@ def kill(process):
     try:
         os.kill(process, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # ended by itself, or with the rank before it
+        pass  # ended by itself, or with the previous rank
 
 
 class Resume(SystemTest):
@@ -32,7 +32,7 @@ class Resume(SystemTest):
         self.kept = []
 
     def command(self, ranks=None):
-        """What goes on with the run, or begins it."""
+        """The command that continues the run, or begins it."""
         where = "--resume" if (self.out / "journal.jsonl").exists() else "--output"
         return command_line(["--config", self.spec_path, where, self.out], ranks)
 
@@ -45,7 +45,7 @@ class Resume(SystemTest):
         return journal.read_text().split("\n")[:-1] if journal.exists() else []
 
     def check_what_is_kept(self):
-        """After a kill: what was there is there, line by line, and files of results are whole."""
+        """After a kill: existing lines are still there, and files of results are complete."""
         lines = self.whole_lines()
         self.assertEqual(lines[:len(self.kept)], self.kept)
         self.kept = lines
@@ -77,7 +77,7 @@ class Resume(SystemTest):
 
 
 class GoneOnWith(Resume):
-    """What a run keeps of its own command, and what it tells when that does not fit."""
+    """The parts of its command that a run keeps, and the error if they do not fit."""
 
     def begin(self, *options):
         """A run that ended after the first line of its journal."""

@@ -1,4 +1,4 @@
-"""An experiment on one rank: what it writes, and where."""
+"""An experiment on one rank: its files, and their places."""
 
 import contextlib
 import csv
@@ -235,7 +235,7 @@ class Engines(SystemTest):
 
 @contextlib.contextmanager
 def memory_limit(mib):
-    """The list of processes of a cgroup for so much memory. @raises OSError where none can be made"""
+    """The list of processes of a cgroup with this memory limit. @raises OSError if none can be made"""
     version_1 = Path("/sys/fs/cgroup/memory")
     group = (version_1 if version_1.is_dir() else version_1.parent) / f"chexbench-run-{os.getpid()}"
     group.mkdir()

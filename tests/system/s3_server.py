@@ -147,6 +147,6 @@ class S3Server:
 
 
 def environment_of(key, secret, **more):
-    """What a user of the store exports; nothing else of AWS that is set here."""
+    """The variables that a user of the store exports, without any other AWS variables set here."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return {**plain, "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "HOME": "/nowhere", **more}

@@ -1,4 +1,4 @@
-"""Data sets in S3: a real server (SeaweedFS), and what goes wrong between one and a run."""
+"""Data sets in S3: a real server (SeaweedFS), and failures between one and a run."""
 
 import http.client
 import json
@@ -50,7 +50,7 @@ class GoodServer(S3Test):
     def test_trains_on_images(self):
         trial = self.measure("png")
         self.assertEqual(trial["images"], 18)
-        self.assertGreater(trial["file_bytes"], 1e6)  # a listing tells sizes
+        self.assertGreater(trial["file_bytes"], 1e6)  # a listing reports sizes
 
     def test_trains_on_shards_and_they_hold_what_the_images_hold(self):
         root = self.real_images()
@@ -78,7 +78,7 @@ class GoodServer(S3Test):
         self.assertIn("Nothing to copy: ", again.stdout)
 
     def test_a_bucket_may_be_part_of_the_hosts_name(self):
-        endpoint = self.server.url.replace("127.0.0.1", "localhost")  # curl takes every name below localhost for it
+        endpoint = self.server.url.replace("127.0.0.1", "localhost")  # curl resolves every name below localhost to it
         self.assertEqual(self.measure(endpoint=endpoint, store__addressing="virtual")["images"], 18)
 
     def test_takes_keys_from_a_file(self):
@@ -206,7 +206,7 @@ LISTING = """<ListBucketResult><IsTruncated>false</IsTruncated>
 
 
 class BadServer(SystemTest):
-    """Scripted: what SeaweedFS cannot be made to do."""
+    """Scripted: behaviour that SeaweedFS cannot be made to show."""
 
     def index(self, misbehave, says):
         with Server(REAL_IMAGES.parent, misbehave) as server:

@@ -1,4 +1,4 @@
-"""What a container or a chroot may withhold: threads, /proc, and CPUs while a run goes on."""
+"""Resources that a container or a chroot may withhold: threads, /proc, and CPUs during a run."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ WITHOUT_PROC = ["unshare", "--mount", *PRIVILEGE, "sh", "-c", 'mount -t tmpfs tm
 
 
 def refuse(call, error):
-    """From now on this system call fails so in this process and in what it starts."""
+    """From now on this system call fails with this error in this process and its children."""
     load, equal, answer, allow = 0x20, 0x15, 0x06, 0x7FFF0000
     rules = b"".join(struct.pack("HBBI", *rule) for rule in (
         (load, 0, 0, 0), (equal, 0, 1, call), (answer, 0, 0, 0x00050000 | error), (answer, 0, 0, allow)))
@@ -79,7 +79,7 @@ class MaskShrinks(SystemTest):
     """An orchestrator may take CPUs from a run while it measures."""
 
     def run_and_take(self, taken):
-        """The report and what was said of a run whose threads may only use the CPUs `taken` after one repeat."""
+        """The report and the messages of a run whose threads may only use the CPUs `taken` after one repeat."""
         out = self.folder / "out"
         spec = self.spec(measure__repeats=3, measure__steps=200, cores_per_rank="all")
         process = subprocess.Popen([BINARY, "--config", spec, "--output", out], stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Scale models: a world of two cores on one, and what has no scale model."""
+"""Scale models: a world of two cores on one, and trials without a scale model."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Each script says how it is used, and refuses what it does not know, before it does anything."""
+"""Each script prints its usage, and refuses unknown options, before it does anything."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from harness import ROOT, SystemTest
 FOLDERS = ("scripts", "scripts/container", "scripts/peers", "scripts/reframe", "scripts/slurm", ".ci", "tests/slurm")
 SCRIPTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).iterdir()
                  if path.is_file() and (os.access(path, os.X_OK) or path.name == "lint_rules.py"))
-# Programs whose options are not theirs alone: a wrong one is told by what they run.
+# Programs that pass options on: the program that they run reports a wrong one.
 HAND_OPTIONS_ON = {"cluster"}
 
 

@@ -1,4 +1,4 @@
-"""What the program prints and records of roots, overrides and endpoints that hold a password or a signature."""
+"""The program's output and records for roots, overrides and endpoints with a password or a signature."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import harness
 import planted
 
 SECRET = "hunter2"
-# What people type where a URL of a data set belongs. Some are right but for the secret, others are wrong besides.
+# Inputs typed in place of a data set's URL. Some are right except for the secret, others have more errors.
 ROOTS = (
     "http://me:hunter2@127.0.0.1:1/data",
     "http://me:hunter2@",
@@ -84,7 +84,7 @@ class Secrets(harness.SystemTest):
 
 
 class PlantedSecrets(harness.SystemTest):
-    """The search that every system test makes finds what it is there to find."""
+    """The search of every system test finds planted secrets."""
 
     def test_the_environment_of_every_process_holds_them(self):
         for name, value in planted.ENVIRONMENT.items():

@@ -1,4 +1,4 @@
-"""What the tests' servers have in common."""
+"""Shared by the tests' servers."""
 
 import socket
 import time

@@ -1,6 +1,6 @@
-"""scripts/setup: which packages it installs, and that it leaves no service behind.
+"""scripts/setup: which packages it installs, and that it leaves no service enabled.
 
-It runs in a mount namespace of its own, where /usr/sbin, /etc/systemd/system and /etc/os-release are the test's and
+It runs in a separate mount namespace, where /usr/sbin, /etc/systemd/system and /etc/os-release are the test's and
 apt-get, dpkg-query and systemctl are short scripts.
 """
 
@@ -13,7 +13,7 @@ from harness import ROOT, SystemTest
 
 PROGRAMS = {
     "dpkg-query": 'exit 1\n',
-    # What Debian's package of a server does: it asks the policy whether it may start, and enables its unit.
+    # Like Debian's package of a server: it asks the policy whether it may start, and enables its unit.
     "apt-get": '''echo "$@" >> "$FAKE/apt-get.log"
 case $* in
 update*) echo "$APT_SAYS" ;;

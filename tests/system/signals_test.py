@@ -1,4 +1,4 @@
-"""Ctrl-C and termination in the middle: what was measured is kept, and the exit code says why it ended."""
+"""Ctrl-C and termination in the middle: measurements are kept, and the exit code shows why it ended."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
-// A storage that takes SLOW_STORE_MS to open an image, for the rank SLOW_STORE_RANK alone where that is set. To be
-// loaded before libc (LD_PRELOAD).
+// A storage that takes SLOW_STORE_MS to open an image, only for the rank SLOW_STORE_RANK if that is set. To be loaded
+// before libc (LD_PRELOAD).
 #include <dlfcn.h>
 #include <fcntl.h>
 

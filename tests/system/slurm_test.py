@@ -16,10 +16,10 @@ from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
-# One image after another, each late: a repeat of 4 steps takes a second, whatever else this machine does.
+# One image after another, each late: a repeat of 4 steps takes a second, regardless of this machine's other work.
 SLOW = {"name": "slow", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
                                 {"op": "map", "delay_s": 0.12}, {"op": "batch"}]}
-# Stands in for chexbench and prints what a rank gets from Slurm.
+# Replaces chexbench and prints what a rank gets from Slurm.
 FACTS = """#!/usr/bin/env bash
 cores=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
 echo "node=$SLURMD_NODENAME gpus=$CUDA_VISIBLE_DEVICES cores=$cores omp=$OMP_WAIT_POLICY"
@@ -36,7 +36,7 @@ class Slurm(SystemTest):
         return done.stdout.strip()
 
     def state(self, job):
-        """What Slurm says of a job, or of each task of an array, as dictionaries."""
+        """Slurm's data on a job, or on each task of an array, as dictionaries."""
         told = subprocess.run(["scontrol", "--oneliner", "show", "job", job], capture_output=True, text=True,
                               timeout=TIMEOUT_S, check=True).stdout
         return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in told.splitlines() if line]
@@ -110,7 +110,7 @@ class Measuring(Slurm):
 
 class Starts(Slurm):
     def starts(self, *launcher):
-        """What a batch script's `launcher chexbench doctor` ends with and says."""
+        """Exit code and output of a batch script's `launcher chexbench doctor`."""
         script = self.folder / "start.sbatch"
         script.write_text(f"#!/bin/bash\n{' '.join(launcher)} '{BINARY}' doctor; echo code=$?\n")
         job = self.submit(script, sizes=["--output=start-%j.log"])
@@ -153,7 +153,7 @@ class WhatRanksGet(Slurm):
 
     def test_ranks_under_mpirun_see_the_gpus_and_are_not_tied_to_one_core(self):
         ranks = self.facts("single-node.sbatch", "spec")
-        # All four of the node: it is the job's alone, and the process that mpirun starts there asks for no number.
+        # All four of the node: the job has it exclusively, and the process that mpirun starts there requests no number.
         self.assertEqual([(rank["node"], rank["gpus"], rank["omp"]) for rank in ranks],
                          [("n0", "0,1,2,3", "passive")] * 2)
         for rank in ranks:

@@ -1,4 +1,4 @@
-"""scripts/spack/package.py, run with a stand-in of Spack: its options are those of CMake, and its versions ours."""
+"""scripts/spack/package.py, run with a stand-in of Spack: its options match CMake's, and its versions ours."""
 
 import contextlib
 import re
@@ -12,7 +12,7 @@ from harness import ROOT, SystemTest
 
 RECIPE = ROOT / "scripts/spack/package.py"
 DEPENDENCIES = (ROOT / "scripts/cmake/ChexbenchDependencies.cmake").read_text()
-OF_TESTS = ("rapidcheck", "libpng", "libspng", "blend2d")  # which are looked for with CHEXBENCH_TESTS alone
+OF_TESTS = ("rapidcheck", "libpng", "libspng", "blend2d")  # which are searched for only with CHEXBENCH_TESTS
 OPTIONS = set(re.findall(r"^ *option\((CHEXBENCH_WITH_\w+) ", DEPENDENCIES, re.MULTILINE)) - {"CHEXBENCH_WITH_"}
 OPTIONS |= {f"CHEXBENCH_WITH_{name}" for name in
             re.findall(r"chexbench_(?:find_plain|wrap)\((\w+) ", DEPENDENCIES)
@@ -79,7 +79,7 @@ class Recipe(SystemTest):
     def test_its_options_are_those_of_cmake(self):
         given = {name for name in self.arguments() if name.startswith("CHEXBENCH_WITH_")}
         self.assertGreater(len(OPTIONS), 12)
-        self.assertEqual(given, OPTIONS - {"CHEXBENCH_WITH_chartjs"})  # of which Spack's environment hides none
+        self.assertEqual(given, OPTIONS - {"CHEXBENCH_WITH_chartjs"})  # none of which Spack's environment hides
         self.assertIn("option(CHEXBENCH_TESTS ", (ROOT / "scripts/cmake/ChexbenchBuild.cmake").read_text())
 
     def test_a_variant_turns_its_package_on(self):

@@ -1,4 +1,4 @@
-"""scripts/starved: the chest X-ray training that starved its GPU, before and after, on images that are made up."""
+"""scripts/starved: the chest X-ray training that starved its GPU, before and after, on synthetic images."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ class Starved(SystemTest):
                               cwd=self.folder)
 
     def train(self, log, *arguments, images_per_s):
-        """What chexbench says of a training with an accelerator of this speed."""
+        """chexbench's verdict on a training with an accelerator of this speed."""
         done = self.run_python(STARVED / "train.py", self.images, "--log", log, "--batch", 4, "--steps", STEPS,
                                "--workers", 2, "--images-per-s", images_per_s, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,5 @@
-"""scripts/reproduce: what a study measures, predicts and judges, and what a smaller machine or budget leaves out."""
+"""scripts/reproduce: a study's measurements, predictions and verdicts, and the parts that a smaller machine or budget
+leaves out."""
 
 import json
 import os
@@ -36,7 +37,7 @@ class Reproduce(SystemTest):
             text = (folder / name).read_text()
             self.assertIn("more than the budget leaves", text)
             self.assertIn("Converting to TFRecords is not always worth it", text)
-        # What was measured is used again; what was cut off is measured again.
+        # Finished measurements are reused; interrupted ones are repeated.
         kept = folder / "runs/input-resnet50-fast/report.json"
         cut = folder / "runs/input-resnet50-opencv/report.json"
         before = kept.stat().st_mtime_ns

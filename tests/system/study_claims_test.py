@@ -1,4 +1,4 @@
-"""What studies say of claims, how they plan their time and what they make, without measuring anything."""
+"""Verdicts of studies on claims, their planning and their output, without measuring anything."""
 
 import csv
 import json
@@ -236,7 +236,7 @@ class Salvaris(unittest.TestCase):
                                                                   "no profile has a speed for it"))
 
     def ratios(self, kind, values, grade="told apart"):
-        """Ratios of a kind on every store and loader: (low, high), the same on all but where `values` says so."""
+        """Ratios of a kind on every store and loader: (low, high), the same on all except those in `values`."""
         return {(store, kind, loader, fmt): {"ratio": (low + high) / 2, "ratio_ci95": [low, high], "grade": grade}
                 for (store, loader, fmt), (low, high) in values.items()}
 

@@ -1,6 +1,6 @@
 """Runs where the Python package `tensorboard` can be imported; called by tensorboard_test.py.
 
-tensorboard_peer.py LOGDIR    prints what the page of `tensorboard --logdir LOGDIR` gets to draw, as a JSON object:
+tensorboard_peer.py LOGDIR    prints the data for the page of `tensorboard --logdir LOGDIR`, as a JSON object:
                               run -> tag -> [[step, value, time]]
 """
 

@@ -21,7 +21,7 @@ BY_EPOCH = {"loss/training": "training_loss", "loss/validation": "validation_los
 
 
 def find_python():
-    """A Python that can import the package; none where there is none."""
+    """A Python that can import the package, or none."""
     test = "import tensorboard.backend.event_processing.data_provider"
     for python in PYTHONS:
         try:
@@ -37,14 +37,14 @@ PYTHON = find_python() if PACKAGE.exists() else None
 
 class Trainings(EpochsTest):
     def shown(self, out):
-        """What TensorBoard shows of `tensorboard --logdir OUT/tensorboard`: run -> tag -> [[step, value, time]]."""
+        """TensorBoard's data of `tensorboard --logdir OUT/tensorboard`: run -> tag -> [[step, value, time]]."""
         done = subprocess.run([PYTHON, PEER, out / "tensorboard"], env=ENVIRONMENT, capture_output=True, text=True,
                               timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def check_epochs(self, curves, epochs):
-        """The curves by epoch are what the report has of these epochs."""
+        """The curves by epoch equal the report's values for these epochs."""
         for tag, key in BY_EPOCH.items():
             expected = [(epoch["epoch"], epoch[key]) for epoch in epochs if epoch[key] is not None]
             self.assertEqual([step for step, _, _ in curves.get(tag, [])], [step for step, _ in expected], tag)

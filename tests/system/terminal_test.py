@@ -1,4 +1,4 @@
-"""What a person sees of a result: on terminals of several widths, with and without colours, and in a pipe."""
+"""The visible result: on terminals of several widths, with and without colours, and in a pipe."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ ESCAPE = "\x1b"
 
 
 def on_terminal(*arguments, columns, **environment):
-    """What the command prints onto a terminal that has this many columns, as lines."""
+    """The command's output on a terminal with this many columns, as lines."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
@@ -30,7 +30,7 @@ def on_terminal(*arguments, columns, **environment):
     try:
         while piece := os.read(ours, 65536):
             text += piece
-    except OSError:  # nobody holds the other end any more
+    except OSError:  # the other end is closed
         pass
     os.close(ours)
     if process.wait(TIMEOUT_S) != 0:
@@ -199,10 +199,10 @@ STUBS = {
 
 
 class Quickstart(SystemTest):
-    """scripts/quickstart with stand-ins for what it installs, builds and runs."""
+    """scripts/quickstart with stand-ins for the programs that it installs, builds and runs."""
 
     def quickstart(self, *arguments, fails=0, instead=("", "")):
-        """What it prints; `instead` is a text of the script, and what the test has in its place."""
+        """Its output; `instead` is a text of the script, and the test's replacement."""
         for name, text in STUBS.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,7 +215,7 @@ class Quickstart(SystemTest):
         script.chmod(0o755)
         (self.folder / "tests/data/nih").mkdir(parents=True, exist_ok=True)
         done = subprocess.run([script, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-                              start_new_session=True,  # a Ctrl-C in it is no other process's
+                              start_new_session=True,  # its Ctrl-C reaches no other process
                               env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
         self.assertEqual(done.returncode, fails, done.stdout + done.stderr)
         self.said = done.stderr

@@ -1,4 +1,4 @@
-"""trace.json: the format, and that it says what the other files say."""
+"""trace.json: the format, and that it agrees with the other files."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from harness import SystemTest
 
-# Of two ranks: under TSan a step whose gradients really go from rank to rank takes seconds.
+# With two ranks: under TSan a step whose gradients really go from rank to rank takes seconds.
 MODELLED = {"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 0}
 TOLERANCE_US = 0.002  # times are whole nanoseconds, reckoned in binary microseconds
 

@@ -66,7 +66,7 @@ class TwoHosts:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
     def sent_bytes(self):
-        """What each host has put on the wire, headers included."""
+        """The bytes that each host has put on the wire, headers included."""
         return [int(self.look(name, "statistics/tx_bytes")) for name in self.names]
 
     def run(self, *arguments, result, timeout=60):

@@ -1,4 +1,5 @@
-"""A second job beside a trial: both are measured, whatever ends one of them ends the other, and nothing is lost."""
+"""A second job next to a trial: both are measured, if one ends for any reason so does the other, and nothing is
+lost."""
 
 import os
 import shutil
@@ -42,7 +43,7 @@ class TwoJobs(SystemTest):
         return done, self.report(out), self.rows(out)
 
     def test_both_jobs_are_measured_beside_each_other_and_alone(self):
-        # A window of 200 images holds many batches of either job, however slow the machine is.
+        # A window of 200 images has many batches of either job, even on a slow machine.
         done, report, rows = self.sweep(["none", "input", "memory"], measure__steps=100)
         self.assertEqual([row["trial"] for row in rows], ["alone", "beside input", "beside memory"])
         alone, beside, memory = (trial["repeats"] for trial in report["trials"])
@@ -75,7 +76,7 @@ class TwoJobs(SystemTest):
         self.assertIn("beside both (second job emulated)", done.stdout)
 
     def start(self):
-        """Starts a run whose second job lives; the two processes."""
+        """Starts a run and waits for its second job; the two processes."""
         path = self.spec(cores_per_rank=1, second_job={"kind": "input", "cores": "shared"}, measure__repeats=5000,
                          measure__steps=200)
         process = subprocess.Popen(command_line(["--config", path, "--output", self.folder / "out"]),
@@ -113,7 +114,7 @@ class TwoJobs(SystemTest):
 
     def test_a_second_job_that_dies_ends_the_run_which_keeps_what_it_has(self):
         process, job = self.start()
-        while True:  # each repeat has a job of its own, which may end while we look
+        while True:  # each repeat has its own job, which may end while we look
             try:
                 os.kill(job, signal.SIGKILL)
             except ProcessLookupError:

@@ -74,7 +74,7 @@ class Server:
 
 
 class Times:
-    """Misbehaves the first `count` times that `matches(path, range)` holds, by calling `act(handler)`."""
+    """Misbehaves the first `count` times that `matches(path, range)` is true, by calling `act(handler)`."""
 
     def __init__(self, count, matches, act):
         self.left, self.matches, self.act = count, matches, act
@@ -106,7 +106,7 @@ def hang_up(handler):
 
 
 def die_in_the_middle(handler):
-    """Half of what was asked for and promised, then the end."""
+    """Half of the requested and announced bytes, then the end."""
     path = Path(handler.translate_path(handler.path))
     first, last = map(int, re.findall(r"\d+", handler.headers.get("Range", f"0-{path.stat().st_size - 1}")))
     part = path.read_bytes()[first:last + 1]

@@ -1,4 +1,4 @@
-"""Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
+"""Data sets over plain HTTP: the same batches as from a folder, and servers' errors."""
 
 import email.utils
 import os
@@ -71,7 +71,7 @@ class GoodServer(WebTest):
             distant = self.succeed("data", "index", server.url).stdout.replace(server.url, "ROOT")
             self.succeed("data", "check", server.url)
 
-        def counts(text):  # a web server's pages tell no sizes
+        def counts(text):  # a web server's pages report no sizes
             return [line for line in text.splitlines() if not line.startswith(("file_bytes", "mean_file_bytes"))]
         self.assertEqual(counts(local), counts(distant))
 

@@ -18,7 +18,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{PACKAGE}/package:{PACKAGE}/braces"
 
 
 def find_python():
-    """A Python that can import the package; none where there is none."""
+    """A Python that can import the package, or none."""
     for python in PYTHONS:
         try:
             if (

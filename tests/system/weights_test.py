@@ -61,7 +61,7 @@ class StreamPickler(TensorPickler):
 
 
 def fake_modules():
-    """What a pickle of PyTorch names, importable while one is written."""
+    """The classes that a pickle of PyTorch names, importable while one is written."""
     torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
     for name in TYPES.values():
         setattr(torch, name, type(name, (), {"__module__": "torch"}))

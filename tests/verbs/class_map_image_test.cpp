@@ -23,8 +23,8 @@ TEST(ClassMapImage, IsBlueAtTheLeastAndRedAtTheLargestValue) {
 }
 
 TEST(ClassMapImage, EnlargesLinearlyFromTheMiddlesOfPlaces) {
-  // The places' middles are at 0.25 and 0.75 of the width: 4 pixels lie at -0.25, 0.25, 0.75 and 1.25 places, and what
-  // is outside has the value of the edge. So the levels are 0, 0.25, 0.75 and 1.
+  // The places' middles are at 0.25 and 0.75 of the width: 4 pixels lie at -0.25, 0.25, 0.75 and 1.25 places, and
+  // positions outside have the value of the edge. So the levels are 0, 0.25, 0.75 and 1.
   const auto rgb = class_map_image(std::vector<float>{0, 1}, 1, 2, std::vector<std::uint8_t>(16, 0), 4);
   EXPECT_THAT(pixel(rgb, 4, 0, 2), ElementsAre(0, 0, 64));
   EXPECT_THAT(pixel(rgb, 4, 1, 2), ElementsAre(0, 64, 128));

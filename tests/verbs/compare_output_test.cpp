@@ -1,4 +1,4 @@
-// What compare prints.
+// The output of compare.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
   EXPECT_THAT(whole, Not(HasSubstr("too narrow")));
   std::istringstream lines(narrow);
   std::string line;
-  std::getline(lines, line);  // the title, which is no row
+  std::getline(lines, line);  // the title, which is not a row
   while (std::getline(lines, line)) EXPECT_LE(line.size(), 72U) << line;
 }
 
@@ -85,7 +85,7 @@ TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
   EXPECT_THAT(text, AllOf(HasSubstr("| trial | base images/s |"), HasSubstr("data/nih \\| other against data/nih |")));
 }
 
-// Returns a trial whose pipeline, which no other has, makes its name.
+// Returns a trial named after its unique pipeline.
 results::TrialResult trial_called(const std::string& name) {
   results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {100});
   trial.name = name;

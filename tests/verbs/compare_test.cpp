@@ -131,7 +131,7 @@ TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
   EXPECT_THAT(arm.note, HasSubstr("by the threshold alone: fewer than five repeats"));
 }
 
-// A side of one arm, half of whose cores other processes used.
+// A side of one arm; other processes used half of its cores.
 Side busy_side(const std::vector<double>& images_per_s) {
   Side busy = side({results::make_trial({}, images_per_s)});
   for (results::RepeatResult& repeat : busy.runs[0].trials[0].repeats)

@@ -1,4 +1,4 @@
-// Which path each room takes on which CPU, from what /proc/cpuinfo shows of made and of real ones.
+// Which path each room takes on which CPU, from /proc/cpuinfo of invented and real ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct MadeCpu {
   std::string vendor;
   int family, model, stepping;
   std::string flags;
-  // What is expected:
+  // Expected:
   std::string kind;
   std::string preprocessing;
   std::string training;

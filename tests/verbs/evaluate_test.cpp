@@ -25,7 +25,7 @@ class Evaluate : public testing::Test, public testing::WithParamInterface<std::s
   }
   ~Evaluate() override { std::filesystem::remove(path_); }
 
-  // Writes the weights of the golden values, as another program would: without a word on the network.
+  // Writes the weights of the golden values, like another program: without metadata about the network.
   void write_weights(const std::string& network) const {
     engine::EngineConfig config;
     config.model.name = network;

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Two images of a data set, of which one has the first finding, and none the second.
+// Two images of a data set: one has the first finding, and none the second.
 EvaluationResult judged() {
   EvaluationResult result{.checkpoint = "best.safetensors",
                           .network = "densenet121",
@@ -102,7 +102,7 @@ TEST(EvaluationOutput, JsonHasReliabilityCurves) {
   EXPECT_TRUE(curve[0]["mean_probability"].is_null());
 }
 
-// Three images of exclusive classes, of which the last is taken for the first class.
+// Three images of exclusive classes; the last one is mistaken for the first class.
 EvaluationResult judged_classes() {
   EvaluationResult result = judged();
   result.task = spec::Task::classes;

@@ -1,5 +1,4 @@
-// Step logs that other programs wrote: recordings of the real ones in tests/data/foreign, and what is wrong with
-// others.
+// Step logs of other programs: recordings of the real ones in tests/data/foreign, and faulty ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -58,7 +57,8 @@ constexpr const char* kNext = "enumerate(DataLoader)#_MultiProcessingDataLoaderI
 constexpr const char* kOptimizer = "Optimizer.step#SGD.step";
 
 TEST(KinetoTrace, OfARealTrainingHasItsWaits) {
-  // What was planted is 3/4 and 2/3, to which a busy machine added; these are sums over the annotations of the files.
+  // The planted shares are 3/4 and 2/3, to which a busy machine added; these are sums over the annotations of the
+  // files.
   const StepLog steps = recorded("kineto-steps.json");
   EXPECT_THAT(steps.steps, SizeIs(18));
   EXPECT_NEAR(wait_share(steps), 0.8235, 0.0001);
@@ -219,7 +219,7 @@ TEST(TraceMlSummary, OfARealTrainingHasTheMeanOfItsSteps) {
   ASSERT_THAT(log.steps, SizeIs(1));
   EXPECT_EQ(log.steps[0].steps, 40);
   const Diagnosis diagnosis = diagnosed(log);
-  EXPECT_NEAR(diagnosis.wait_share, 0.716, 0.001);  // TraceML itself says 72 %
+  EXPECT_NEAR(diagnosis.wait_share, 0.716, 0.001);  // TraceML itself reports 72 %
   EXPECT_EQ(diagnosis.findings.at(0).kind, "starved");
   EXPECT_EQ(diagnosis.left_out, 0);
   EXPECT_THAT(diagnosis.findings.at(0).text, HasSubstr("18.6 steps/s, of at most 65.5"));
@@ -378,7 +378,7 @@ TEST(ForeignLog, OfAnyLengthTakesNoMoreMemoryThanItsSteps) {
   EXPECT_GT(reader.position(), std::size_t{25} << 20);
 }
 
-// The formats are told by the beginning of a file, of which the first bytes were looked at before.
+// The formats are recognized by the beginning of a file, whose first bytes were already read.
 TEST(ForeignLog, InAFileMayBeginWithAByteOrderMarkOrBlanks) {
   const ScratchFolder scratch;
   const std::string json = trace({event("ProfilerStep#1", 0, 100), event(kNext, 10, 30)});

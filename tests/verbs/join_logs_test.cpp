@@ -1,4 +1,4 @@
-// Which logs are of which rank.
+// Which logs belong to which rank.
 #include "verbs/diagnose/join_logs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a reader makes of JSON that breaks the rules.
+// A reader's result for JSON that breaks the rules.
 #include "verbs/diagnose/foreign/mended_json.hpp"
 
 #include <gtest/gtest.h>

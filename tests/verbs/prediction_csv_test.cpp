@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Two arms, of which one was measured on 1 and 2 ranks of one core each.
+// Two arms, one of them measured on 1 and 2 ranks of one core each.
 Prediction predicted() {
   PredictionRequest request;
   request.measured = {results::make_trial({.pipeline = "naive", .ranks = 1}, {100}),

@@ -12,7 +12,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// 100 images/s on one accelerator, of which nothing limits the input; a step of 16 images takes 160 ms.
+// 100 images/s on one accelerator, whose input nothing limits; a step of 16 images takes 160 ms.
 Training training() {
   Training training;
   training.profile.entries = {

@@ -1,4 +1,4 @@
-// Tests what `chexbench DIR` measures, which accelerators it calls fed, and how it says so.
+// Tests the measurements of `chexbench DIR`, which accelerators it calls fed, and its words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

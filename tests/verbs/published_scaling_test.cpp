@@ -46,7 +46,7 @@ TEST(PublishedScaling, DellsDenseNet121FittedToTwoToEightPredictsTwelveAndSixtee
 }
 
 // NVIDIA DeepLearningExamples, DGX-1. Two parameters cannot be fitted to a single figure on several GPUs, so the
-// network is taken as NVLink with 130 GB/s and 2.5 us. The rest of the difference is what frameworks lose elsewhere.
+// network is taken as NVLink with 130 GB/s and 2.5 us. The rest of the difference is other losses of frameworks.
 TEST(PublishedScaling, ResNet50OnOneDgx1IsOverrated) {
   struct Row {
     spec::Precision precision;
@@ -100,7 +100,7 @@ double efficiency_on(const std::vector<Layer>& layers, double images_per_s, int 
   return step_s / overlapped_step_s(plan, ranks, comm);
 }
 
-// Four stages of equal time; the last ones hold nearly all parameters.
+// Four stages of equal time; the last ones have nearly all parameters.
 std::vector<Layer> in_stages(double bytes, int layers) {
   std::vector<Layer> all;
   for (const double stage : {0.60, 0.30, 0.08, 0.02}) {

@@ -1,4 +1,4 @@
-// Tests how long --dry-run says a run takes.
+// Tests --dry-run's forecast of a run's duration.
 #include "verbs/run/time_forecast.hpp"
 
 #include <gmock/gmock.h>

@@ -8,8 +8,8 @@
 namespace chexbench::comm::nccl {
 namespace {
 
-// Returns std::nullopt if one of the events is not recorded yet or has not happened yet. That is no error, so CUDA's
-// error state is cleared; otherwise a later call would report it.
+// Returns std::nullopt if one of the events is not recorded yet or has not happened yet. That is not an error, so
+// CUDA's error state is cleared, or a later call would report it.
 std::optional<float> elapsed_ms(const Event& from, const Event& to) {
   float ms = 0;
   if (cudaEventElapsedTime(&ms, from.get(), to.get()) == cudaSuccess) return ms;

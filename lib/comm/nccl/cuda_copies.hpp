@@ -1,4 +1,4 @@
-// DeviceCopies with the CUDA runtime, on a stream of its own. Private to this folder.
+// DeviceCopies with the CUDA runtime, on a separate stream. Private to this folder.
 #pragma once
 
 #include <memory>

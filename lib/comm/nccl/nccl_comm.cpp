@@ -12,7 +12,7 @@
 namespace chexbench::comm::nccl {
 namespace {
 
-// Other ranks may time convolutions for minutes before they come.
+// Other ranks may time convolutions for minutes before they join.
 constexpr double kMostSettling_s = 600, kNap_s = 1e-3;
 
 ncclDataType_t type_of(FloatType type) {
@@ -103,7 +103,7 @@ void NcclComm::check(ncclResult_t result, const char* what) {
   throw DeviceError(failure_);
 }
 
-// Runs on a separate thread, because ncclCommAbort waits until no CUDA graph holds work of the communicator, and the
+// Runs on a separate thread, because ncclCommAbort waits until no CUDA graph contains work of the communicator, and the
 // graphs are destroyed only while the caller unwinds. The device leaves the communicator's kernels at once.
 void NcclComm::abort() {
   if (comm_ != nullptr) aborting_ = std::jthread([comm = std::exchange(comm_, nullptr)] { ncclCommAbort(comm); });

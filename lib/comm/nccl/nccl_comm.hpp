@@ -43,8 +43,8 @@ class NcclComm {
  private:
   NcclComm(ncclComm_t comm, int rank) : comm_(comm), rank_(rank) {}
   void check(ncclResult_t result, const char* what);
-  // Waits until what was begun is done; the communicator does not block. @throws DeviceError if it fails or takes too
-  // long
+  // Waits until the operation in progress is done; the communicator does not block. @throws DeviceError if it fails or
+  // takes too long
   void settle(const char* what);
   void abort();
 
@@ -55,7 +55,7 @@ class NcclComm {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-// What both modules need from the CUDA runtime: checks, events and streams. Private to this folder.
+// Shared by both modules for the CUDA runtime: checks, events and streams. Private to this folder.
 
 // @throws DeviceError that names `what` if `error` is not cudaSuccess
 inline void check(cudaError_t error, const char* what) {

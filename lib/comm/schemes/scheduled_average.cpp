@@ -74,7 +74,7 @@ void ScheduledAverage::begin(const Round& round) {
   for (const Message& message : round.sends) transfers_.push_back(transport_.send(message.peer, outgoing(message)));
 }
 
-// Returns the bytes to send. Values that go to several ranks, as from a server, are narrowed only once.
+// Returns the bytes to send. Values that go to several ranks, such as a server's, are narrowed only once.
 std::span<const std::byte> ScheduledAverage::outgoing(const Message& message) {
   const std::span<float> values = values_of(message);
   if (!narrows()) return std::as_bytes(values);

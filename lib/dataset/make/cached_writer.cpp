@@ -26,7 +26,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// What one thread reuses from image to image.
+// A thread's buffers, reused from image to image.
 struct Tools {
   explicit Tools(const image::PixelSpec& spec)
       : maker({.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = image::deliver_of(spec)},
@@ -41,7 +41,7 @@ std::uint64_t bytes_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-// Returns whether the file at `path` exists and holds these images, with every CRC right.
+// Returns whether the file at `path` exists and contains these images, with every CRC right.
 bool is_finished(const std::string& path, const Dataset& dataset, std::size_t threads) {
   if (!std::filesystem::exists(path)) return false;
   try {
@@ -61,7 +61,7 @@ bool is_finished(const std::string& path, const Dataset& dataset, std::size_t th
   }
 }
 
-// Returns what the manifest of the finished file says.
+// Returns the manifest of the finished file.
 formats::Conversion conversion_of(const ConvertOptions& options, const Dataset& dataset, const std::string& path,
                                   bool kept) {
   const std::shared_ptr<const formats::CachedFile> file = formats::CachedFile::open(path);

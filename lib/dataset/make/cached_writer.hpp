@@ -6,11 +6,11 @@
 
 namespace chexbench::dataset {
 
-// Writes the file cached_path() and returns what its manifest will say; the caller writes the manifest. `dataset` holds
-// the image files of the split. Images are decoded with the fast decoder, resized, and rounded as data.deliver u8 does
-// it. Equal input gives equal bytes. Until the file is complete it is called PATH.partial. It reserves its whole size
-// first, so that a full disk shows at once, and a conversion that follows an interrupted one keeps the images that this
-// file holds. A complete file is kept if it was made from these images and is undamaged.
+// Writes the file cached_path() and returns the contents of its manifest, which the caller writes. `dataset` has the
+// image files of the split. Images are decoded with the fast decoder, resized, and rounded like data.deliver u8. Equal
+// input gives equal bytes. Until the file is complete it is called PATH.partial. It reserves its whole size first, so
+// that a full disk shows at once. A conversion after an interrupted one keeps the images already in this file. A
+// complete file is kept if it was made from these images and is undamaged.
 // @throws SpecError if the image size is out of range or a number of shards is given
 // @throws DataError if an image file cannot be read, or its name has a line break; an image that cannot be decoded is
 // only a warning

@@ -103,7 +103,7 @@ class Checker {
     return *workers_[index];
   }
 
-  // Notes the files that were passed over for a reason that makes each a problem.
+  // Notes the files that were passed over for a reason that is a problem.
   void check_names(PassedKind kind, std::string_view reason) {
     const auto found = report_.passed.kinds().find(kind);
     if (found == report_.passed.kinds().end()) return;
@@ -248,7 +248,7 @@ class Checker {
     if (!paths_[i].empty()) compare_with_file(tools, tools.of_file, tensor, paths_[i], fail);
   }
 
-  // `maker` makes the tensor of the file at `path`, in the form that `tensor` has.
+  // `maker` makes the tensor of the file at `path`, in the form of `tensor`.
   template <typename Fail>
   void compare_with_file(Worker& tools, image::TensorMaker& maker, std::span<const std::byte> tensor,
                          const std::string& path, const Fail& fail) {

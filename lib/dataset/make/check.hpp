@@ -20,7 +20,7 @@ struct CheckReport {
   PassedOver passed;                  // files that were not checked, because the data set does not use them
 };
 
-// Checks the following, and goes on after a problem:
+// Checks the following, and continues after a problem:
 // - every image of the table: its chunk CRCs if it is a PNG, and that it can be decoded;
 // - every record of every split that was converted to shards of any format: its CRCs, its name, split and labels
 // against
@@ -31,7 +31,7 @@ struct CheckReport {
 // - that no image is a link that leads nowhere, or a key with an empty part.
 // Images without a file are not problems; `data index` counts them. Uses one thread per usable core if `threads` is 0.
 // @throws DataError if the table, the lists or the folders of the root cannot be read, as read_index() and
-// find_files(), or its shards are its index (data.layout imagenet), with which there is nothing to compare
+// find_files(), or its shards are its index (data.layout imagenet), so there is nothing to compare
 // @throws SpecError as read_index()
 // @throws InterruptedError after a signal
 CheckReport check_data_set(const storage::DataRoot& root, std::size_t threads = 0);

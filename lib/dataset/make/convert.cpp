@@ -82,7 +82,7 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
          (image::is_dicom_name(image.path) || record.encoded.size() == static_cast<std::uint64_t>(file.st_size));
 }
 
-// Returns whether the shard at `path` exists and holds exactly these images, undamaged.
+// Returns whether the shard at `path` exists and contains exactly these images, undamaged.
 bool is_finished(const std::string& path, spec::DataFormat format, const Images& images,
                  const std::vector<std::string>& label_names) {
   struct stat status {};
@@ -100,8 +100,8 @@ bool is_finished(const std::string& path, spec::DataFormat format, const Images&
   }
 }
 
-// The name of an image is in its sample's JSON. tf.Example holds bytes.
-// @throws DataError naming the first image whose name JSON cannot hold
+// An image's name is in its sample's JSON. In tf.Example it is bytes.
+// @throws DataError naming the first image whose name JSON cannot store
 void check_names(const ConvertOptions& options, const Dataset& dataset) {
   if (options.format != spec::DataFormat::webdataset) return;
   const auto bad = std::ranges::find_if(dataset.images, [](const ImageEntry& image) { return !is_utf8(image.name); });
@@ -125,7 +125,7 @@ int stored_channels(int color_type) {
   }
 }
 
-// What a record says about its image.
+// A record's data about its image.
 struct Described {
   std::string_view format = "unknown";
   int height = 0;
@@ -133,7 +133,7 @@ struct Described {
   int channels = 0;
 };
 
-// What one thread reuses from record to record.
+// A thread's buffers, reused from record to record.
 struct RecordBuffers {
   storage::ByteBuffer image;
   DicomToPng dicom;
@@ -209,8 +209,8 @@ class Converter {
                           encoded, file);
   }
 
-  // Returns the pixels of a DICOM file, as a PNG: its header may name the patient, and shards are passed on. Of a
-  // damaged file nothing remains, and readers of its record find it damaged, too.
+  // Returns the pixels of a DICOM file, as a PNG: its header may name the patient, and shards are shared. Nothing of a
+  // damaged file is kept, and readers of its record find it damaged, too.
   std::span<const std::byte> pixels_of_dicom(const ImageEntry& image, std::span<const std::byte> file_bytes,
                                              DicomToPng& dicom) {
     try {
@@ -227,7 +227,7 @@ class Converter {
     conversion_.damaged.push_back(image.name);
   }
 
-  // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.
+  // A damaged file goes into its record unchanged, because the shards must contain the same images as the files.
   Described describe(const ImageEntry& image, std::span<const std::byte> encoded, image::PngFile& png) {
     try {
       if (image::is_jpeg(encoded)) {
@@ -291,7 +291,7 @@ formats::Conversion convert_data_set(const ConvertOptions& options) {
                         formats::manifest_json(conversion));
   const std::string unfinished = formats::unfinished_path(options.root, options.split, options.format);
   std::error_code ignored;
-  if (fs::remove(unfinished, ignored)) sync_folder_of(unfinished);  // or it is back after a loss of power
+  if (fs::remove(unfinished, ignored)) sync_folder_of(unfinished);  // otherwise it could reappear after a power loss
   return conversion;
 }
 

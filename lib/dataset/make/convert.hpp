@@ -32,30 +32,30 @@ struct ConvertOptions {
   spec::LabelsSpec labels = {};
 };
 
-// Returns what is known about a conversion before anything is written: the split, the format, and the counts of images,
-// patients and bytes of image files. Thread-safe.
+// Returns the facts about a conversion that are known before anything is written: the split, the format, and the counts
+// of images, patients and bytes of image files. Thread-safe.
 formats::Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset);
 
 // Writes the shards (formats/shards.hpp) or the cached pixels (cached_writer.hpp) to ROOT/FORMAT, and
-// SPLIT-manifest.json last. Returns what the manifest says.
+// SPLIT-manifest.json last. Returns the manifest's contents.
 // Every image of the split that has a file is in exactly one record. The images are put into a random order with a
-// fixed seed and dealt out in turn, so each shard is a random sample of the split, and the shards differ by at most one
-// record. Equal input gives equal bytes. There are never more shards than images. A shard of an earlier, interrupted
-// run is kept if its records are those that it would get, undamaged, and no image file is newer. Files that a killed
-// run left half written are removed.
+// fixed seed and dealt out one by one, so each shard is a random sample of the split, and the shards differ by at most
+// one record. Equal input gives equal bytes. There are never more shards than images. A shard of an earlier,
+// interrupted run is kept if its records are the expected ones, undamaged, and no image file is newer. Partial files of
+// a killed run are removed.
 // @throws DataError as open_dataset(), if the root is a URL, or if an image file cannot be read
 // @throws SpecError as open_dataset(), if fewer than kMinShards are asked for, or as convert_to_cached()
 // @throws OutputError if a file cannot be written, or there are shards of a conversion into another number
 // @throws InterruptedError after a signal
 formats::Conversion convert_data_set(const ConvertOptions& options);
 
-// Takes the pixels out of DICOM files.
+// Extracts the pixels of DICOM files.
 
 // Not thread-safe: use one per thread.
 class DicomToPng {
  public:
-  // Returns a PNG of the gray values that the decoder makes of the file, so that both give the same tensors, and
-  // nothing else of it. The result is valid until the next call. `name` is the file's name for messages.
+  // Returns a PNG of the decoder's gray values for the file, so that both give the same tensors, and nothing else from
+  // it. The result is valid until the next call. `name` is the file's name for messages.
   // @throws DataError as image::Decoder::decode()
   std::span<const std::byte> run(std::span<const std::byte> dicom, const std::string& name);
 

@@ -23,7 +23,7 @@ std::string rate_text(std::uint64_t bytes, double seconds) {
 
 Json known(const std::optional<std::uint64_t>& count) { return count ? Json(*count) : Json(nullptr); }
 
-// Returns how many images this call made of those that are there.
+// Returns how many of the present images this call made.
 std::string made_of(const SynthResult& result) {
   if (result.written == result.images) return fmt::format("Made {} {}", result.images, result.kind);
   if (result.written == 0)
@@ -31,14 +31,14 @@ std::string made_of(const SynthResult& result) {
   return fmt::format("Made the missing {} of {} {}", result.written, result.images, result.kind);
 }
 
-// Returns what holds the images now.
+// Returns a name for the resulting shards or file.
 std::string converted_form(const formats::Conversion& result) {
   if (result.format == spec::DataFormat::cached) return "a file of decoded pixels";
   return count_text(result.shards.size(), result.format == spec::DataFormat::tfrecord ? "shard" : "tar file") +
          (result.format == spec::DataFormat::tfrecord ? " of TFRecords" : "");
 }
 
-// Returns the images of the split, and what became of them in this call.
+// Returns the images of the split, and this call's effect on them.
 std::string conversion_done(const formats::Conversion& result) {
   std::string images =
       fmt::format("the {} of split '{}'", count_text(result.images, "image"), spec::to_string(result.split));
@@ -53,7 +53,7 @@ std::string conversion_done(const formats::Conversion& result) {
 
 double images_per_s(const formats::Conversion& result) { return static_cast<double>(result.images) / result.seconds; }
 
-// Cached pixels are no way to read a root that probing it would find.
+// Probing a root does not find cached pixels.
 std::string after_conversion(const formats::Conversion& result, const TypedRoot& root) {
   if (result.format == spec::DataFormat::cached) {
     return fmt::format(
@@ -74,7 +74,7 @@ std::string copied(const Staging& result) {
                      all);
 }
 
-// Returns the line that counts what was passed over by its kind, with the first names, or "" if nothing was.
+// Returns the line that counts passed-over files by kind, with the first names, or "" if there are none.
 std::string passed_line(const PassedOver& passed) {
   constexpr std::size_t kShown = 3;
   std::string text;

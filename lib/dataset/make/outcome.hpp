@@ -1,5 +1,5 @@
-// What the verbs that make, convert, copy and check data sets tell at their end: sentences for people, of which the
-// last holds the next command, or a JSON object for programs.
+// The final output of the verbs that make, convert, copy and check data sets: sentences for people, the last one with
+// the next command, or a JSON object for programs.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace chexbench::dataset {
 
-// A root as a command has it.
+// A root as given to a command.
 struct TypedRoot {
   std::string root;
   std::vector<std::string> overrides = {};  // "data.layout=csv"
 
-  // Returns the words as a shell takes them: "set --set data.layout=csv".
+  // Returns the words quoted for a shell: "set --set data.layout=csv".
   std::string words() const;
 };
 

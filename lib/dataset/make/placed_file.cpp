@@ -20,8 +20,8 @@ namespace {
   throw OutputError(fmt::format("cannot {} {}: {}", action, path, write_failure(errno)));
 }
 
-// Whoever holds the lock renames the file when it is complete. A process that opened it before that and locks it after
-// that must not write to it, so it begins again.
+// The holder of the lock renames the file when it is complete. A process that opened it earlier and locks it later must
+// not write to it, so it starts over.
 int open_locked(const std::string& path) {
   while (true) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -41,7 +41,7 @@ int open_locked(const std::string& path) {
 }  // namespace
 
 bool lock_if_named(int descriptor, const std::string& path) {
-  // On a file system without locks it is written unlocked, as every other file.
+  // On a file system without locks it is written unlocked, like every other file.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     fail_at(path, "lock (is another conversion writing it?)");
   struct stat locked {

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kWaitingThreads = 16;       // as many as the requests that a server's store has at once
+constexpr std::size_t kWaitingThreads = 16;       // the number of concurrent requests of a server's store
 constexpr std::uint64_t kPieceBytes = 4u << 20;   // larger files are copied in pieces of this size
 constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and other programs that write there
 
@@ -41,7 +41,8 @@ struct Item {
   bool kept = false;
 };
 
-// Returns the files from which the labels and splits are read: none if they are the images' folders, or shards.
+// Returns the files from which the labels and splits are read: none if these come from the images' folders, or from
+// shards.
 std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
   if (index.table != index.root) files.push_back(index.table);
@@ -149,7 +150,7 @@ class Stager {
   }
 
  private:
-  // Finds out for each file where its copy goes, how large it is, and whether the copy is there already.
+  // Finds out for each file where its copy goes, how large it is, and whether the copy already exists.
   void look() {
     std::set<std::string> folders;
     for (Item& item : items_) {
@@ -183,7 +184,7 @@ class Stager {
     }
   }
 
-  // The names come from a server, so a link that somebody left in the folder must not let them choose another place.
+  // The names come from a server, so they must not escape from the folder through a link in it.
   [[noreturn]] void refuse_link(const std::string& path) const {
     throw OutputError(fmt::format(
         "data stage: {} leads out of the folder {} by a symbolic link, and nothing is written through one: remove the "

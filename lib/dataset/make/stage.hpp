@@ -1,4 +1,4 @@
-// Copies what a run reads of a data set from any store into a folder of this machine, on several threads.
+// Copies the parts of a data set that a run reads from any store into a local folder, on several threads.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace chexbench::dataset {
 
-// Returns the free bytes of the file system that holds `folder`, which must exist.
+// Returns the free bytes of the file system of `folder`, which must exist.
 // @throws OutputError with the path and the system's reason
 std::uint64_t free_bytes(const std::string& folder);
 
@@ -23,31 +23,31 @@ struct StageOptions {
   std::function<std::uint64_t(const std::string&)> free_bytes = dataset::free_bytes;  // tests pass another
 };
 
-// What was done. The record of it holds the same, with split and format instead of `record` and `copied_bytes`.
+// The result. Its record has the same, with split and format instead of `record` and `copied_bytes`.
 struct Staging {
   std::string from;                // the root
   std::string record;              // path of the record
   std::uint64_t images = 0;        // of the split
   std::uint64_t files = 0;         // of every kind: tables, lists, images or shards
-  std::uint64_t kept = 0;          // files that were there already
+  std::uint64_t kept = 0;          // files that already existed
   std::uint64_t bytes = 0;         // of all files
   std::uint64_t copied_bytes = 0;  // of the files that were not kept
   double seconds = 0;              // wall-clock time
 };
 
-// Copies the files from which the labels of the split are read, and its images or shards. A copy takes its name when it
-// is complete and has as many bytes as the store reported. A copy that is there already is kept if it has that size
-// and, for a local root, is not older, so the same command continues a staging that was stopped. At the end
+// Copies the files from which the labels of the split are read, and its images or shards. A copy gets its name when it
+// is complete and has the size that the store reported. An existing copy is kept if it has that size and, for a local
+// root, is not older, so the same command continues a staging that was stopped. At the end
 // FOLDER/staged-SPLIT-FORMAT.json is written, unless it exists and all files were kept.
 // @throws SpecError as open_dataset(); if the folder is a URL, the root itself or within it; for the formats synthetic
 // and cached; for shards of layout folders, because their labels are the images' folders
 // @throws DataError as open_dataset(), or if a file cannot be read as a whole
-// @throws OutputError if there is not enough room, a file cannot be written, or a symbolic link within the folder would
-// be written through
+// @throws OutputError if there is not enough room, a file cannot be written, or a write would follow a symbolic link
+// within the folder
 // @throws InterruptedError after a signal
 Staging stage_data_set(const StageOptions& options);
 
-// What it took to stage the split that is in a root, as its record says.
+// The cost of staging the split of a root, from its record.
 struct StagingCost {
   std::string from;  // the root that was staged
   std::uint64_t images = 0;
@@ -55,11 +55,11 @@ struct StagingCost {
   std::uint64_t bytes = 0;
 };
 
-// Returns std::nullopt if there is no record, if it is damaged, or if files were kept: its seconds then leave out what
-// their copies took. Thread-safe.
+// Returns std::nullopt if there is no record, if it is damaged, or if files were kept: its seconds then leave out their
+// copies. Thread-safe.
 std::optional<StagingCost> staging_cost(const storage::DataRoot& root, spec::Split split, spec::DataFormat format);
 
-// The record that a staging leaves in its folder: a JSON file that says what was copied and how long it took.
+// The record that a staging leaves in its folder: a JSON file on what was copied and how long it took.
 
 // Returns FOLDER/staged-SPLIT-FORMAT.json, the path of the record.
 std::string staging_record_path(const std::string& folder, spec::Split split, spec::DataFormat format);

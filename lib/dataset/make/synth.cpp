@@ -58,8 +58,8 @@ void make_directory(const SynthOptions& options) {
   make_folder(options.directory);
 }
 
-// Marks the directory as a synthetic set. A set with the same options is continued; another data set must
-// never be written into. @throws OutputError if the directory holds something else
+// Marks the directory as a synthetic set. A set with the same options is continued; another data set must never be
+// overwritten. @throws OutputError if the directory contains anything else
 void claim_directory(const SynthOptions& options) {
   std::error_code error;
   if (fs::exists(marker_path(options), error)) {
@@ -71,20 +71,20 @@ void claim_directory(const SynthOptions& options) {
                     "remove it",
                     options.directory, marker_path(options)));
   }
-  // A process that was killed while it wrote the marker has left nothing else.
+  // A process that was killed while writing the marker left nothing else.
   remove_abandoned_files(options.directory, kMarker);
   if (!fs::is_empty(options.directory, error)) refuse(options);
   write_file_atomically(marker_path(options), marker_text(options));
 }
 
-// The mix of copies of the published set: most files are as NIH wrote them, a fifth as if saved again by another
-// program, and a few have four channels.
+// The mix of files in copies of the published set: most files are as NIH wrote them, a fifth as if saved again by
+// another program, and a few have four channels.
 image::PngStyle style_of(std::size_t image) {
   if (image % 200 == 40) return image::PngStyle::rgba;
   return image % 5 == 3 ? image::PngStyle::resaved : image::PngStyle::published;
 }
 
-// What one thread reuses from image to image.
+// A thread's buffers, reused from image to image.
 struct RenderBuffers {
   std::vector<std::uint8_t> pixels;
   image::PngWriter writer;
@@ -92,8 +92,8 @@ struct RenderBuffers {
   image::PngFile png;
 };
 
-// Returns whether the image is there to its end. A crash of the machine can leave an image that has its name and not
-// its bytes, because images are not synced one by one.
+// Returns whether the image is complete. A crash of the machine can leave an image with its name but not its bytes,
+// because images are not synced one by one.
 bool is_whole(const std::string& path, RenderBuffers& buffers) {
   if (!fs::exists(path)) return false;
   try {
@@ -231,7 +231,7 @@ std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed) {
     const int count = std::min(draw_image_count(random), images - static_cast<int>(plan.size()));
     row.age_years = 20 + static_cast<int>(random.below(30) + random.below(30));
     row.sex = random.uniform() < kShareMale ? 'M' : 'F';
-    // The first patient trains and the second tests, so that small sets have both lists, too.
+    // The first patient is in training and the second in test, so that small sets have both lists, too.
     row.test = patient == 2 || (patient > 2 && random.uniform() < kTestShare);
     for (row.follow_up = 0; row.follow_up < count; ++row.follow_up) {
       row.name = fmt::format("{:08}_{:03}.png", patient, row.follow_up);

@@ -1,5 +1,5 @@
-// Makes a synthetic data set that is like NIH ChestX-ray14 for a pipeline, in file sizes, row filters, zlib settings,
-// files per patient and label frequencies. A network can learn its findings, because the pixels show them.
+// Makes a synthetic data set that behaves like NIH ChestX-ray14 in a pipeline: in file sizes, row filters, zlib
+// settings, files per patient and label frequencies. A network can learn its findings, because the pixels show them.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ struct SynthOptions {
 
 struct SynthResult {
   std::uint64_t images = 0;
-  std::optional<std::uint64_t> patients;  // empty if images are not of patients
+  std::optional<std::uint64_t> patients;  // empty if images have no patients
   std::uint64_t written = 0;  // images; the others were there already, from an interrupted run of the same set
   std::uint64_t bytes = 0;    // of all image files
   double seconds = 0;         // wall-clock time
-  std::string kind;           // what was made, for people: "synthetic chest X-rays of 14 patients"
+  std::string kind;           // the images, for people: "synthetic chest X-rays of 14 patients"
   std::string form;           // of the files, likewise: "PNGs of 1024 x 1024 pixels"
 };
 
@@ -49,13 +49,13 @@ struct SynthImage {
 // lists. Thread-safe.
 std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed);
 
-// Writes DIR/images/*.png, Data_Entry_2017.csv, train_val_list.txt, test_list.txt and synthetic.txt, which holds the
+// Writes DIR/images/*.png, Data_Entry_2017.csv, train_val_list.txt, test_list.txt and synthetic.txt, which records the
 // options. The pixels depend only on the options, on any machine and with any number of threads; so do the files' bytes
 // for one version of zlib. The table is written last, so an interrupted set is not a data set yet, and the same command
 // finishes it.
 // @throws SpecError if the number of images or their size is out of range
 // @throws DataError if the directory is a URL, or its synthetic.txt cannot be read
-// @throws OutputError if the directory holds another data set or cannot be written
+// @throws OutputError if the directory contains another data set or cannot be written
 // @throws InterruptedError after a signal
 SynthResult write_synthetic_set(const SynthOptions& options);
 

@@ -25,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kQuality = 90;
-constexpr int kValidationShare = 10;   // one image of so many validates
-constexpr int kImagesPerShard = 1250;  // as ImageNet's 1024 shards have
-constexpr int kAngles = 8;             // of stripes; further classes have other widths of them
+constexpr int kValidationShare = 10;   // one image in this many is for validation
+constexpr int kImagesPerShard = 1250;  // as in ImageNet's 1024 shards
+constexpr int kAngles = 8;             // of stripes; further classes differ in width
 constexpr double kNoise = 24, kContrast = 70;
 
 void check_options(const SynthClassesOptions& options) {
@@ -52,7 +52,7 @@ struct Picture {
   int width = 0, height = 0;
 };
 
-// Draws stripes whose angle and width tell the class, at a random place, in random colours, under noise.
+// Draws stripes whose angle and width identify the class, at a random place, in random colours, under noise.
 void draw(int class_index, int size, RandomStream random, Picture& picture) {
   picture.width = size;
   picture.height = size * 3 / 4;
@@ -81,7 +81,7 @@ struct ShardPlan {
 
 std::vector<ShardPlan> plan_shards(const SynthClassesOptions& options) {
   std::vector<int> parts[2];
-  // A tenth of each class validates, whatever the number of classes.
+  // A tenth of each class is for validation, regardless of the number of classes.
   for (int image = 0; image < options.images; ++image)
     parts[image / options.classes % kValidationShare == kValidationShare - 1 ? 1 : 0].push_back(image);
   std::vector<ShardPlan> plan;

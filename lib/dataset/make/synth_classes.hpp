@@ -1,5 +1,5 @@
-// Makes up a data set of exclusive classes in the form of TensorFlow's shards of ImageNet: colour JPEGs in TFRecords
-// with image/class/label from 1 on. A network can learn the classes, because each has stripes of its own.
+// Makes a synthetic data set of exclusive classes in the form of TensorFlow's shards of ImageNet: colour JPEGs in
+// TFRecords with image/class/label from 1 on. A network can learn the classes, because each has its own stripes.
 #pragma once
 
 #include <cstdint>

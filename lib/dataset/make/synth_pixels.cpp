@@ -15,8 +15,8 @@ namespace {
 // it takes most of the time.
 constexpr int kCoarse = 4;
 
-// The noise of a detector. Each draw leaves a trace to its right and below, which fades by a factor per pixel, so that
-// the noise is correlated as in a real image. PNG's filter Average predicts weak correlation best, Paeth strong.
+// A detector's noise. Each draw leaves a trace to its right and below, which fades by a factor per pixel, so that the
+// noise is correlated as in a real image. PNG's filter Average predicts weak correlation best, Paeth strong.
 struct Grain {
   float amplitude = 0;  // standard deviation of one draw, in gray levels
   float across = 0;     // factor from a pixel to the one at its right
@@ -132,7 +132,7 @@ float between(RandomStream& random, double low, double high) {
   return static_cast<float>(low + (high - low) * random.uniform());
 }
 
-// The anatomy of one image: the patient's organs, at the place that they have in this exposure.
+// The anatomy of one image: the patient's organs, at their place in this exposure.
 class Chest {
  public:
   explicit Chest(const ChestScene& scene) : labels_(scene.labels), texture_seed_(derive_seed(scene.image_seed, 3)) {
@@ -214,7 +214,7 @@ class Chest {
     wet_ = static_cast<unsigned>(image.below(2));
   }
 
-  // Returns v of the abdomen's upper edge, which is a dome under each lung.
+  // Returns v of the abdomen's upper edge, a dome under each lung.
   float dome(float u) const {
     const Ellipse& lung = u < centre_ ? lungs_[0] : lungs_[1];
     const float x = (u - lung.u) / 0.2f;
@@ -228,7 +228,7 @@ class Chest {
     return w * w * w * fade(v, 0.78f, 0.88f);
   }
 
-  // Returns what the findings within the lungs add to the brightness.
+  // Returns the brightness added by the findings within the lungs.
   float lung_findings(float u, float v) const {
     float value = 0;
     if (has(Finding::atelectasis)) value += 75.0f * plate_.inside(u, v, 0.6f);
@@ -256,7 +256,7 @@ class Chest {
     return strength_ * value;
   }
 
-  // Returns what the findings at the lungs' edges add to the brightness.
+  // Returns the brightness added by the findings at the lungs' edges.
   float pleura_findings(float u, float v, float lungs, float abdomen) const {
     float value = 0;
     if (has(Finding::effusion)) {
@@ -283,7 +283,7 @@ class Chest {
     return strength_ * value;
   }
 
-  // Returns what a hernia adds to the brightness: a bubble of gas with a bright wall, behind the heart.
+  // Returns the brightness added by a hernia: a bubble of gas with a bright wall, behind the heart.
   float hernia(float u, float v) const {
     if (!has(Finding::hernia)) return 0;
     const float distance = Ellipse{centre_, dome_v_ - 0.03f, 0.075f, 0.06f}.distance2(u, v);

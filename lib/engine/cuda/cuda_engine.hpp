@@ -1,6 +1,5 @@
 // The engine that trains on NVIDIA GPUs, with cuDNN for the convolutions. In a build without CUDA the functions exist
-// too, and say so. So do those of gpus.hpp, kernel_sweep.hpp and plan_sweep.hpp, which the same module
-// holds.
+// too, and report that. So do those of gpus.hpp, kernel_sweep.hpp and plan_sweep.hpp, from the same module.
 #pragma once
 
 #include <memory>
@@ -20,7 +19,7 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineConfig& config);
 // Returns whether this build has the engine. Loads nothing.
 bool has_cuda();
 
-// What the registry says of this engine.
+// This engine's entry in the registry.
 const EngineKind& kind();
 
 }  // namespace chexbench::engine::cuda

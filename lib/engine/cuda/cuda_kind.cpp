@@ -1,4 +1,4 @@
-// What is known of the engine without its module: this works in builds without CUDA, too.
+// Facts about the engine that do not need its module: these work in builds without CUDA, too.
 #include <filesystem>
 
 #include "engine/cuda/cuda_engine.hpp"

@@ -103,9 +103,9 @@ class EmulatedEngine final : public TensorlessEngine {
   const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
-  const bool meets_ranks_;          // A modelled average waits for all ranks, as a real one would.
+  const bool meets_ranks_;          // A modelled average waits for all ranks, like a real one.
   ModelledCommunication modelled_;  // Of each step, if gradients are not averaged for real.
-  std::vector<float> gradients_;    // Zeros: only the size of what is averaged matters.
+  std::vector<float> gradients_;    // Zeros: only the size of the gradients matters.
 
   // Used by the host's thread only.
   measure::StepTimings timings_;
@@ -117,7 +117,7 @@ class EmulatedEngine final : public TensorlessEngine {
   std::int64_t submitted_ = 0;  // batches
   std::int64_t finished_ = 0;   // batches
   StepParts parts_;             // Used by the device's thread while it has work.
-  // Two at most: the device may finish its next step before a late host has looked at the last one.
+  // Two at most: the device may finish its next step before a late host has checked the last one.
   std::deque<measure::StepTimings> unpublished_;
   double last_end_s_ = now_s();
   std::exception_ptr error_;

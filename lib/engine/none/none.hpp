@@ -11,7 +11,7 @@ namespace chexbench::engine::none {
 // wait. Accepts batches that are not full. It has no weights or gradients and never calls the reducer.
 std::unique_ptr<Engine> make_none_engine(int accumulate_steps);
 
-// What the registry says of this engine.
+// This engine's entry in the registry.
 const EngineKind& kind();
 
 }  // namespace chexbench::engine::none

@@ -15,14 +15,14 @@ namespace chexbench::engine::onednn {
 // The flat gradient array, cut into buckets by model::plan_buckets. Not thread-safe.
 class Buckets {
  public:
-  // `counts` holds the number of elements of each parameter, in the order in which backward completes them; they add up
-  // to gradients.size(). `gradients` must outlive this object.
+  // `counts` is the number of elements of each parameter, in the order in which backward completes them; they add up to
+  // gradients.size(). `gradients` must outlive this object.
   Buckets(std::span<float> gradients, const std::vector<std::int64_t>& counts, model::BucketLimits limits);
 
   // Must be called before each backward pass.
   void begin_step() { next_ = 0; }
   // Must be called when backward has completed the first `ready` elements, which it does in ascending order. Gives the
-  // reducer each bucket that is complete now and was not before. @throws DeviceError if another rank was lost
+  // reducer each newly complete bucket. @throws DeviceError if another rank was lost
   void complete(std::size_t ready, Reducer& reducer);
   const std::vector<BucketSpan>& spans() const { return spans_; }
 
@@ -35,7 +35,7 @@ class Buckets {
 // Averages the gradients of the batches of one step (training.accumulate_steps), each of which backward writes to the
 // same memory.
 
-// Not thread-safe. With one batch per step it holds no memory and does nothing.
+// Not thread-safe. With one batch per step it allocates nothing and does nothing.
 class Accumulation {
  public:
   // `gradients` is the memory that backward writes to; it must outlive this object.

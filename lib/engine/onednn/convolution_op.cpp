@@ -29,8 +29,8 @@ std::optional<model::TensorInfo> bias_of(const model::Layer& layer, const model:
   return model::TensorInfo{layer.name + ".bias", {weight.shape.front()}};
 }
 
-// Whether oneDNN would multiply matrices: it divides them among threads in ways that show in the low bits of the sums.
-// Its other implementations divide no sum of forward.
+// Whether oneDNN would multiply matrices: how it divides them among threads changes the low bits of the sums. Its other
+// implementations divide no sum of forward.
 bool is_product(const dnnl::convolution_forward::primitive_desc& desc) {
   return std::string_view(desc.impl_info_str()).find("gemm:") != std::string_view::npos;
 }
@@ -201,8 +201,8 @@ namespace {
 // Both from measurements of oneDNN 2.6.3 on a Xeon, of ResNet50's, DenseNet121's, VGG16's and Inception v3's layers.
 // With fewer pixels in all images, the transformation of the weights costs as much as it saves.
 constexpr std::int64_t kPixels = 768;
-// With fewer products per element of a window, its passes begin and end too often: as long as DenseNet121's 16 x 7x7 of
-// 128 and 32 channels.
+// With fewer products per element of a window, its passes begin and end too often, as for DenseNet121's 16 x 7x7 of 128
+// and 32 channels.
 constexpr std::int64_t kProducts = 12'000'000;
 
 }  // namespace

@@ -67,7 +67,7 @@ class ConvolutionOp final : public Op {
 
   using Forward = dnnl::convolution_forward::primitive_desc;
   Forward forward_desc_;
-  std::optional<Forward> forward_desc_on_one_thread_;  // where the number of threads shows in the bits
+  std::optional<Forward> forward_desc_on_one_thread_;  // if the number of threads changes the bits
   dnnl::convolution_backward_data::primitive_desc data_desc_;
   std::optional<WeightGradient> weight_gradient_;  // filled by the constructor
   dnnl::primitive forward_, forward_on_one_thread_, data_;
@@ -76,15 +76,15 @@ class ConvolutionOp final : public Op {
   std::optional<Rearrangement> rearrangement_;
 };
 
-// Where oneDNN computes a convolution with Winograd's algorithm instead of directly: Lavin and Gray, "Fast Algorithms
+// When oneDNN computes a convolution with Winograd's algorithm instead of directly: Lavin and Gray, "Fast Algorithms
 // for Convolutional Neural Networks", CVPR 2016. For 3x3 windows it takes a quarter of the multiplications, and
 // transforms tiles of 4x4 pixels and all weights before and after them.
 
-// Whether it is likely faster, if oneDNN has it: oneDNN 2 with AVX-512 only, as with_winograd() finds out.
+// Whether it is likely faster, if oneDNN has it: oneDNN 2 with AVX-512 only; see with_winograd().
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination);
 
-// Whether that is oneDNN's name of such an implementation: "jit_wino_4x3:avx512_core".
+// Whether the name is oneDNN's for such an implementation: "jit_wino_4x3:avx512_core".
 inline bool is_winograd(std::string_view implementation) {
   return implementation.find("wino") != std::string_view::npos;
 }

@@ -43,7 +43,7 @@ FloatType element_type(spec::Precision precision) {
 }
 
 // Whether NHWC serves the network: kernels take `block` channels at once, and oneDNN has no AMX for depthwise
-// convolutions. Other layers have the channels of convolutions, or of several of them together.
+// convolutions. Other layers have the channels of one convolution, or of several together.
 bool fits_channels_last(const model::Graph& graph, int block) {
   return std::ranges::all_of(graph.layers, [block](const model::Layer& layer) {
     return layer.kind != model::LayerKind::convolution || (layer.groups == 1 && layer.channels % block == 0);
@@ -90,7 +90,7 @@ void check_headroom() {
   constexpr std::size_t kBytes = std::size_t{32} << 20;
   void* const block = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) throw std::bad_alloc();
-  ::munmap(block, kBytes);  // never touched, so it took a microsecond and no page
+  ::munmap(block, kBytes);  // never touched, so it costs a microsecond and no page
 }
 
 void check_threads(int team) {

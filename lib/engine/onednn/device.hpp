@@ -1,5 +1,5 @@
-// The device that computes: oneDNN's engine for this CPU, and the kernels and tensor layout that its instruction set
-// and the precision lead to.
+// The device that computes: oneDNN's engine for this CPU, and the kernels and tensor layout for its instruction set and
+// the precision.
 #pragma once
 
 #include <dnnl.hpp>
@@ -22,7 +22,7 @@ struct Device {
   int block = 8;                     // channels of a block (kernels.hpp): 8, or 16 with AVX-512
   const Kernels* kernels = nullptr;  // for this isa, type and block; static storage
 
-  // `type` as oneDNN names it.
+  // oneDNN's name for `type`.
   dnnl::memory::data_type data_type() const {
     return type == FloatType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
   }
@@ -30,8 +30,8 @@ struct Device {
 
 // Chooses the best instruction set that both this CPU and oneDNN offer and that CHEXBENCH_ISA and DNNL_MAX_CPU_ISA
 // allow. If CHEXBENCH_ISA lowers it, oneDNN is lowered with it, for the whole process.
-// @throws DeviceError if the CPU lacks the precision; the message lists those that it has
-// @throws SpecError if CHEXBENCH_ISA holds an unknown word
+// @throws DeviceError if the CPU lacks the precision; the message lists those that it supports
+// @throws SpecError if CHEXBENCH_ISA is an unknown word
 Device make_device(spec::Precision precision);
 
 // Whether oneDNN computes on AMX here, if the layout is channels_last and the type bf16. CHEXBENCH_ISA switches it off,
@@ -46,17 +46,17 @@ Device fit_to_network(Device device, const model::Graph& graph);
 // runs on AMX, AMX is named.
 std::string device_text(const Device& device);
 
-// Whether there is memory left for what oneDNN and OpenMP allocate themselves. oneDNN 2.6 writes through a null pointer
-// where its code generator gets none, and libgomp ends the process where a thread cannot start, so they are not called
-// when memory is that short.
+// Checks that there is enough memory for oneDNN's and OpenMP's own allocations. Without it, oneDNN 2.6's code generator
+// writes through a null pointer, and libgomp ends the process if a thread cannot start, so they are not called when
+// memory is that short.
 
-// @throws std::bad_alloc if the system does not grant a block larger than what creating a primitive takes
+// @throws std::bad_alloc if the system does not grant a block larger than creating a primitive takes
 void check_headroom();
 
-// Starts and ends as many threads as a team has beside the calling one. @throws std::system_error if one cannot start
+// Starts and ends as many threads as a team has besides the calling one. @throws std::system_error if one cannot start
 void check_threads(int team);
 
-// Checks the headroom and calls `body`. @throws std::bad_alloc also where oneDNN runs out of memory in it
+// Checks the headroom and calls `body`. @throws std::bad_alloc, also if oneDNN runs out of memory in it
 template <typename Body>
 auto with_headroom(const Body& body) {
   check_headroom();
@@ -64,7 +64,7 @@ auto with_headroom(const Body& body) {
     return body();
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
-    check_headroom();  // some of its functions call a lack of memory something else
+    check_headroom();  // some of its functions report a lack of memory as another error
     throw;
   }
 }

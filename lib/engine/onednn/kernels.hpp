@@ -1,6 +1,5 @@
-// The kernels that oneDNN is not used for: batch norm fused with activation and residual add, pools, and the
-// optimizer's update. Everything between convolutions is bound by memory bandwidth, so each kernel reads and writes a
-// tensor once.
+// The kernels that do not use oneDNN: batch norm fused with activation and residual add, pools, and the optimizer's
+// update. Everything between convolutions is bound by memory bandwidth, so each kernel reads and writes a tensor once.
 //
 // A kernel sees a tensor as [image][channel block][pixel][B channels], with B = 8 or 16 and any strides, so it works on
 // oneDNN's nChw8c and nChw16c, on NHWC, and on channel slices of a wider tensor. A call handles one block of B channels
@@ -23,7 +22,7 @@ namespace chexbench::engine::onednn {
 inline constexpr int kMaxBlock = 16;
 // The most blocks that one call works on.
 inline constexpr int kMaxTile = 16;
-// The sums of a call's second block are so many doubles behind those of its first, and so on.
+// The distance, in doubles, from the sums of one block of a call to those of the next.
 inline constexpr int kSumStride = 2 * kMaxBlock;
 
 enum class Layout {
@@ -42,8 +41,8 @@ struct View {
   std::int64_t pixel_stride = 0;
 };
 
-// What one call works on: channels [block * B, (block + blocks) * B) of images [first_image, last_image). Pools take
-// one block only, the other kernels up to kMaxTile.
+// The work of one call: channels [block * B, (block + blocks) * B) of images [first_image, last_image). Pools take one
+// block only, the other kernels up to kMaxTile.
 struct Work {
   int block = 0;
   int first_image = 0;
@@ -52,7 +51,7 @@ struct Work {
 };
 
 // An activation: y = min(max(v, low), high). The gradient passes where low < v < high, as in PyTorch's ReLU and ReLU6.
-// NaN stays NaN and lets the gradient pass, so that training that went wrong shows in the loss.
+// NaN stays NaN and lets the gradient pass, so that a failed training shows in the loss.
 struct Clamp {
   float low = 0;
   float high = 0;
@@ -97,7 +96,7 @@ struct PoolShape {
 };
 
 // The kernels for one element type and block size. Arguments `sum`, `sum_squares` and `sum_product` point to B doubles
-// for each block, kSumStride apart, to which a kernel adds its sums. Views hold elements of `type` unless a comment
+// for each block, kSumStride apart, to which a kernel adds its sums. Views have elements of `type` unless a comment
 // says otherwise.
 struct Kernels {
   int block = 0;  // B
@@ -112,10 +111,10 @@ struct Kernels {
   // Adds up g and g * (x - mean[c]), and writes g to `masked` if it is given.
   void (*gradient_sums)(const NormBackward& norm, Work work, double* sum, double* sum_product);
   // Computes dx of NormInputGradient. If `masked` is given, it must hold g already, and is read instead of the
-  // gradients. `output` is not read: without `masked`, the activation is judged by scale[c] * x + shift[c].
+  // gradients. `output` is not read: without `masked`, the activation is decided by scale[c] * x + shift[c].
   void (*gradient_apply)(const NormBackward& norm, const NormInputGradient& input, Work work);
-  // Does what gradient_sums() does without gradient2, output and masked, and in the same pass adds a[c] * g to `total`
-  // (f32), or overwrites it with a[c] * g if `first` is true.
+  // Does the same as gradient_sums() without gradient2, output and masked, and in the same pass adds a[c] * g to
+  // `total` (f32), or overwrites it with a[c] * g if `first` is true.
   void (*gradient_accumulate)(const NormBackward& norm, const float* a, const View& total, bool first, Work work,
                               double* sum, double* sum_product);
   // dx = total + b[c] * x + c[c], where `total` is f32; input.a is not read.
@@ -123,7 +122,7 @@ struct Kernels {
   // y += x
   void (*add)(const View& x, const View& y, int pixels, Work work);
 
-  // For each output, `winner` (u8) holds the row-major index of its maximum within the window, so kernel^2 <= 256.
+  // For each output, `winner` (u8) is the row-major index of its maximum within the window, so kernel^2 <= 256.
   // The first of equal values wins; NaN wins over numbers.
   void (*max_pool)(const View& x, const View& y, const View& winner, const PoolShape& shape, Work work);
   void (*max_pool_backward)(const View& dy, const View& winner, const View& dx, const PoolShape& shape, Work work);
@@ -135,8 +134,7 @@ struct Kernels {
   void (*global_average_backward)(const float* dmean, int channels, const View& dx, int pixels, Work work);
 };
 
-// What every update does to a gradient and a weight first: g = scale * gradient + l2 * weight; weight *= keep. As they
-// are here, they change neither.
+// The first part of every update: g = scale * gradient + l2 * weight; weight *= keep. These defaults change neither.
 struct Regularization {
   float scale = 1;  // of clipped gradients
   float l2 = 0;     // weight decay as a part of the gradient

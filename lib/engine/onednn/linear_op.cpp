@@ -75,7 +75,7 @@ void LinearOp::bind_backward() {
                         {DNNL_ARG_DIFF_BIAS, wrap(vector_desc(y_), bias_->gradient)}};
 }
 
-// oneDNN divides a sum over inputs among threads if the layer is large, so that their number shows in the low bits.
+// oneDNN divides a sum over inputs among threads if the layer is large, so that their number changes the low bits.
 void LinearOp::forward() {
   if (!mode_.any_threads) {
     forward_.execute(device_.stream, forward_arguments_);

@@ -94,7 +94,7 @@ class Lowering {
            (norm == i || fusion_.sole_reader(norm) == i) && layer(i).channels % device_.block == 0;
   }
 
-  // Finds concats whose parts are all outputs of norms: these norms write directly into the concat's tensor.
+  // Finds concats whose parts are all outputs of norms, which then write directly into the concat's tensor.
   void find_joins() {
     for (int i = 0; i < size(); ++i) {
       const auto& parts = layer(i).inputs;
@@ -215,7 +215,7 @@ class Lowering {
     check_works_in_place(i);
     if (y.layout != Layout::flat) refuse(i, "dropout of feature maps");
     // Both work in place on the same tensor. Dropout scales the kept values up, so values that the ReLU6 passed could
-    // exceed 6, and its backward would take them for clamped ones.
+    // exceed 6, and its backward would treat them as clamped.
     if (layer(layer(i).inputs.front()).kind == LayerKind::relu6) refuse(i, "dropout right behind a ReLU6");
     add<DropoutOp>(layer(i).drop_rate, i, mode_, y);
   }

@@ -14,7 +14,7 @@ namespace chexbench::engine::onednn {
 // The tensors belong to the planner.
 struct Lowered {
   std::vector<std::unique_ptr<Op>> ops;       // in the order of forward
-  std::vector<std::shared_ptr<void>> shared;  // owns what several ops refer to; must outlive them
+  std::vector<std::shared_ptr<void>> shared;  // owns the data shared by several ops; must outlive them
   Tensor* input = nullptr;                    // Layout::nchw, or channels_last if the device is
   Tensor* logits = nullptr;                   // Layout::flat, f32
 };
@@ -26,7 +26,7 @@ struct LoweringOptions {
 
 // Returns the ops in the order of forward, not planned yet. `device`, `mode`, `planner` and `scratchpad` must outlive
 // them.
-// @throws DeviceError if this engine cannot compute a layer; the message names the layer and says why
+// @throws DeviceError if this engine cannot compute a layer; the message names the layer and the reason
 Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
               Planner& planner, const Tensor& scratchpad);
 

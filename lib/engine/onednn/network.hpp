@@ -24,9 +24,9 @@ struct PassTimes {
 class Network {
  public:
   // If `norms_frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its
-  // masks from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. With Freeze::base only the last
-  // layer is trained, backward ends behind it, and there is no memory for more. Weights are zero until they are loaded
-  // into the store.
+  // masks from `dropout_seed` (engine/dropout.hpp), and is off if there is none. With Freeze::base only the last layer
+  // is trained, backward ends after it, and there is no memory for more. Weights are zero until they are loaded into
+  // the store.
   // @throws DeviceError if this engine cannot compute a layer
   // @throws std::bad_alloc if there is not enough memory
   Network(const Device& device, const model::Graph& graph, int images, bool norms_frozen,
@@ -40,8 +40,8 @@ class Network {
 
   // Reads input() and writes logits().
   void forward();
-  // Does a forward pass as the trained network is used: batch norms use their running statistics and do not update
-  // them, and dropout drops nothing. backward() needs a forward() in between.
+  // Does a forward pass of the trained network: batch norms use their running statistics and do not update them, and
+  // dropout is off. backward() needs a forward() in between.
   void evaluate();
   // Computes the gradients of all trained parameters, given the last forward() and logits_gradient(), which the caller
   // fills. Calls after_op(ready) after each op, last op first: the first `ready` elements of store().gradients() are
@@ -87,7 +87,7 @@ class Network {
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks
   std::vector<std::unique_ptr<Op>> ops_;
   std::vector<PassTimes> times_;   // of each op
-  std::size_t first_trained_ = 0;  // index of an op: backward ends with it
+  std::size_t first_trained_ = 0;  // index of the op with which backward ends
   // The elements of the flat gradient that are complete after op i's backward, of each op that has one.
   std::vector<std::size_t> ready_;
   std::vector<BufferSlot> buffers_;

@@ -1,4 +1,4 @@
-// The batch norm kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
+// The batch norm kernels; see kernels.hpp for their contracts. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/tile_kernels.hpp"
@@ -62,8 +62,8 @@ void normalize(const NormForward& norm, Work work) {
   }
 }
 
-// Reads x and computes the masked gradient g of NormBackward, pixel by pixel, for one block of one image. kOutput says
-// whether norm.output is given, and kTwo whether norm.gradient2 is.
+// Reads x and computes the masked gradient g of NormBackward, pixel by pixel, for one block of one image. kOutput:
+// norm.output is given; kTwo: norm.gradient2 is given.
 template <typename T, int B, bool kOutput, bool kTwo>
 struct MaskedGradient {
   typedef typename Lanes<B>::Float Float;
@@ -90,7 +90,8 @@ struct MaskedGradient {
   const T *const x, *const gradient, *const gradient2, *const output;
 };
 
-// Adds up g and g * (x - mean), and passes each pixel's g on: writer(image) returns what is called with (pixel, g).
+// Adds up g and g * (x - mean), and passes each pixel's g on: writer(image) returns the function to call with (pixel,
+// g).
 template <typename T, int B, bool kOutput, bool kTwo, typename Writer>
 [[gnu::always_inline]] inline void sum_gradient(const NormBackward& norm, Work work, double* sum, double* sum_product,
                                                 const Writer& writer) {
@@ -142,7 +143,7 @@ void gradient_sums(const NormBackward& norm, Work work, double* sum, double* sum
   }
 }
 
-// If kMasked, g is read from norm.masked; otherwise it is computed again as in gradient_sums().
+// If kMasked, g is read from norm.masked; otherwise it is recomputed as in gradient_sums().
 template <typename T, int B, bool kMasked, bool kTwo>
 void gradient_apply_with(const NormBackward& norm, const NormInputGradient& input, Work work) {
   const auto a = channels<B>(input.a, work.block);

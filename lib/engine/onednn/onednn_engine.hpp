@@ -29,7 +29,7 @@ bool has_onednn();
 // Thread-safe.
 std::optional<std::string> loaded_onednn_version();
 
-// What the registry says of this engine.
+// This engine's entry in the registry.
 const EngineKind& kind();
 
 }  // namespace chexbench::engine::onednn

@@ -18,11 +18,11 @@ constexpr const char* kFile = "libchexbench_onednn.so";
 std::atomic<bool> module_is_loaded = false;
 
 MakeFunction* load() {
-  // OpenMP threads that spin while they wait take time from decoders on the same cores. If they sleep instead, and both
+  // OpenMP threads that spin while waiting take time from decoders on the same cores. If they sleep instead, and both
   // run at once, decode is 38 % faster and convolutions 19 %. A policy that the user has set is kept.
   setenv("OMP_WAIT_POLICY", "passive", 0);
-  // The engine binds its threads to its rank's cores. libgomp would count places from the first core of the process,
-  // and put threads of one rank on the cores of another.
+  // The engine binds its threads to its rank's cores. libgomp would count places from the process's first core, and put
+  // threads of one rank on another one's cores.
   setenv("OMP_PROC_BIND", "false", 1);
   for (const char* const name : {"OMP_PLACES", "GOMP_CPU_AFFINITY"}) unsetenv(name);
   auto* const make = reinterpret_cast<MakeFunction*>(module_symbol(kOwner, kFile, "chexbench_make_onednn_engine"));

@@ -1,5 +1,5 @@
-// The interface of an op: one stage of the compiled network, with a forward and a backward half that work on
-// memory which the planner has laid out.
+// The interface of an op: one stage of the compiled network, with a forward and a backward half that work on memory
+// laid out by the planner.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct BufferSlot {
 // An op goes through these phases, together with all others of its network:
 //   1. The ops are constructed in the order of forward.
 //   2. plan_forward() is called in the order of forward, then plan_backward() in the opposite order; of ops ahead of
-//      the first one that is trained add_parameters(), as their backward never runs.
+//      the first one that is trained add_parameters(), because their backward never runs.
 //   3. The planner and the parameter store allocate memory, then bind() is called.
 //   4. forward() and backward() run any number of times. Both return when their results are in memory.
 // Not thread-safe: one thread drives all ops, and each op spreads its work over the threads of parallel.hpp.
@@ -29,7 +29,7 @@ struct BufferSlot {
 class Op {
  public:
   virtual ~Op() = default;
-  // What it computes, for times by kind: "convolution 3x3".
+  // Its kind, for times by kind: "convolution 3x3".
   virtual std::string kind() const = 0;
   // Whether it computes gradients by Winograd's algorithm (convolution_op.hpp).
   virtual bool uses_winograd() const { return false; }
@@ -38,9 +38,9 @@ class Op {
   // Tells the planner which tensors backward() reads and writes, fetches the gradients of the op's outputs, registers
   // those of its inputs, and adds the op's parameters to the store.
   virtual void plan_backward(Planner& planner, ParameterStore& store) = 0;
-  // Adds the op's parameters to the store, as plan_backward() does, and nothing else.
+  // Adds the op's parameters to the store, like plan_backward(), and does nothing else.
   virtual void add_parameters(ParameterStore& store) { static_cast<void>(store); }
-  // Builds whatever needs the addresses of tensors and parameters, which are final now.
+  // Builds everything that needs the addresses of tensors and parameters, which are final here.
   virtual void bind() {}
 
   virtual void forward() = 0;
@@ -52,8 +52,8 @@ class Op {
   virtual std::vector<BufferSlot> buffers() { return {}; }
   // Bytes that the op holds in addition to its tensors in the arena and its parameters in the store.
   virtual std::size_t held_bytes() const { return 0; }
-  // Bytes of the shared scratchpad that the op needs while it runs, after it was planned; all ops use the same one in
-  // turn.
+  // Bytes of the shared scratchpad that the op needs while it runs, after it was planned; the ops use it one after
+  // another.
   virtual std::size_t scratchpad_bytes() const { return 0; }
 };
 
@@ -62,7 +62,7 @@ class Op {
 // Ops keep a reference to the network's PassMode and read it in every pass.
 struct PassMode {
   bool running_statistics = false;  // batch norms normalize by them and do not update them
-  bool drops = true;                // dropout layers drop values
+  bool drops = true;                // dropout layers are active
   std::uint64_t batch_seed = 0;     // dropout_batch_seed() of this batch
   bool any_threads = false;         // the same bits on any number of threads, even if that takes longer
 };

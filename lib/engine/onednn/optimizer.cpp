@@ -75,8 +75,8 @@ void Optimizer::swap_average(std::span<float> weights) {
   });
 }
 
-// Returns the factor that brings the norm of all gradients down to the limit; 1 if it is below, or there is none. A
-// norm that is no number gives none either, so that all weights show what went wrong, as in PyTorch.
+// Returns the factor that brings the norm of all gradients down to the limit; 1 if it is below, or there is none. If
+// the norm is NaN, so is the factor, so that the error shows in all weights, as in PyTorch.
 float Optimizer::clipping(std::span<const float> gradients) const {
   if (!training_.clip_gradient_norm) return 1;
   const double factor = *training_.clip_gradient_norm / (norm_of(gradients) + kNormEpsilon);

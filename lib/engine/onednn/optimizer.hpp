@@ -11,17 +11,17 @@
 namespace chexbench::engine::onednn {
 
 // Adam (Kingma and Ba, ICLR 2015; betas 0.9 and 0.999, epsilon 1e-8), AdamW (Loshchilov and Hutter, ICLR 2019) or SGD
-// with momentum, as the spec says; with weight decay, clipping (torch.nn.utils.clip_grad_norm_) and a moving average of
-// the weights (torch.optim.swa_utils.get_ema_multi_avg_fn) if it asks for them. Not thread-safe; update() computes on
-// the threads of parallel.hpp, and its results do not depend on their number.
+// with momentum, according to the spec; with weight decay, clipping (torch.nn.utils.clip_grad_norm_) and a moving
+// average of the weights (torch.optim.swa_utils.get_ema_multi_avg_fn) if enabled there. Not thread-safe; update()
+// computes on the threads of parallel.hpp, and its results do not depend on their number.
 class Optimizer {
  public:
   // For `parameters` weights, padding included (ParameterStore::size()). Moments are zero.
   // @throws std::bad_alloc if there is no memory for them
   Optimizer(const spec::TrainingSpec& training, Isa isa, std::size_t parameters);
 
-  // Applies one step. Both spans hold as many elements as the optimizer was constructed for. `gradients` are read
-  // only: where they are clipped, it is their use here that is scaled.
+  // Applies one step. Both spans have as many elements as the optimizer was constructed for. `gradients` are only read:
+  // clipping scales their use here.
   void update(std::span<float> weights, std::span<const float> gradients);
   // Starts over: sets the moments to zero, the step count to 0, and the learning rate to the spec's.
   void restart();

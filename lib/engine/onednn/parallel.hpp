@@ -1,5 +1,5 @@
-// Spreads work over the engine's threads. They are the OpenMP team that oneDNN computes with too, so that each rank has
-// only one set of threads.
+// Spreads work over the engine's threads. They are the OpenMP team that oneDNN uses, too, so that each rank has only
+// one set of threads.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ int parallel_threads();
 // Sets that number for the calling thread; `threads` must be at least 1.
 void set_parallel_threads(int threads);
 
-// While it lives, there is one thread for the calling thread.
+// During its lifetime, the calling thread has one thread.
 class OneThread {
  public:
   OneThread() : threads_(parallel_threads()) { set_parallel_threads(1); }
@@ -86,8 +86,8 @@ static_assert(sizeof(ChannelSums) == kSumStride * sizeof(double), "kernels step 
 // Reduces over the pixels and images of each channel, then makes a second pass: calls sum(Work, ChannelSums&), which
 // adds to the sums of the piece's blocks, for each piece; then combine(block, ChannelSums) once for each block; then
 // apply(Work) for each piece. Each piece's apply() comes after its blocks' combine(); other blocks may be at any stage
-// then. Partial sums are added in the order of images, so the result depends on the division but not on which thread
-// does what. The functions must not throw.
+// then. Partial sums are added in the order of images, so the result depends on the division but not on how pieces are
+// assigned to threads. The functions must not throw.
 template <typename Sum, typename Combine, typename Apply>
 void sum_then_apply(const Division& division, const Sum& sum, const Combine& combine, const Apply& apply) {
   if (division.splits == 1 && division.tile == 1) {

@@ -5,8 +5,8 @@
 namespace chexbench::engine::onednn {
 namespace {
 
-// Space between tensors: they start at different offsets within a page, otherwise equal positions in all of them would
-// compete for the same cache sets.
+// Space between tensors: they start at different offsets within a page, or equal positions in all of them would compete
+// for the same cache sets.
 constexpr std::size_t kSpacingBytes = 4096 + 256;
 constexpr std::size_t kAlignBytes = 256;
 

@@ -38,14 +38,14 @@ struct Tensor {
   std::byte* data = nullptr;  // null until Planner::place(); the memory belongs to the planner
 
   int blocks() const { return (shape.channels + block - 1) / block; }
-  // Returns the tensor as kernels see it, from `first_channel` (a multiple of the block) on. Not for Layout::nchw; the
-  // channels of a tensor that is not blocked must fill its blocks.
+  // Returns the kernels' view of the tensor, from `first_channel` (a multiple of the block) on. Not for Layout::nchw;
+  // the channels of a tensor that is not blocked must fill its blocks.
   View view(int first_channel = 0) const;
   // How threads share the work on the whole tensor.
   Division division() const { return Division::of(blocks(), shape.images, layout); }
 };
 
-// Rounds up, so that what is placed behind begins a line of the cache.
+// Rounds up, so that the next item begins on a new cache line.
 constexpr std::size_t whole_lines(std::size_t bytes) {
   constexpr std::size_t kLineBytes = 64;
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -67,7 +67,7 @@ class Planner {
   // Changes the size of a tensor that is not placed yet.
   static void resize(Tensor& tensor, std::size_t bytes);
 
-  // Says that the tensor is needed at the current time. A tensor keeps its memory from its first to its last use.
+  // Marks the tensor as needed at the current time. A tensor keeps its memory from its first to its last use.
   void use(Tensor& tensor);
   // Moves on to the next time: that of the next op, in forward and then in backward.
   void advance() { ++time_; }
@@ -77,7 +77,7 @@ class Planner {
   void add_gradient(const Tensor& of, Tensor& gradient) { gradients_[&of].push_back(&gradient); }
   const std::vector<Tensor*>& gradients(const Tensor& of) { return gradients_[&of]; }
 
-  // Says that the op being planned adds them all up in the first one, so that the ops after it see only that one.
+  // Records that the op being planned adds them all up in the first one, so that the ops after it see only that one.
   void merge_gradients(const Tensor& of) { gradients_[&of].resize(1); }
 
   // Gives memory to every tensor that is used. @throws std::bad_alloc if there is not enough

@@ -1,4 +1,4 @@
-// The pooling kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
+// The pooling kernels; see kernels.hpp for their contracts. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/vector.hpp"
@@ -108,9 +108,9 @@ void max_pool_backward(const View& dy, const View& winner, const View& dx, const
   }
 }
 
-// Writes the sum over each output pixel's window, divided by the size of a whole window. Backward does it with the
-// outputs as `in`: what it sums for a pixel are the gradients of the windows around it. It is always inlined, as that
-// keeps the fields of `in` and `out` in registers.
+// Writes the sum over each output pixel's window, divided by the size of a whole window. Backward uses it with the
+// outputs as `in`: for a pixel, it sums the gradients of the windows around it. It is always inlined, which keeps the
+// fields of `in` and `out` in registers.
 template <int B, typename Window, typename T>
 [[gnu::always_inline]] inline void average_windows(Pixels<const T> in, Pixels<T> out, const PoolShape& shape) {
   const float share = 1.0f / static_cast<float>(shape.kernel * shape.kernel);

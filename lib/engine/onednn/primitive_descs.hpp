@@ -1,12 +1,12 @@
-// What differs between oneDNN 2 (Debian 12) and 3 (Debian 13): how a primitive is described, and how the description of
-// a tensor is read. Arguments are those of oneDNN 3's constructors. All functions let dnnl::error through.
+// The differences between oneDNN 2 (Debian 12) and 3 (Debian 13): how a primitive is described, and how the description
+// of a tensor is read. Arguments are those of oneDNN 3's constructors. All functions let dnnl::error through.
 #pragma once
 
 #include <dnnl.hpp>
 
 namespace chexbench::engine::onednn {
 
-// Describes a forward primitive or a product of matrices, such as dnnl::convolution_forward. `arguments` are what lies
+// Describes a forward primitive or a product of matrices, such as dnnl::convolution_forward. `arguments` are those
 // between the engine and the attributes.
 template <typename Primitive, typename... Arguments>
 typename Primitive::primitive_desc describe(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
@@ -18,7 +18,7 @@ typename Primitive::primitive_desc describe(const dnnl::engine& engine, const dn
   }
 }
 
-// The same of a backward primitive, whose forward one `forward` describes. Without an implementation, the result is
+// The same for a backward primitive; `forward` describes its forward one. Without an implementation, the result is
 // empty if `allow_empty` is true; otherwise dnnl::error is thrown.
 template <typename Primitive, typename Forward, typename... Arguments>
 typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,

@@ -1,6 +1,6 @@
 // The batch norm kernels over tiles of several blocks: pixel by pixel, and in each pixel block by block, so that NHWC
 // is read in the order of memory. The factors and sums of the channels then stay in the cache of level 1 instead of
-// registers. norm_kernels.hpp has the twins for one block. Only kernels_*.cpp may include this header.
+// registers. See norm_kernels.hpp for the twins for one block. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/vector.hpp"
@@ -101,7 +101,7 @@ void tile_normalize(const NormForward& norm, Work work) {
   }
 }
 
-// Adds up g and g * (x - mean), and passes each g on: writer(image) returns what is called with (pixel, b, g).
+// Adds up g and g * (x - mean), and passes each g on: writer(image) returns the function to call with (pixel, b, g).
 template <typename T, int B, bool kOutput, bool kTwo, typename Writer>
 [[gnu::always_inline]] inline void tile_sum_gradient(const NormBackward& norm, Work work, double* sum,
                                                      double* sum_product, const Writer& writer) {

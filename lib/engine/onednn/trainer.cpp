@@ -21,7 +21,7 @@
 namespace chexbench::engine::onednn {
 namespace {
 
-// Must run before anything computes: the first parallel region creates the OpenMP threads, which inherit the binding of
+// Must run before any computation: the first parallel region creates the OpenMP threads, which inherit the binding of
 // the thread that enters it.
 Device prepare_device(const EngineConfig& config) {
   bind_this_thread(config.cores);

@@ -1,4 +1,4 @@
-// The optimizer's kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
+// The optimizer's kernels; see kernels.hpp for their contracts. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/kernels.hpp"

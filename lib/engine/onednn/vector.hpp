@@ -1,6 +1,6 @@
 // Vectors of B lanes in the compiler's vector types: one source that is compiled for each instruction set.
-// Only kernels_*.cpp may include this header. Everything has internal linkage, otherwise the linker would keep one
-// instruction set's version of a function and use it for all of them.
+// Only kernels_*.cpp may include this header. Everything has internal linkage, or the linker would keep one instruction
+// set's version of a function and use it for all of them.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 
 using dnnl::memory;
 
-constexpr std::size_t kSummedAtOnce = 16384;  // floats: in the first cache, and more than a thread's start costs
+constexpr std::size_t kSummedAtOnce = 16384;  // floats: stays in the cache, and outweighs the start of a thread
 
 // The first images of a tensor.
 memory::desc first_images(const Tensor& tensor, int images) {
@@ -77,7 +77,7 @@ void WeightGradient::make_product() {
 void WeightGradient::make_parts(const ConvolutionShape& shape,
                                 const dnnl::convolution_forward::primitive_desc& forward) {
   const int threads = parallel_threads(), images = source_.shape.images;
-  const OneThread one_thread;  // oneDNN plans a primitive for the threads that there are at the time
+  const OneThread one_thread;  // oneDNN plans a primitive for the current number of threads
   ConvolutionShape same = shape;
   for (int thread = 0; thread < threads; ++thread) {
     const int first = images * thread / threads, count = images * (thread + 1) / threads - first;
@@ -112,7 +112,7 @@ std::string WeightGradient::implementation() const {
   return (parts_.empty() ? whole_ : parts_.front().primitive_desc).impl_info_str();
 }
 
-// What a thread needs: oneDNN's scratchpad, and a sum of its own.
+// A thread's memory: oneDNN's scratchpad and its own sum.
 std::size_t WeightGradient::part_bytes() const {
   std::size_t bytes = 0;
   for (const Part& part : parts_) bytes = std::max(bytes, part.primitive_desc.scratchpad_desc().get_size());
@@ -142,7 +142,7 @@ void WeightGradient::bind(const ParameterSlot& weight, const ParameterSlot* bias
   bind_whole(weight, bias, destination_gradient, scratchpad);
 }
 
-// What is rearranged is placed after the part of the scratchpad that oneDNN needs.
+// Rearranged tensors are placed after oneDNN's part of the scratchpad.
 void WeightGradient::bind_whole(const ParameterSlot& weight, const ParameterSlot* bias,
                                 const Tensor& destination_gradient, std::byte* scratchpad) {
   std::byte* free = scratchpad + whole_lines(whole_.scratchpad_desc().get_size());

@@ -1,11 +1,11 @@
-// The gradient of a convolution's weights, in the one of three ways that is fastest on this device:
-// - whole: oneDNN's convolution, over the batch and all threads. Where it has only plain loops for these layouts, as it
-//   has for maps of 2x2 with AVX2, what it reads is rearranged for a product of matrices: a fiftieth of the time;
+// The gradient of a convolution's weights, by the method of these three that is fastest on this device:
+// - whole: oneDNN's convolution, over the batch and all threads. If it has only plain loops for these layouts, as for
+//   maps of 2x2 with AVX2, its inputs are rearranged for a product of matrices: a fiftieth of the time;
 // - a product of matrices: in NHWC, that of a 1x1 convolution is [outputs, pixels of all images] by [pixels of all
 //   images, inputs], and oneDNN 2.6's product on AMX is 2 to 10 times as fast as its convolution;
-// - in parts: each thread takes its images through a primitive of one thread, and the threads add up what they have.
-//   oneDNN's bf16 convolution without AMX shares out each step of its loops, so that its threads meet at a barrier at
-//   which they spin: where other processes use the same cores, it is up to ten times slower.
+// - in parts: each thread takes its images through a primitive of one thread, and the threads add up their sums.
+//   oneDNN's bf16 convolution without AMX shares out each step of its loops, so its threads spin at a barrier: if other
+//   processes use the same cores, it is up to ten times slower.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@
 
 namespace chexbench::engine::onednn {
 
-// A convolution, as oneDNN wants it described.
+// A convolution, in oneDNN's terms.
 struct ConvolutionShape {
   dnnl::memory::desc weights;  // f32, of any layout
   dnnl::memory::desc bias;     // empty if there is none
   dnnl::memory::dims stride, padding;
 };
 
-// Whether that is the name of oneDNN's reference implementations: unoptimized loops, hundreds of times slower than any
+// Whether the name is that of oneDNN's reference implementations: unoptimized loops, hundreds of times slower than any
 // other implementation.
 bool is_reference(std::string_view implementation);
 
@@ -40,8 +40,8 @@ struct Rearrangement {
   void run(const Device& device) { reorder.execute(device.stream, from, to); }
 };
 
-// Constructed, then bound, then computed any number of times, all from the thread whose threads these are. Constructor
-// and bind() let dnnl::error through.
+// Constructed, then bound, then computed any number of times, all from the thread that owns the team. Constructor and
+// bind() let dnnl::error through.
 class WeightGradient {
  public:
   // `forward` is a hint for oneDNN. `device` and the tensors must outlive this.
@@ -93,12 +93,12 @@ class WeightGradient {
   std::optional<dnnl::matmul::primitive_desc> product_;
   std::vector<Part> parts_;
   std::vector<float*> sums_;                   // of the parts; the first is the gradient itself
-  std::vector<Rearrangement> rearrangements_;  // of what `whole_` reads
+  std::vector<Rearrangement> rearrangements_;  // of the inputs of `whole_`
   dnnl::primitive primitive_;
   std::unordered_map<int, dnnl::memory> arguments_;
 };
 
-// Sums the gradients of a tensor that several ops read: each of these ops computes one of them.
+// Sums the gradients of a tensor that several ops read, one from each of these ops.
 
 // A range of a tensor's channels: `blocks` blocks, starting at `first_channel`, which is a multiple of the block size.
 struct ChannelRange {

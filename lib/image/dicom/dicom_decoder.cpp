@@ -20,7 +20,7 @@ namespace {
 
 using Reason = std::array<char, 256>;
 
-// More than any header has, and the most that is inflated beside the pixels.
+// More than any header needs, and the most that is inflated in addition to the pixels.
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 20;
 
 const DicomModule& load_module() {
@@ -38,7 +38,7 @@ const DicomModule& module() {
   return loaded;
 }
 
-// Inflates a raw deflate stream. A small file could ask for any memory, so there is a limit.
+// Inflates a raw deflate stream. A small file could ask for any amount of memory, so there is a limit.
 void inflate_raw(std::span<const std::byte> packed, std::vector<std::byte>& inflated) {
   const std::size_t most = kMostHeaderBytes + 2 * static_cast<std::size_t>(max_image_pixels());
   z_stream stream{};

@@ -1,5 +1,5 @@
-// Decodes X-rays in DICOM files by DCMTK. Only pixels and what their display needs are read: names, dates and numbers
-// of patients are never taken, and no message quotes a file's text.
+// Decodes X-rays in DICOM files by DCMTK. Only pixels and the values needed to display them are read: names, dates and
+// numbers of patients are never read, and no message quotes a file's text.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,7 @@ bool is_dicom_name(std::string_view name);
 class DicomDecoder {
  public:
   virtual ~DicomDecoder() = default;
-  // Decodes one file of one gray frame of 8 to 16 bits, as dicom_display.hpp says. The result is valid until the next
-  // call.
+  // Decodes a file with one gray frame of 8 to 16 bits; see dicom_display.hpp. The result is valid until the next call.
   // @throws DataError without the file's name if it is damaged or truncated; has no pixels, colors, several frames or a
   // transfer syntax that DCMTK does not read; or asks for too much (image_limits.hpp). In a build without DCMTK always.
   // @throws SpecError as max_image_pixels()

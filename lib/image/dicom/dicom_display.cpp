@@ -29,14 +29,14 @@ class StoredBits {
   const bool is_signed_;
 };
 
-// Returns the entry of a table that a value becomes.
+// Returns a table's entry for a value.
 int entry_of(const DicomLut& lut, double value) {
   return lut.values[static_cast<int>(std::clamp(value - lut.first, 0.0, lut.entries - 1.0))];
 }
 
 double greatest_entry(const DicomLut& lut) { return (1 << lut.bits) - 1; }
 
-// Return the place of a value in what is displayed, from 0 to 1.
+// Return the brightness of a value, from 0 to 1.
 double in_lut(const DicomLut& lut, double value) { return entry_of(lut, value) / greatest_entry(lut); }
 
 double in_window(const DicomHeader& header, double value) {
@@ -56,7 +56,7 @@ struct Range {
 
 double in_range(const Range& range, double value) { return (value - range.low) / (range.high - range.low); }
 
-// What the modality LUT, or else slope and intercept, make of stored values.
+// The stored values after the modality LUT, or else slope and intercept.
 class Modality {
  public:
   explicit Modality(const DicomHeader& header) : header_(header) {}

@@ -38,7 +38,7 @@ void check(const OFCondition& condition, const char* what) {
   if (condition.bad()) fail(std::string(what) + ": " + condition.text());
 }
 
-// Logging is off: DCMTK's warnings may quote what a header says of a patient.
+// Logging is off: DCMTK's warnings may quote a patient's data from a header.
 struct Setup {
   Setup() {
     OFLog::configure(OFLogger::OFF_LOG_LEVEL);
@@ -79,11 +79,11 @@ double number(DcmItem& data, const DcmTagKey& tag, double otherwise) {
   return data.findAndGetFloat64(tag, value).good() ? value : otherwise;
 }
 
-// Returns a text of capitals; empty if there is none. Some writers use small letters.
+// Returns a text of capitals; empty if there is none. Some writers use lower case.
 std::string code(DcmItem& data, const DcmTagKey& tag) {
   OFString text;
   data.findAndGetOFString(tag, text);
-  std::string capitals(text.c_str(), text.length());  // in some builds of DCMTK, OFString is a class of its own
+  std::string capitals(text.c_str(), text.length());  // in some builds of DCMTK, OFString is a separate class
   std::ranges::transform(capitals, capitals.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; });
   return capitals;
 }
@@ -135,7 +135,7 @@ void read_entries(DcmItem& item, const DicomLut& lut, const std::string& what, s
   table.assign(words, words + entries);
 }
 
-// Reads the first table of a sequence, if there is one. Its descriptor holds the number of entries (0 means 65536), the
+// Reads the first table of a sequence, if there is one. Its descriptor gives the number of entries (0 means 65536), the
 // first value, and the bits of an entry.
 DicomLut read_lut(DcmItem& data, const DcmTagKey& sequence, const std::string& what, bool maps_signed,
                   std::vector<std::uint16_t>& table) {
@@ -150,7 +150,7 @@ DicomLut read_lut(DcmItem& data, const DcmTagKey& sequence, const std::string& w
   return lut;
 }
 
-// What the words of a VOI LUT function mean; none if it is another word.
+// The function that a VOI LUT function's word names; none for any other word.
 Window window_of(const std::string& function) {
   if (function == "SIGMOID") return Window::sigmoid;
   if (function == "LINEAR_EXACT") return Window::linear_exact;
@@ -163,7 +163,7 @@ void read_display(Reader& reader, DicomHeader& header) {
       read_lut(data, DCM_ModalityLUTSequence, "its modality LUT", header.is_signed, reader.modality_table);
   header.slope = number(data, DCM_RescaleSlope, 1);
   header.intercept = number(data, DCM_RescaleIntercept, 0);
-  // What a modality LUT gives is never negative.
+  // A modality LUT's output is never negative.
   const bool maps_signed = header.is_signed && header.modality.values == nullptr;
   header.voi = read_lut(data, DCM_VOILUTSequence, "its VOI LUT", maps_signed, reader.voi_table);
   Float64 center = 0, width = 0;
@@ -176,7 +176,7 @@ void read_display(Reader& reader, DicomHeader& header) {
     fail("its VOI LUT function is none of LINEAR, LINEAR_EXACT and SIGMOID, so its window has no meaning");
 }
 
-// Whether pixels are stored in pieces of their own, compressed or not. DCMTK 3.6.8 renamed isEncapsulated().
+// Whether pixels are stored in separate fragments, compressed or not. DCMTK 3.6.8 renamed isEncapsulated().
 template <typename Xfer>
 bool is_encapsulated(const Xfer& xfer) {
   if constexpr (requires { xfer.usesEncapsulatedFormat(); }) {
@@ -200,8 +200,8 @@ E_TransferSyntax syntax_of(const std::string& uid) {
        "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
 }
 
-// Returns the syntax in which the data set `set` really is: some writers call one with explicit types implicit, or the
-// other way round.
+// Returns the syntax in which the data set `set` really is: some writers label explicit types as implicit, or the other
+// way round.
 E_TransferSyntax syntax_found(E_TransferSyntax named, std::span<const std::uint8_t> set) {
   const bool is_plain = named == EXS_LittleEndianImplicit || named == EXS_LittleEndianExplicit;
   if (!is_plain || set.size() < kDicomHeadBytes) return named;
@@ -252,7 +252,7 @@ void unpack_pixels(Reader& reader, const void** values, std::size_t* count) {
   }
 }
 
-// Runs `body`, and turns what it throws into a reason. Returns whether it threw nothing.
+// Runs `body` and turns an exception into a reason. Returns whether there was none.
 template <typename Body>
 bool succeeds(char* reason, std::size_t reason_bytes, Body body) {
   try {

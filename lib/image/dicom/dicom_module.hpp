@@ -13,7 +13,7 @@ inline constexpr const char* kDicomModuleFile = "chexbench_dicom.so";
 inline constexpr const char* kDicomModuleSymbol = "chexbench_dicom";
 
 // A table of a file: the value `first` and all below it become values[0], the one after it values[1], and so on; those
-// behind the last entry become that.
+// after the last entry become that.
 struct DicomLut {
   const std::uint16_t* values = nullptr;  // null if the file has no such table
   int entries = 0;
@@ -21,8 +21,8 @@ struct DicomLut {
   int bits = 0;  // of an entry
 };
 
-// What the header of a file says about its pixels; nothing else of it is ever taken. The memory of the tables belongs
-// to the reader and is valid until its next file.
+// The header's fields that describe the pixels; no others are ever read. The memory of the tables belongs to the reader
+// and is valid until its next file.
 struct DicomHeader {
   int width = 0;
   int height = 0;
@@ -31,22 +31,22 @@ struct DicomHeader {
   int high_bit = 0;
   bool is_signed = false;
   bool is_inverted = false;         // MONOCHROME1: the least value is white
-  double slope = 1, intercept = 0;  // do not count if there is a modality LUT
+  double slope = 1, intercept = 0;  // ignored if there is a modality LUT
   DicomLut modality;                // the modality LUT
   enum class Window { none, linear, linear_exact, sigmoid } window = Window::none;  // the first of the file
   double center = 0, window_width = 0;
   DicomLut voi;  // the first VOI LUT
 };
 
-// The table of functions. None of them throws. Where one returns something else than 0, it has written the reason into
-// `reason`, which has `reason_bytes` bytes, with a 0 at its end.
+// The table of functions. None of them throws. A nonzero result means that the reason was written into `reason`, which
+// has `reason_bytes` bytes, with a 0 at its end.
 struct DicomModule {
   int version;
   // Returns a reader, which only one thread may use at a time, or null if there is no memory.
   void* (*create)();
   void (*destroy)(void* reader);
-  // Returns where the data set begins behind the file's own header, or 0 with a reason. `is_deflated` says whether what
-  // comes there is a deflate stream.
+  // Returns where the data set begins after the file's header, or 0 with a reason. `is_deflated` is set if the data set
+  // is a deflate stream.
   std::size_t (*begin)(void* reader, const std::uint8_t* bytes, std::size_t size, bool* is_deflated, char* reason,
                        std::size_t reason_bytes);
   // Reads the data set of that file, inflated.

@@ -10,7 +10,7 @@
 namespace chexbench::image {
 namespace {
 
-// How the file's own header begins where the preamble and the letters are missing.
+// How the file's header begins if the preamble and the letters are missing.
 constexpr std::string_view kGroup("\2\0", 2);
 constexpr std::string_view kImplicitHeader("\2\0\0\0\4\0\0\0", 8);
 

@@ -17,7 +17,7 @@
 namespace chexbench::image {
 namespace {
 
-// Returns true for warnings that many complete files cause: odd headers, and stray bytes.
+// Returns true for warnings that many complete files cause: unusual headers, and stray bytes.
 bool is_harmless(int warning) {
   return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_JFIF_MAJOR || warning == JWRN_ADOBE_XFORM ||
          warning == JWRN_BOGUS_ICC;
@@ -33,7 +33,7 @@ struct Progress {
   int most_scans;
 };
 
-// Ends the decoding with a reason of our own.
+// Ends the decoding with our own reason.
 [[noreturn]] void leave_with(j_common_ptr info, const char* reason) {
   auto* const errors = reinterpret_cast<JpegErrors*>(info->err);
   std::snprintf(errors->text.data(), errors->text.size(), "%s", reason);
@@ -73,8 +73,8 @@ class TurboDecoder final : public JpegDecoder {
   }
 
  private:
-  // libjpeg keeps the tables of the image before, by which it would decode an image without its own, so each image has
-  // a decompressor of its own.
+  // libjpeg keeps the previous image's tables and would decode an image that has none with them, so each image gets a
+  // new decompressor.
   struct Destroyer {
     jpeg_decompress_struct& info;
     ~Destroyer() { jpeg_destroy_decompress(&info); }

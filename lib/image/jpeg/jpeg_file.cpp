@@ -92,7 +92,7 @@ class Parser {
     if (file_.components < 1 || file_.components > 4) {
       fail(offset, fmt::format("{} components; 1 (gray), 3 (color) and 4 (CMYK) are known", file_.components));
     }
-    // libjpeg holds all components of a file of several scans, so a fourth one counts as pixels do.
+    // libjpeg keeps all components of a file of several scans, so a fourth one counts like pixels.
     const std::int64_t counted = std::int64_t{file_.width} * file_.height * file_.components / 3;
     if (counted > max_image_pixels()) {
       fail(offset,

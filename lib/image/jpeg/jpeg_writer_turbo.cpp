@@ -9,13 +9,13 @@
 namespace chexbench::image {
 namespace {
 
-// What libjpeg allocates for the file.
+// libjpeg's memory for the file.
 struct Encoded {
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
 };
 
-// Returns whether the image was encoded; `errors` says why not.
+// Returns whether the image was encoded; if not, `errors` has the reason.
 bool compress(const std::uint8_t* rgb, int width, int height, int quality, JpegErrors& errors, Encoded& encoded) {
   jpeg_compress_struct info{};
   info.err = jpeg_std_error(&errors.manager);

@@ -7,7 +7,7 @@
 namespace chexbench::image {
 namespace {
 
-// The number of channels is a constant, because only then the compiler uses shuffles.
+// The number of channels is a constant, because the compiler uses shuffles only then.
 template <int kChannels>
 void split_rows(const std::uint8_t* rows, int width, int height, int channel, std::uint8_t* out) {
   for (int y = 0; y < height; ++y) {

@@ -15,10 +15,10 @@ void split_channel(const std::uint8_t* rows, int width, int height, int channels
 bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);
 
 // Writes the gray values of `width` x `height` pixels over `red`: 0.299 red + 0.587 green + the rest blue, with weights
-// of 15 bits, which are truncated as the sum is. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
+// of 15 bits; weights and sum are truncated. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
 void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);
 
-// Writes red, green and blue side by side to `rgb`, which has packed rows.
+// Writes interleaved red, green and blue to `rgb`, which has packed rows.
 void join_channels(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height,
                    std::uint8_t* rgb);
 

@@ -26,8 +26,8 @@ class PngDecoder {
       : PngDecoder(spec::Color::gray, isa, std::move(inflater)) {}
 
   // Decodes a file with PngFile::simple set into image(). Returns std::nullopt on success, or else the reason, without
-  // the name of the file. A file that describes its colors is made gray only if they all are gray, which no gamma
-  // changes.
+  // the name of the file. A file that describes its colors is converted to gray only if they all are gray, which no
+  // gamma changes.
   std::optional<std::string> decode(const PngFile& png);
 
   // Returns the result of the last decode that succeeded. Its memory belongs to this object and is valid until the next

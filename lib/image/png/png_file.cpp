@@ -107,8 +107,8 @@ class Essentials {
     png_.essentials.push_back(chunk.whole);
   }
 
-  // Leaves out a profile for gray images if no chunk that libpng would heed without it comes behind it: libpng writes a
-  // line to stderr for it, at every decode, and NIH's RGBA files have one.
+  // Leaves out a profile for gray images, unless libpng would use a chunk after it if it were missing: libpng writes a
+  // line to stderr for the profile, at every decode, and NIH's RGBA files have one.
   void finish() {
     if (gray_profile_ == 0) return;
     png_.essentials.erase(png_.essentials.begin() + static_cast<std::ptrdiff_t>(gray_profile_));

@@ -21,7 +21,7 @@ struct PngFile {
   // True if the file has 8 bits per channel, or 16 and no colors; no palette, no interlacing, and no chunk that could
   // change how the pixels are read, unless describes_colors is set.
   bool simple = false;
-  // True if a file of colors has a chunk that could tell how they are mixed to gray.
+  // True if a file of colors has a chunk that may define how they are mixed to gray.
   bool describes_colors = false;
   std::vector<std::span<const std::byte>> image_data;  // the data of the IDAT chunks, in order
   std::size_t image_data_offset = 0;                   // in the file, of the first IDAT chunk's data
@@ -43,26 +43,26 @@ bool is_png(std::span<const std::byte> bytes);
 // Parses `bytes` into `png`, whose memory it reuses, and ignores the bytes after IEND. `name` is the file's name for
 // messages.
 // @throws DataError if the bytes are not a PNG or are truncated, have a wrong CRC, no header or no image data, if
-// refuse_size() refuses the size, or if there is too little image data for the size in the header; the message has the
-// name, the offset and the reason
+// refuse_size() refuses the size, or if there is too little image data for the size in the header; the message gives
+// the name, the offset and the reason
 // @throws SpecError as max_image_pixels()
 void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFile& png);
 
 // Which chunks of a PNG can change its pixels.
 
-// Returns true for chunks of texts, times and places, which change no pixels and which libpng would inflate or warn of,
-// and for those of an animation, of which only the still image is wanted.
+// Returns true for chunks of texts, times and places, which change no pixels and which libpng would inflate or warn
+// about, and for those of an animation, where only the still image is needed.
 bool is_left_out(std::string_view type);
 
-// Returns true for chunks that say what the color values mean. Where they tell a gamma, libpng mixes red, green and
-// blue to gray in linear light. Values that are gray already stay as they are, so these chunks matter to colors alone.
+// Returns true for chunks that define the meaning of color values. If they give a gamma, libpng mixes red, green and
+// blue to gray in linear light. Gray values stay as they are, so these chunks matter only for colors.
 bool describes_colors(std::string_view type);
 
-// Returns true for chunks that are not critical and that our own decoder does not heed: transparency and orientation.
+// Returns true for chunks that are not critical and that our decoder ignores: transparency and orientation.
 bool changes_pixels(std::string_view type);
 
-// Returns true if the data of an iCCP chunk are an ICC profile for gray images. In a file of colors libpng warns of
-// such a profile and heeds neither it nor the chunks after it that describe colors.
+// Returns true if the data of an iCCP chunk are an ICC profile for gray images. In a file of colors libpng warns about
+// such a profile and ignores it, and also the chunks after it that describe colors.
 bool is_gray_profile(std::span<const std::byte> data);
 
 }  // namespace chexbench::image

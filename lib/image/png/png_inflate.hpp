@@ -12,9 +12,9 @@
 namespace chexbench::image {
 
 // Returns why a stream that inflates to `bytes` bytes cannot be inflated in one call, according to the window size in
-// its header, or std::nullopt if it can. When the whole output is their window, neither library checks whether a
-// distance stays within a smaller declared window, as libpng does. Writers declare a smaller window if the whole output
-// fits into it, and those streams are accepted.
+// its header, or std::nullopt if it can. When the whole output is their window, neither library checks distances
+// against a smaller declared window, as libpng does. Writers declare a smaller window if the whole output fits into it,
+// and those streams are accepted.
 inline std::optional<std::string> refuse_window(std::span<const std::byte> stream, std::size_t bytes) {
   constexpr unsigned kMostBits = 15;
   const unsigned bits = stream.empty() ? kMostBits : std::to_integer<unsigned>(stream.front() >> 4) + 8;
@@ -43,7 +43,7 @@ class Inflater {
 
 // Returns an inflater by ISA-L if the build has it, or else by zlib. @throws std::bad_alloc if there is no memory left
 std::unique_ptr<Inflater> make_inflater();
-// Returns an inflater by zlib, with which tests compare. @throws std::bad_alloc if there is no memory left
+// Returns an inflater by zlib, as the reference for tests. @throws std::bad_alloc if there is no memory left
 std::unique_ptr<Inflater> make_zlib_inflater();
 
 // Returns the CRC-32 that PNG, gzip and zlib use (ISO 3309), by ISA-L if the build has it. Thread-safe.

@@ -110,8 +110,7 @@ int run_wavefront(const WavefrontKernel& kernel, const FilteredRows& filtered, c
 }  // namespace
 
 int Unfilter::run(const FilteredRows& filtered, const PixelRows& out) {
-  // The scratch has a row of zeros, which is above the first row, and a row to write to that nobody reads, each with
-  // slack on both sides.
+  // The scratch has a row of zeros, which is above the first row, and a write-only row, each with slack on both sides.
   const std::size_t row = static_cast<std::size_t>(filtered.width) + 2 * kUnfilterSlack;
   if (scratch_.size() < 2 * row) scratch_.resize(2 * row);
   std::uint8_t* const zeros = scratch_.data() + kUnfilterSlack;

@@ -10,8 +10,8 @@
 namespace chexbench::image {
 
 // Vector kernels read and write beyond the rows. FilteredRows::rows needs kUnfilterSlack readable bytes before its
-// first and after its last byte, PixelRows::pixels as many writable ones, and the gap between two rows of pixels must
-// be at least kUnfilterRowGap bytes.
+// first and after its last byte, PixelRows::pixels the same number of writable ones, and the gap between two rows of
+// pixels must be at least kUnfilterRowGap bytes.
 inline constexpr std::size_t kUnfilterSlack = 128;
 inline constexpr std::size_t kUnfilterRowGap = 144;
 

@@ -4,7 +4,7 @@
 
 #include "image/png/png_wavefront.hpp"
 
-// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
+// Switched on per function, not per file; see preprocess_rows_avx2.cpp for the reason.
 #define CHEXBENCH_AVX2 [[gnu::target("avx2")]]
 #define CHEXBENCH_AVX2_INLINE [[gnu::target("avx2"), gnu::always_inline]] inline
 

@@ -5,7 +5,7 @@
 
 #include "image/png/png_wavefront.hpp"
 
-// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
+// Switched on per function, not per file; see preprocess_rows_avx2.cpp for the reason.
 #define CHEXBENCH_AVX512_INLINE [[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq"), gnu::always_inline]] inline
 
 namespace chexbench::image {

@@ -1,10 +1,10 @@
 // The vector method of unfiltering, with one kernel per instruction set.
 //
-// Average and Paeth predict a pixel from its left neighbour, so the pixels of a row must be computed one after another.
-// A diagonal can be computed in parallel, because row y at column x needs row y-1 only up to column x. So a vector
-// holds one pixel of each of `lanes` rows, and each row is one column behind the row above it. Lane 0 passes the
-// finished row above the block through, and lanes 1 to lanes-1 are the next rows. Transposes of 16x16 bytes turn rows
-// into such vectors.
+// Average and Paeth predict a pixel from its left neighbour, so the pixels of a row must be computed in sequence. A
+// diagonal can be computed in parallel, because row y at column x needs row y-1 only up to column x. So a vector holds
+// one pixel of each of `lanes` rows, and each row is one column behind the row above it. Lane 0 passes the finished row
+// above the block through, and lanes 1 to lanes-1 are the next rows. Transposes of 16x16 bytes turn rows into such
+// vectors.
 #pragma once
 
 #include <array>

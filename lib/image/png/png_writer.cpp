@@ -46,8 +46,8 @@ struct RowPair {
   int channels;
 };
 
-// Writes the differences of one filter, and returns the sum of their absolute values, by which the PNG specification
-// (12.8) advises to choose a filter.
+// Writes the differences of one filter, and returns the sum of their absolute values, the criterion for choosing a
+// filter that the PNG specification (12.8) recommends.
 template <typename Predict>
 std::uint64_t apply(const RowPair& pair, std::uint8_t* out, Predict predict) {
   std::uint64_t sum = 0;
@@ -146,7 +146,7 @@ std::span<const std::byte> PngWriter::encode_pixels(std::span<const std::uint8_t
       file_, "IHDR",
       std::array<std::uint8_t, 13>{byte(width, 24), byte(width, 16), byte(width, 8), byte(width, 0), byte(height, 24),
                                    byte(height, 16), byte(height, 8), byte(height, 0), 8, color, 0, 0, 0});
-  // The time is constant, because the time of writing would make equal data sets differ.
+  // The time is constant, because the real time would make equal data sets differ.
   if (style == PngStyle::published) put_chunk(file_, "tIME", std::array<std::uint8_t, 7>{0x07, 0xe1, 9, 1, 12, 0, 0});
   for (std::size_t begin = 0; begin < compressed_.size(); begin += kIdatBytes) {
     put_chunk(file_, "IDAT", std::span(compressed_).subspan(begin, std::min(kIdatBytes, compressed_.size() - begin)));

@@ -8,10 +8,10 @@
 
 namespace chexbench::image {
 
-// - published: as NIH's files are: zlib level 6 (header 789c), IDAT chunks of 8 KiB, a tIME chunk, and for each row the
-//   one of the filters Sub, Up, Average and Paeth whose differences are smallest.
+// - published: like NIH's files: zlib level 6 (header 789c), IDAT chunks of 8 KiB, a tIME chunk, and for each row the
+//   filter among Sub, Up, Average and Paeth with the smallest differences.
 // - resaved: as OpenCV writes them: zlib level 1 (header 7801), filter Sub for every row.
-// - rgba: four channels with R=G=B and alpha 255, filtered as published, as a few of the 112,120 files are.
+// - rgba: four channels with R=G=B and alpha 255, filtered as published, like a few of the 112,120 files.
 enum class PngStyle { published, resaved, rgba };
 
 // Encodes images. Not thread-safe, because it keeps buffers between images: use one per thread.

@@ -19,5 +19,5 @@ def without_descriptions(schema, names_properties=False):
 crd = yaml.safe_load(Path(sys.argv[1]).read_text())
 (version,) = [one for one in crd["spec"]["versions"] if one["name"] == "v2beta1"]
 schema = without_descriptions(version["schema"]["openAPIV3Schema"])
-del schema["properties"]["status"]  # what the operator writes
+del schema["properties"]["status"]  # written by the operator
 Path(__file__).with_name("mpijob-v2beta1.json").write_text(json.dumps(schema, separators=(",", ":")) + "\n")

@@ -52,7 +52,7 @@ TEST_P(ActivationOpTest, ClampsValuesAndPassesTheGradientOfThoseWithin) {
   EXPECT_LT(distance(rig.read_gradient(y), dx), c.precision == spec::Precision::bf16 ? 1.2e-2 : 1e-6);
 }
 
-// The values are in [-0.7, 1.3), so an upper limit of 0.5 clamps some of them, as ReLU6's limit of 6 would.
+// The values are in [-0.7, 1.3), so an upper limit of 0.5 clamps some of them, like ReLU6's limit of 6.
 INSTANTIATE_TEST_SUITE_P(
     All, ActivationOpTest,
     testing::Values(Case{"relu_of_maps", kMaps, Layout::blocked, {0, kInfinity}},

@@ -1,5 +1,5 @@
 // Clips gradients on two ranks, which are two threads here, and on one rank over the joined batch: as under PyTorch's
-// DistributedDataParallel, what is clipped is the mean over the ranks, by the norm of that mean.
+// DistributedDataParallel, the mean over the ranks is clipped, by the norm of that mean.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -16,14 +16,14 @@ namespace {
 constexpr int kSize = 32, kImages = 8, kSteps = 3;  // images of all ranks in a step
 constexpr double kRate = 0.01, kClip = 0.01;
 
-// What ranks that are threads have in common.
+// Shared by ranks that are threads.
 struct Meeting {
   explicit Meeting(int ranks) : barrier(ranks), buckets(static_cast<std::size_t>(ranks)) {}
   std::barrier<> barrier;
   std::vector<std::vector<BucketSpan>> buckets;  // of each rank, of the step
 };
 
-// Averages when all ranks wait, so no bucket holds a mean before the last one was handed over.
+// Averages when all ranks wait, so no bucket contains a mean before the last one was handed over.
 class MeetingReducer final : public Reducer {
  public:
   MeetingReducer(Meeting& meeting, int rank) : meeting_(meeting), rank_(static_cast<std::size_t>(rank)) {}

@@ -87,7 +87,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
   static Layout layout_of_source() {
     return reads_image() && GetParam().layout == Layout::blocked ? Layout::nchw : GetParam().layout;
   }
-  // Whether the case stands for the first convolution of a network, for which no source gradient is computed.
+  // Whether the case is the first convolution of a network, for which no source gradient is computed.
   static bool reads_image() { return GetParam().inputs == 3; }
   // The allowed relative error of values that are stored in the case's precision.
   static double tolerance() { return GetParam().precision == spec::Precision::bf16 ? 8e-3 : 3e-6; }
@@ -164,7 +164,7 @@ TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheData) {
   EXPECT_LT(distance(rig_->read_gradient(*x_), expected), tolerance());
 }
 
-// Winograd's algorithm adds and subtracts neighbours, which must not turn what is no number into one.
+// Winograd's algorithm adds and subtracts neighbours, which must not turn NaN into a number.
 TEST_P(ConvolutionOpTest, WhatIsNoNumberMakesGradientsThatAreNone) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   for (const float value : {kNan, kInfinity}) {
@@ -187,8 +187,8 @@ TEST_P(ConvolutionOpTest, WhatIsNoNumberMakesGradientsThatAreNone) {
   }
 }
 
-// Only gradients: in forward its rounding errors switch so many more activations that ResNet50's gradients are no
-// longer as close to the golden values as they must be.
+// Only gradients: in forward its rounding errors switch so many more activations that ResNet50's gradients would exceed
+// the tolerance of the golden values.
 TEST_P(ConvolutionOpTest, GradientsTakeWinogradsAlgorithmWhereItIsFaster) {
   const bool expected = GetParam().name.find("winograd") != std::string::npos && dnnl::version()->major == 2 &&
                         make_device(GetParam().precision).isa == Isa::avx512;

@@ -1,5 +1,5 @@
-// What a core computes by its vectors of 512 bits, in f32 and in bf16 without AMX: what bf16 can gain on this CPU,
-// whatever a library does. Run by hand.
+// A core's speed with vectors of 512 bits, in f32 and in bf16 without AMX: the possible gain from bf16 on this CPU with
+// any library. Run by hand.
 #include <benchmark/benchmark.h>
 #include <immintrin.h>
 

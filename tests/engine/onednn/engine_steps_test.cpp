@@ -1,5 +1,5 @@
-// Tests whole steps of the engine: the same seed gives the same weights, and each step changes them as the optimizer
-// says.
+// Tests whole steps of the engine: the same seed gives the same weights, and each step changes them according to the
+// optimizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>

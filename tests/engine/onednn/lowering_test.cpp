@@ -92,7 +92,7 @@ TEST_F(LoweringTest, GoogLeNetConcatenatesByWritingIntoOneTensor) {
   EXPECT_EQ(lowered_.ops.size(), 57u + 57 + 13 + 2);
 }
 
-// Ten of the norms have a residual add; none of the 35 ReLU6 is an op of its own.
+// Ten of the norms have a residual add; none of the 35 ReLU6 is a separate op.
 TEST_F(LoweringTest, MobileNetV2LosesItsActivationsAndAddsToItsNorms) {
   lower_graph(model::mobilenet_v2(64));
   EXPECT_EQ(count<ConvolutionOp>(), 52);
@@ -143,8 +143,8 @@ TEST_F(LoweringTest, NetworksKeepTheParametersAndBuffersOfTheirGraphs) {
   }
 }
 
-// Returns the logit of a network whose norm outputs `bias` everywhere and whose last layer averages what `finish`
-// makes of it.
+// Returns the logit of a network whose norm outputs `bias` everywhere and whose last layer averages the output of
+// `finish`.
 template <typename Finish>
 float logit_of(float bias, const Finish& finish) {
   GraphBuilder net("tiny", 32);

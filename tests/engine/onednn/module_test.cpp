@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr const char* kModule = "libchexbench_onednn.so";
 
-// Copies the probe to a bin folder of its own, as in an installation.
+// Copies the probe to a separate bin folder, as in an installation.
 class OnednnModuleTest : public testing::Test {
  protected:
   OnednnModuleTest() {

@@ -21,7 +21,7 @@ std::size_t channel_of(std::size_t i, const TensorShape& shape) {
   return i / static_cast<std::size_t>(shape.pixels()) % static_cast<std::size_t>(shape.channels);
 }
 
-// Computes what a norm does to a batch, channel by channel.
+// Computes the effect of a norm on a batch, channel by channel.
 struct Reference {
   Numbers mean, variance, unbiased;  // of the batch
   Numbers y, dx, masked, weight_gradient, bias_gradient;
@@ -222,7 +222,7 @@ TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
   }
 }
 
-// One tensor holds two maps; one norm reads the first map, another reads both. The reference concatenates them.
+// One tensor contains two maps; one norm reads the first map, another reads both. The reference concatenates them.
 class DenseOpsTest : public testing::TestWithParam<std::tuple<int, Layout>> {
  protected:
   static constexpr TensorShape kMap{3, 16, 5, 7}, kBoth{3, 32, 5, 7};

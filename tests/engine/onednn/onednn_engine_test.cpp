@@ -180,7 +180,7 @@ TEST(OnednnEngine, GrayBytesAndNormalizedFloatsGiveTheSameLogits) {
             std::vector<float>(floats->logits().begin(), floats->logits().end()));
 }
 
-// Returns a batch of colors of noise, as bytes or as the floats that a pipeline makes of the same bytes.
+// Returns a batch of colors of noise, as bytes or as a pipeline's floats of the same bytes.
 BatchLease colors(int images, Deliver deliver) {
   const auto pool =
       BatchPool::create({.images = images, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());

@@ -81,7 +81,7 @@ class OpRig {
     for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
     Planner::resize(scratchpad_, scratchpad_bytes);
     planner_.place();
-    // A block's channels that no tensor has must be zero, as oneDNN says: write() below leaves them as they are.
+    // oneDNN requires a block's unused channels to be zero: write() below leaves them as they are.
     for (Tensor* tensor : tensors_) std::memset(tensor->data, 0, tensor->bytes);
     store_.allocate();
     for (const auto& op : ops_) op->bind();

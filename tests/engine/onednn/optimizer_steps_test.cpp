@@ -1,4 +1,4 @@
-// Compares many steps of the optimizers with a scalar implementation, and checks what is true of any gradients.
+// Compares many steps of the optimizers with a scalar implementation, and checks properties for any gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -65,7 +65,7 @@ TEST_P(OptimizerTest, AdamCorrectsTheBiasOfItsMoments) {
   }
 }
 
-// As torch.nn.utils.clip_grad_norm_ does unless it is told to raise an error.
+// Like torch.nn.utils.clip_grad_norm_, which raises an error only on request.
 TEST_P(OptimizerTest, AGradientThatIsNoNumberShowsInAllClippedWeights) {
   spec::TrainingSpec training;
   training.optimizer = spec::OptimizerKind::sgd;

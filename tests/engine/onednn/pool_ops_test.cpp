@@ -52,8 +52,8 @@ class PoolOpTest : public testing::TestWithParam<Case> {
     }
     return inside;
   }
-  // Computes forward, and backward of `dy`, as PyTorch does: the first of equal maxima wins, and an average counts
-  // the padding.
+  // Computes forward, and backward of `dy`, like PyTorch: the first of equal maxima wins, and an average counts the
+  // padding.
   void compute(const Numbers& x, const Numbers& dy, Numbers& y, Numbers& dx) const {
     dx.assign(x.size(), 0);
     const double share = 1.0 / (GetParam().kernel * GetParam().kernel);

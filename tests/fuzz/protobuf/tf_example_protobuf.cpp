@@ -1,4 +1,4 @@
-// tf.Example: the parser against protobuf, whose messages TensorFlow reads. This is in the preset `fuzz` alone, because
+// tf.Example: the parser against protobuf, whose messages TensorFlow reads. This is only in the preset `fuzz`, because
 // nothing else needs protobuf.
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 using golden::Example;
 using golden::Feature;
 
-// What protobuf reads, as far as chexbench asks for it; std::nullopt where it lacks what an image needs.
+// protobuf's result, as far as chexbench uses it; std::nullopt if data for an image is missing.
 struct PeerView {
   std::string encoded, filename, format;
   std::vector<std::int64_t> labels;

@@ -1,4 +1,4 @@
-"""Seeds of what servers answer."""
+"""Seeds of servers' answers."""
 
 import struct
 

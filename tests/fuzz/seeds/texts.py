@@ -1,4 +1,4 @@
-"""Seeds of what users and runs write: specs, weights, results, golden files, manifests."""
+"""Seeds of texts that users and runs write: specs, weights, results, golden files, manifests."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-// Checkpoints of trainings: what a training continues from must be something that a training can have reached.
+// Checkpoints of trainings: a training may continue only from a state that a training can have reached.
 #include <cmath>
 
 #include "bench/training/checkpoint.hpp"

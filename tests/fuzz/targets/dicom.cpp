@@ -1,4 +1,4 @@
-// DICOM files: what is decoded does not depend on the file before. A build without DCMTK has nothing to test.
+// DICOM files: the result does not depend on the previous file. A build without DCMTK has nothing to test.
 #include "fuzz/fuzz.hpp"
 #include "fuzz/pixels.hpp"
 #include "image/dicom/dicom_decoder.hpp"

@@ -1,4 +1,4 @@
-// Step logs that other programs wrote. The content says which program it was, so there is one target for all.
+// Step logs of other programs. The content identifies the program, so there is one target for all.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -36,7 +36,7 @@ FUZZ_TARGET(foreign_log,
   for (const verbs::LoggedStep& step : log->steps) {
     require(is_possible(step, log->counts_images), "a step has values that no step can have");
   }
-  // What CSV is, the first bytes say, so they come at once.
+  // The first bytes identify CSV, so they arrive together.
   const auto again = accepted({}, [&] { return read_in_pieces(text, 4096); });
   require(again->steps.size() == log->steps.size(), "a file that comes in pieces has other steps");
 }

@@ -1,4 +1,4 @@
-// Files of other benchmarks that experiments are made of.
+// Files of other benchmarks from which experiments are made.
 #include <algorithm>
 #include <string>
 

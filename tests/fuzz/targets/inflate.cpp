@@ -17,7 +17,7 @@ std::optional<std::vector<std::uint8_t>> inflate_by(image::Inflater& inflater, c
   return out;
 }
 
-// Scrambles the stream or what it inflates to; of the latter, the length in the choices follows.
+// Scrambles the stream or its contents; for the latter, the length in the choices is updated.
 void mutate_stream(Buffer& bytes, std::size_t most, std::uint64_t seed, const Scramble& scramble) {
   if (seed % 2 == 0 || bytes.size() < kInflateChoices) return scramble(bytes, most);
   Buffer plain = inflated(Bytes(bytes).subspan(kInflateChoices), 65535);

@@ -1,4 +1,4 @@
-// JPEGs: what libjpeg-turbo decodes at full size must be what OpenCV decodes, and every scale has the promised size.
+// JPEGs: libjpeg-turbo at full size must give the same pixels as OpenCV, and every scale has the promised size.
 #include <algorithm>
 
 #include "fuzz/fuzz.hpp"

@@ -86,7 +86,7 @@ FUZZ_TARGET(nih_layout, "dataset/index.cpp dataset/image_files.cpp") {
                                                                 {"root/images_001/images/b.png", {}}});
 }
 
-// The first byte says what -1 and blanks mean.
+// The first byte selects the meaning of -1 and blanks.
 FUZZ_TARGET(chexpert_layout, "dataset/chexpert_layout.cpp dataset/label_columns.cpp dataset/table_rows.cpp") {
   Input input(bytes);
   const auto meaning = static_cast<spec::UnclearLabel>(input.byte() % 4);
@@ -109,7 +109,7 @@ FUZZ_TARGET(mimic_layout, "dataset/mimic_layout.cpp dataset/label_columns.cpp da
              {"root/files/p10/p10000032/s50414267/a.jpg", {}}});
 }
 
-// A compressed table, of which nothing but its text is taken.
+// A compressed table; only its text is used.
 FUZZ_TARGET(packed_table, "dataset/table_rows.cpp") {
   const MemoryStore store({{"root/labels.csv.gz", bytes}});
   accepted({ExitCode::data}, [&] { return dataset::TableText(store, "root/labels.csv.gz").text().size(); });

@@ -1,4 +1,4 @@
-// What servers answer to a listing, and the texts that are URLs.
+// Servers' answers to a listing, and texts of URLs.
 #include <algorithm>
 
 #include "fuzz/fuzz.hpp"

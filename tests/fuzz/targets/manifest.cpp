@@ -1,4 +1,4 @@
-// What a conversion leaves beside its shards: the manifest, and the names of the shards.
+// A conversion's files: the manifest, and the names of the shards.
 #include "formats/manifest.hpp"
 #include "formats/shards.hpp"
 #include "fuzz/fuzz.hpp"

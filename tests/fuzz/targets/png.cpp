@@ -9,7 +9,7 @@
 namespace chexbench::fuzz {
 namespace {
 
-// Larger images say nothing new, and decoding them six times takes long.
+// Larger images show nothing new, and decoding them six times takes long.
 constexpr std::int64_t kMostPixels = 1 << 20;
 
 std::vector<image::PngDecoder> twins() {

@@ -1,4 +1,4 @@
-// What runs wrote: report.json and the journal.
+// Files of runs: report.json and the journal.
 #include "fuzz/fuzz.hpp"
 #include "report/json.hpp"
 #include "results/journal_line.hpp"

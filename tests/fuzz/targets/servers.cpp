@@ -1,4 +1,4 @@
-// What servers answer to requests: HTTP replies and NFS attributes, as the clients' libraries hand them over.
+// Servers' answers to requests: HTTP replies and NFS attributes, as passed on by the clients' libraries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::uint64_t number_from(Input& input) {
   return value;
 }
 
-// Answers every request with what the input says.
+// Answers every request from the input.
 class ScriptedClient final : public storage::HttpClient {
  public:
   explicit ScriptedClient(Input& input) : input_(input) {}
@@ -102,7 +102,7 @@ class ScriptedConnection final : public storage::NfsConnection {
   Input* const& input_;  // of the run at hand
 };
 
-// A store starts threads and learns what it is told, so one serves many runs, each in a folder of its own.
+// A store starts threads and remembers its answers, so one serves many runs, each in a separate folder.
 class NfsRuns {
  public:
   // Begins a run whose answers come from `input`, and returns its folder.

@@ -1,4 +1,4 @@
-// What a user writes: experiments with overrides, pipelines, profiles, and the JSON that all of them are.
+// Files of users: experiments with overrides, pipelines, profiles, and their common JSON.
 #include <fmt/format.h>
 
 #include "core/random.hpp"
@@ -18,7 +18,7 @@ constexpr std::size_t kMostTrialsRead = 16;
 
 constexpr std::string_view kSet = "--set ";
 
-// Up to six overrides, each on a line of its own, that begin with "--set ".
+// Up to six overrides, each on its own line, that begin with "--set ".
 std::vector<std::string> overrides_of(Input& input) {
   std::vector<std::string> overrides;
   while (overrides.size() < 6 && input.text().starts_with(kSet)) overrides.push_back(input.line().substr(kSet.size()));

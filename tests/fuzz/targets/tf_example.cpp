@@ -1,4 +1,4 @@
-// tf.Example: the parser against its plain twin, and what it accepts against the writer.
+// tf.Example: the parser against its plain twin, and accepted messages against the writer.
 #include <algorithm>
 
 #include "formats/tf_example.hpp"

@@ -1,4 +1,4 @@
-// TFRecord shards: what the reader returns, framed again, must be the bytes that were read.
+// TFRecord shards: the reader's records, framed again, must equal the bytes that were read.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace {
 using formats::kRecordFooterBytes;
 using formats::kRecordHeaderBytes;
 
-// The frame of a record must be what is in the file around it.
+// The frame of a record must equal the bytes around it in the file.
 void check_frame(Bytes shard, const formats::ShardRecord& record) {
   const formats::TfRecordFrame frame = formats::frame_record(record.data);
   const std::uint64_t bytes = kRecordHeaderBytes + record.data.size() + kRecordFooterBytes;
@@ -68,7 +68,7 @@ void repair_records(Buffer& bytes) {
   }
 }
 
-// Scrambles the shard or, if it is compressed, half of the time what is in it; then repairs the records.
+// Scrambles the shard or, if it is compressed, half of the time its contents; then repairs the records.
 void mutate_tfrecord(Buffer& bytes, std::size_t most, std::uint64_t seed, const Scramble& scramble) {
   if (is_compressed(bytes) && seed % 2 == 0) {
     Buffer plain = inflated(bytes, most);

@@ -1,5 +1,5 @@
-// Says of each message, a line of hexadecimal digits on stdin, what protobuf makes of it: a line "refused", or the
-// features by their keys, as JSON.
+// Prints protobuf's result for each message (a line of hexadecimal digits on stdin): a line "refused", or the features
+// by their keys, as JSON.
 #include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class FakeClient final : public HttpClient {
   std::atomic<bool> cancelled_ = false;
 };
 
-// Passes `body` to the sink in two pieces, as a client does.
+// Passes `body` to the sink in two pieces, like a client.
 inline HttpReply send(HttpReply reply, const std::string& body, const HttpClient::Sink& sink) {
   const std::size_t half = body.size() / 2;
   for (const std::string& piece : {body.substr(0, half), body.substr(half)}) {
@@ -45,7 +45,7 @@ inline HttpReply send(HttpReply reply, const std::string& body, const HttpClient
   return reply;
 }
 
-// Answers a request for a range of `body`, as a server does that supports ranges.
+// Answers a request for a range of `body`, like a server that supports ranges.
 inline HttpReply send_range(const std::string& body, const HttpRequest& request, const HttpClient::Sink& sink) {
   const std::string& range = request.headers.at(0);  // "Range: bytes=2-5"
   const std::size_t equals = range.find('='), dash = range.find('-');

@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Answers each request on a connection of its own thread with what a function returns; an empty text closes it.
+// Answers each request on a connection of its own thread with a function's result; an empty text closes it.
 class Server {
  public:
   using Answer = std::function<std::string(const std::string& request)>;
@@ -96,7 +96,7 @@ std::string answer_of(const std::string& body, const std::string& headers = "", 
 
 class HttpClientTest : public testing::Test {
  protected:
-  // Reads bytes 0 to `bytes` - 1 through a client, as a store does.
+  // Reads bytes 0 to `bytes` - 1 through a client, like a store.
   std::string read(const std::string& url, std::size_t bytes) { return read(url, bytes, fetcher_); }
   std::string read(const std::string& url, std::size_t bytes, HttpFetcher& fetcher) {
     std::string part(bytes, '?');

@@ -92,7 +92,7 @@ TEST_F(HttpFetcherTest, TriesAgainAfterWhatMayPassAndForgetsTheHalfThatCame) {
   EXPECT_EQ(asked, 3);
 }
 
-// Nothing is lost of what a server that throttles asks for later.
+// Requests that a throttling server postpones succeed later.
 TEST_F(HttpFetcherTest, WaitsAsLongAsAServerThatThrottlesAsks) {
   for (const int status : {429, 503}) {
     constexpr double kAskedS = 0.2;

@@ -17,15 +17,15 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The server of a test: what all connections see and record.
+// The server of a test: the state shared and recorded by all connections.
 struct FakeServer {
   std::string body = "0123456789";
   std::uint64_t changed_s = 1000;
-  std::optional<std::uint64_t> bytes = {};  // as its attributes say, if that is a lie
+  std::optional<std::uint64_t> bytes = {};  // the size in its attributes, if that is wrong
   std::vector<std::string> names = {"x"};
   std::vector<std::string> links = {};
   std::function<void()> before_read = [] {};
-  bool keeps_idle = true;  // connections that nobody uses
+  bool keeps_idle = true;  // idle connections
   std::atomic<int> connections = 0, reads = 0;
 
   NfsAttributes attributes() const {
@@ -179,7 +179,7 @@ TEST_F(NfsStoreTest, NeverAsksForTheMemoryThatALieAsksFor) {
   server_.bytes = std::uint64_t{1} << 62;
   EXPECT_THAT(read_failure(*open()), HasSubstr("it has 4611686018427387904 bytes, and at most 536870912"));
   EXPECT_EQ(server_.reads, 0);
-  server_.bytes = std::uint64_t{500} << 20;  // a lie within the limit: memory grows with what arrives
+  server_.bytes = std::uint64_t{500} << 20;  // wrong, but within the limit: memory grows with the bytes that arrive
   EXPECT_THAT(read_failure(*open()), HasSubstr("it ends at byte 10, and 67108864 bytes were expected"));
   EXPECT_LE(buffer_.capacity(), std::size_t{160} << 20);
 }

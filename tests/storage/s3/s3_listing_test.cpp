@@ -57,7 +57,7 @@ TEST(S3Listing, PageThatIsTooLongIsRefused) {
   EXPECT_THAT(listing_failure([](int) { return std::string((16u << 20) + 1, ' '); }), HasSubstr("which is too much"));
 }
 
-// No path leads to set//a.png, so the listing says that something is there.
+// No path leads to set//a.png, so the listing reports it.
 TEST(S3Listing, SaysThatKeysHaveEmptyParts) {
   const auto store = open([](int) {
     return page_of(

@@ -1,4 +1,4 @@
-"""Makes COMMIT.tar.xz: make.py BUILD/chexbench COMMIT. What the build of that commit cannot make is left out."""
+"""Makes COMMIT.tar.xz: make.py BUILD/chexbench COMMIT. Files that the build of that commit cannot make are left out."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def make():
 
 
 def scrub(folder):
-    """Takes the name of the machine and its folders out of what is text."""
+    """Removes the names of the machine and its folders from text files."""
     host = os.uname().nodename
     for path in folder.rglob("*.json*"):
         text = re.sub(rf"\b{re.escape(host)}\b", HOST, path.read_text())

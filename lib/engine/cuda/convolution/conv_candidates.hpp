@@ -12,21 +12,21 @@
 
 namespace chexbench::engine::cuda {
 
-// What running a candidate gave.
+// The result of running a candidate.
 struct CandidateRun {
   double seconds = 0;         // of one run
-  std::vector<float> sample;  // of its results, at places that are the same for all candidates of a request
+  std::vector<float> sample;  // of its results, at the same positions for all candidates of a request
 };
 
-// Times the candidates of one request. Holds device memory for all operands while it lives. Not thread-safe. All
-// functions that return doubles return seconds. @throws DeviceError if what is timed does not run, DeviceLostError if
-// the device then no longer works
+// Times the candidates of one request. Holds device memory for all operands during its lifetime. Not thread-safe. All
+// functions that return doubles return seconds. @throws DeviceError if the timed work does not run, DeviceLostError if
+// the device then stopped working
 class CandidateTimer {
  public:
   virtual ~CandidateTimer() = default;
 
-  // Runs candidate `index`, which was built as `plan`. Takes the time of fewer runs if the first ones take longer than
-  // `give_up_s`. What the candidate leaves unwritten of its results is NaN in the sample.
+  // Runs candidate `index`, which was built as `plan`. Times fewer runs if the first ones take longer than `give_up_s`.
+  // Results that the candidate does not write are NaN in the sample.
   virtual CandidateRun run_plan(int index, const Plan& plan, double give_up_s) = 0;
   // The time of one run of a forward pass together with the pass that then finds mean and variance of each channel of
   // its output.
@@ -41,7 +41,7 @@ class CandidateTimer {
   // The same for a residual join: the pass adds two gradients of the norm's output, reads that output, and writes the
   // gradient that passed the ReLU.
   virtual double join_sums_s() = 0;
-  // The time of the small kernel that computes what a fused forward pass reads: scale and shift of a norm.
+  // The time of the small kernel that computes the scale and shift of a norm, which a fused forward pass reads.
   virtual double affine_s() = 0;
   // The time of copying a packed tensor to where a forward pass writes its output.
   virtual double copy_s() = 0;
@@ -57,21 +57,21 @@ class ConvCandidates {
   virtual std::string engine(int index) const = 0;
   virtual Plan build(int index) = 0;
   virtual void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) = 0;
-  // Frees what the candidates hold on the device that were built and are not `index`. No timer may exist. Returns the
-  // index that the kept one has from now on.
+  // Frees the device memory of all built candidates except `index`. No timer may exist. Returns the new index of the
+  // kept one.
   virtual int keep_only(int index) = 0;
   // Returns a timer, which must not outlive this object. @throws DeviceError if there is not enough device memory
   virtual std::unique_ptr<CandidateTimer> timer() = 0;
 };
 
-// A device that can be asked for candidates.
+// A device that offers candidates.
 struct ConvDevice {
   PlanMachine machine;  // part of the cache's keys
   // Returns the candidates for a request. @throws DeviceError if cuDNN offers none
   std::function<std::unique_ptr<ConvCandidates>(const PlanRequest&)> candidates;
 };
 
-// Chooses among the candidates of a request, by their times and by what they computed.
+// Chooses among the candidates of a request, by their times and results.
 
 // Collects candidates that ran, in cuDNN's order. Not thread-safe.
 class CandidateChoice {
@@ -88,8 +88,8 @@ class CandidateChoice {
     CandidateRun run;
   };
   // Returns the fastest of those that agree with most; of equally fast ones, the one with the smallest workspace, then
-  // the first. No candidate may be the judge of the others, because any of them may be wrong; where they form groups of
-  // the same size, the group of cuDNN's best guess counts. At least one candidate must have been added.
+  // the first. No candidate serves as the reference, because any of them may be wrong; if they form groups of the same
+  // size, the group of cuDNN's best guess counts. At least one candidate must have been added.
   const Candidate& best() const;
   // Returns the engines of those that do not agree with most.
   std::vector<std::string> outsiders() const;
@@ -105,8 +105,8 @@ class CandidateChoice {
   std::vector<Candidate> candidates_;
 };
 
-// Returns a tolerance that correct plans keep whatever the order of their additions, and wrong ones (which differ by
-// about 1) do not.
+// Returns a tolerance that correct plans meet regardless of the order of their additions, and wrong ones (which differ
+// by about 1) do not.
 double sample_tolerance(spec::Precision precision);
 
 }  // namespace chexbench::engine::cuda

@@ -1,4 +1,4 @@
-// The tensors that a convolution, and what is fused with it, reads and writes.
+// The tensors that a convolution and its fused operations read and write.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ enum class OperandRole {
   dx_per_dy,
   dx_per_x,
   dx_offset,
-  // Of a residual join (conv_pattern.hpp): what is added to norm(x), and the gradient that is added to dx.
+  // For a residual join (conv_pattern.hpp): the addend of norm(x), and the gradient that is added to dx.
   residual,
   other_gradient,
   joined,  // the join's result
@@ -67,7 +67,7 @@ inline constexpr NormRoles kNormRoles{OperandRole::x,
                                       OperandRole::bias,
                                       {OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
                                        OperandRole::dx_per_x, OperandRole::dx_offset}};
-// The same of the norm whose result is the residual.
+// The same for the norm whose result is the residual.
 inline constexpr NormRoles kResidualNormRoles{
     OperandRole::residual_x,
     OperandRole::residual_mean,
@@ -78,7 +78,7 @@ inline constexpr NormRoles kResidualNormRoles{
      OperandRole::residual_dx_per_x, OperandRole::residual_dx_offset}};
 
 // A tensor that a plan reads or writes. Its elements lie in rows of `row_bytes`, one for each pixel, that begin every
-// `pitch_bytes`; what lies between rows belongs to other tensors.
+// `pitch_bytes`; the gaps between rows belong to other tensors.
 struct Operand {
   OperandRole role = OperandRole::x;
   std::size_t bytes = 0;  // a multiple of pitch_bytes

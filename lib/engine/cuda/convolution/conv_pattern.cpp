@@ -73,7 +73,7 @@ bool is_join_of_norms(ConvPattern pattern) {
 
 bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {
   if (pattern == ConvPattern::forward || pattern == ConvPattern::weight_gradient) return true;
-  if (shape.reads_images) return false;  // there is no norm before it, and nobody needs its gradient
+  if (shape.reads_images) return false;  // there is no norm before it, and its gradient is not needed
   if (!is_fused(pattern)) return true;
   if (precision != Precision::fp16 || shape.groups > 1) return false;
   if (is_join(pattern) && shape.stride > 1) return false;

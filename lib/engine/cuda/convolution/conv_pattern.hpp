@@ -1,4 +1,5 @@
-// What cuDNN computes together with a convolution in one plan. Each fused pattern saves a pass over a feature map.
+// The operations that cuDNN computes together with a convolution in one plan. Each fused pattern saves a pass over a
+// feature map.
 #pragma once
 
 #include <span>
@@ -12,8 +13,8 @@ namespace chexbench::engine::cuda {
 
 // x is the input of the convolution, y its output, and w its weights; dx, dy and dw are their gradients. norm(x) =
 // relu(scale x + bias) per channel is a batch norm with a ReLU, whose statistics are known. A residual join is
-// relu(scale x + bias + residual), which two nodes read; a data gradient that comes last in backward adds the gradient
-// from the other one. The comments say what a pattern computes.
+// relu(scale x + bias + residual), which two nodes read; the data gradient that comes last in backward adds the
+// gradient from the other one. The comments list the results of a pattern.
 enum class ConvPattern {
   forward,                          // y
   data_gradient,                    // dx
@@ -22,7 +23,7 @@ enum class ConvPattern {
   normalized_forward,               // y from norm(x) instead of x
   normalized_forward_statistics,    // y from norm(x), and the sums of y and y^2 per channel
   data_gradient_norm,               // dx after the ReLU of norm(x), and the sums for the batch norm's backward
-  data_gradient_join,               // dx + the other gradient, after the ReLU of a join, and the sums of its norm
+  data_gradient_join,               // dx + the other gradient, after the ReLU of a join, and the sums for its norm
   data_gradient_join_norms,         // the same, where the residual is a norm without ReLU, and the sums of both norms
   normalized_weight_gradient,       // dw from norm(x) instead of x
   joined_forward_statistics,        // y from a join instead of x, the join's result, and the sums of y and y^2
@@ -53,11 +54,11 @@ struct JoinShapes {
   std::vector<ConvShape> all;       // with repetitions
   std::vector<ConvShape> of_norms;  // those where the residual is a norm's result
 
-  // Returns whether a convolution of this shape may have a use for `pattern`, which is a join.
+  // Returns whether `pattern`, a join, may be useful for a convolution of this shape.
   bool has(ConvPattern pattern, const ConvShape& shape) const;
 };
 
-// Returns the shapes behind residual_joins() of a program that was lowered from `graph`, for batches of `images`.
+// Returns the shapes of residual_joins() of a program that was lowered from `graph`, for batches of `images`.
 // @throws DeviceError if the engine cannot compute the network
 JoinShapes join_shapes(const model::Graph& graph, const Program& program, int images);
 

@@ -46,7 +46,7 @@ using fe::DataType_t;
 using fe::PointwiseMode_t;
 using spec::Precision;
 
-// The number by which cuDNN knows an operand.
+// cuDNN's number for an operand.
 std::int64_t id(OperandRole role) { return static_cast<std::int64_t>(role) + 1; }
 
 DataType_t storage(Precision precision) {
@@ -54,8 +54,7 @@ DataType_t storage(Precision precision) {
   return precision == Precision::bf16 ? DataType_t::BFLOAT16 : DataType_t::FLOAT;
 }
 
-// Adds the tensors and operations of one request to a graph, and records in `operands` what the graph reads and
-// writes.
+// Adds the tensors and operations of one request to a graph, and records the graph's inputs and outputs in `operands`.
 class Description {
  public:
   Description(const PlanRequest& request, graph::Graph& operations, std::vector<Operand>& operands)

@@ -32,7 +32,7 @@ class PlanTarget {
 enum class PlanState {
   ready,         // can run
   needs_driver,  // cuDNN compiles it at run time, and only a driver can load it
-  refused,       // cuDNN cannot build it; Plan::reason says why
+  refused,       // cuDNN cannot build it; see Plan::reason
 };
 
 // A candidate that ConvPlans::build() has tried to build.
@@ -62,7 +62,7 @@ class ConvPlans {
   // is found again by this name, because indices may change between versions of cuDNN.
   std::string engine(int index) const;
   // Builds candidate `index`. Takes milliseconds if cuDNN brings its kernels, half a second or more if it compiles
-  // them. Does not throw if it fails: the plan's state says so.
+  // them. Failure is reported by the plan's state, not by an exception.
   Plan build(int index);
 
   // The tensors that run() needs, in the order in which the pattern declares them.

@@ -1,4 +1,4 @@
-// The shape of one convolution, in the form in which cuDNN is asked for plans.
+// The shape of one convolution, in the form for requesting plans from cuDNN.
 #pragma once
 
 #include <compare>
@@ -21,12 +21,12 @@ struct ConvShape {
   int kernel = 1;
   int stride = 1;
   int padding = 0;
-  int groups = 1;  // groups of channels that are convolved apart; a depthwise convolution has as many as channels
+  int groups = 1;  // groups of channels that are convolved separately; a depthwise convolution has one per channel
   // Distances between pixels, in elements. They equal the numbers of channels, or are larger if input or output is a
   // slice of a wider buffer.
   int in_pixel_stride = 0;
   int out_pixel_stride = 0;
-  bool reads_images = false;  // its input is the images, whose gradient nobody needs
+  bool reads_images = false;  // its input is the images, whose gradient is not needed
 
   int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
   int out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
@@ -47,7 +47,7 @@ struct ConvShape {
 // Returns the shape of convolution `node` of a program that was lowered from `graph`, for batches of `images`.
 ConvShape conv_shape(const model::Graph& graph, const Program& program, const Node& node, int images);
 
-// Returns the shape of the same convolution if its output is a buffer of its own.
+// Returns the shape of the same convolution with a separate output buffer.
 ConvShape with_packed_output(ConvShape shape);
 
 // Returns the distinct shapes of all convolutions, in the order in which they first appear.

@@ -12,7 +12,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// Statistics are not a pattern of cuDNN's, so their timings have a key next to the key of the pattern that they
+// Statistics are not a pattern of cuDNN's, so their timings' key is derived from the key of the pattern that they
 // follow.
 std::string statistics_key(const PlanMachine& machine, const PlanRequest& request) {
   return plan_key(machine, request) + " | with statistics";
@@ -87,7 +87,7 @@ void ConvTuner::take_timed(const PlanRequest& request, TunedPlan& tuned) {
   const CandidateChoice::Candidate& best = choice.best();
   tuned.plan = best.plan;
   tuned.seconds = best.run.seconds;
-  timer.reset();  // before the plans that it timed go
+  timer.reset();  // before the plans that it timed are freed
   tuned.index = candidates.keep_only(best.index);
   if (most < kMostTimed) {
     ++counts_.hurried;

@@ -30,28 +30,28 @@ struct ProloguePlans {
   TunedPlan weight_gradient;
 };
 
-// The plans that were chosen for all passes of one convolution, as pointers to what its owner holds.
+// The plans that were chosen for all passes of one convolution, as pointers into their owner.
 struct ChosenPlans {
   PlanRequest request;  // of the plain forward pass
   const TunedPlan* forward = nullptr;
   bool gives_sums = false;  // whether `forward` writes the sums of its output
   const TunedPlan* data_gradient = nullptr;
-  const TunedPlan* data_gradient_norm = nullptr;  // null if the norm before it has a pass for its sums
+  const TunedPlan* data_gradient_norm = nullptr;  // null if the norm before it has a separate pass for its sums
   const TunedPlan* weight_gradient = nullptr;
-  const ProloguePlans* prologue = nullptr;  // null if the norm before it has a pass of its own
+  const ProloguePlans* prologue = nullptr;  // null if the norm before it has a separate pass
 };
 
 // What the tuner did, for the log.
 struct TuningCounts {
   int cached = 0;           // timings found in the cache
   int timed = 0;            // timings made
-  double timing_s = 0;      // what making them took
+  double timing_s = 0;      // time spent on making them
   int hurried = 0;          // requests for which the first plan that ran was taken
-  int without_fused = 0;    // requests for a fused plan of which none runs
+  int without_fused = 0;    // requests for a fused plan where none runs
   std::string fused_error;  // the error of the first such request
 };
 
-// Asks the cache first and times what it does not know. `device` and `cache` must outlive this object. Not
+// Uses timings from the cache, and makes the missing ones. `device` and `cache` must outlive this object. Not
 // thread-safe.
 class ConvTuner {
  public:
@@ -60,7 +60,7 @@ class ConvTuner {
 
   // Returns the fastest plan among those whose results agree (conv_candidates.hpp).
   // For this and all functions below: @throws InterruptedError if a signal asks the process to end, DeviceLostError,
-  // naming the plan, if the device no longer works
+  // naming the plan, if the device stopped working
   // @throws DeviceError, naming the request, if no plan runs
   TunedPlan fastest(const PlanRequest& request);
 
@@ -85,7 +85,7 @@ class ConvTuner {
   // its norm, if it takes less time than `data_gradient` and a separate pass; otherwise as norm_before().
   std::optional<TunedPlan> join(const PlanRequest& request, const TunedPlan& data_gradient);
 
-  // The same where the residual is a norm too, whose sums would take one more pass. `join` is what join() returned.
+  // The same where the residual is a norm too, whose sums would take one more pass. `join` is the result of join().
   std::optional<TunedPlan> join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
                                       const std::optional<TunedPlan>& join);
 
@@ -95,14 +95,14 @@ class ConvTuner {
   std::optional<TunedPlan> joined_forward(const PlanRequest& request, const TunedPlan& forward,
                                           bool forward_gives_sums);
 
-  // The same where the residual is a norm too, which would take one more pass. `joined` is what joined_forward()
-  // returned.
+  // The same where the residual is a norm too, which would take one more pass. `joined` is the result of
+  // joined_forward().
   std::optional<TunedPlan> joined_norms_forward(const PlanRequest& request, const TunedPlan& forward,
                                                 bool forward_gives_sums, const std::optional<TunedPlan>& joined);
 
-  // Returns whether a convolution behind a norm, which writes into a dense block, takes less time if it writes a
-  // packed tensor that is then copied there: in all passes together, with those of the norm and the statistics of the
-  // output. True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
+  // Returns whether a convolution after a norm that writes into a dense block takes less time if it writes a packed
+  // tensor that is then copied there: in all passes together, with those of the norm and the statistics of the output.
+  // True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
   bool packs(const ChosenPlans& in_block, const ChosenPlans& packed);
 
   const TuningCounts& counts() const { return counts_; }
@@ -115,12 +115,12 @@ class ConvTuner {
                             CandidateChoice& choice);
   template <typename Compare>
   auto if_it_runs(const PlanRequest& fused, const Compare& compare) -> decltype(compare());
-  // Returns the seconds that a fused plan must beat: what `separate_s` returns, or any if fused plans are forced.
+  // Returns the seconds that a fused plan must beat: those of `separate_s`, or infinity if fused plans are forced.
   template <typename Separate>
   double apart_limit_s(const Separate& separate_s) {
     return limits_.forces_fused ? std::numeric_limits<double>::infinity() : separate_s();
   }
-  // The seconds of the norm, forward, the statistics and the weight gradient: with a pass of its own for the norm, and
+  // The seconds of the norm, forward, the statistics and the weight gradient: with a separate pass for the norm, and
   // with the norm within the convolution.
   double norm_apart_s(const ChosenPlans& plans);
   double norm_within_s(const PlanRequest& request, const TunedPlan& forward, const ProloguePlans& plans);
@@ -137,7 +137,7 @@ class ConvTuner {
   double joined_apart_s(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums);
   double norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
-  // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.
+  // Returns the seconds of one of our passes, measured by `time` or found in the cache under `name`.
   double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
                     double (CandidateTimer::*time)());
   void count_timing();

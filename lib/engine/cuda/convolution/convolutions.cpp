@@ -52,7 +52,7 @@ PlanRequest request_for(const ConvShape& shape, ConvPattern pattern, const Convo
           .deterministic = config.deterministic};
 }
 
-// A deterministic step takes the sums from our own kernels, whose code fixes the order of the additions.
+// A deterministic step computes the sums in our own kernels, which fix the order of the additions.
 bool may_fuse(const ConvolutionsConfig& config) { return config.fused && !config.deterministic; }
 
 ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
@@ -158,7 +158,7 @@ struct Convolutions::Impl {
         if (find(shape) == plans.end()) add(shape, config, tuner);
         cache.save();  // each time, because timing takes minutes in which the process may be killed
       }
-    } catch (...) {  // what was timed before the error is worth keeping
+    } catch (...) {  // timings from before the error are worth keeping
       cache.save();
       throw;
     }

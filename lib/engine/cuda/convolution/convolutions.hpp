@@ -1,5 +1,4 @@
-// The convolutions of a network on the present device. Each pass runs the plan that was the fastest when it was
-// timed.
+// The convolutions of a network on the present device. Each pass runs the plan that was fastest when timed.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ struct ConvDevice;
 
 // cuDNN's plans that split a weight gradient need much memory to be fast; PyTorch, which times plans too, has no limit.
 inline constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
-// Returns the workspace that convolutions may have on a device of that much memory: 2 % of it, at most
+// Returns the workspace that convolutions may use on a device with that much memory: 2 % of it, at most
 // kMostWorkspaceBytes.
 constexpr std::int64_t workspace_limit_bytes(std::size_t device_bytes) {
   return std::min(static_cast<std::int64_t>(device_bytes / 50), kMostWorkspaceBytes);
@@ -31,11 +30,11 @@ struct ConvolutionsConfig {
   bool deterministic = false;
   bool fused = true;  // false: only plain patterns are used
   std::int64_t workspace_limit_bytes = kMostWorkspaceBytes;
-  std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
+  std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not saved
   TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
   // The shapes that write into a dense block and might write a packed output instead (program/dense_packing.hpp).
-  // They are behind norms; where their packed shapes may compute parts of these, behind_norms has the packed shapes.
+  // They follow norms; if their packed shapes may compute parts of these, behind_norms has the packed shapes.
   std::vector<ConvShape> in_blocks;
   JoinShapes behind_joins;  // those that may compute the residual join before them
 };
@@ -75,7 +74,7 @@ struct NormBefore {
 struct JoinBefore {
   NormBefore norm;
   const void* other_gradient = nullptr;
-  // What was added: a tensor, or if it is null the result (without a ReLU) of a norm, whose g is the same.
+  // The addend: a tensor, or if it is null the result (without a ReLU) of a norm, whose g is the same.
   const void* residual = nullptr;
   NormBefore residual_norm;
 };
@@ -97,8 +96,8 @@ struct JoinPrologue {
 // nothing, and may be captured into a CUDA graph. Not thread-safe.
 class Convolutions {
  public:
-  // Times the candidates for everything that the cache does not know, which takes seconds, or minutes for a network
-  // of many shapes. The device memory for timing is free again when it returns.
+  // Times the candidates that are not in the cache, which takes seconds, or minutes for a network of many shapes. The
+  // device memory for timing is free again when it returns.
   // @throws DeviceError if there is no GPU, or if none of cuDNN's plans for a shape runs on it
   Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config);
   // The same on a device that is given as an interface (conv_candidates.hpp), as in tests.
@@ -109,12 +108,12 @@ class Convolutions {
 
   // Returns the bytes of the largest workspace that a chosen plan needs.
   std::size_t workspace_bytes() const;
-  // The same of the plans of weight gradients alone.
+  // The same for the plans of weight gradients alone.
   std::size_t weight_gradient_workspace_bytes() const;
   // Sets the workspace for all passes: at least workspace_bytes() of device memory, which must outlive their work.
   void use_workspace(void* workspace) { use_workspaces(workspace, workspace); }
-  // Gives a workspace of their own, of at least weight_gradient_workspace_bytes(), to the weight gradients, which may
-  // then run beside the other passes.
+  // Sets a separate workspace for the weight gradients, at least weight_gradient_workspace_bytes(), so that they can
+  // run concurrently with the other passes.
   void use_workspaces(void* workspace, void* of_weight_gradients) {
     workspace_ = workspace;
     weight_gradient_workspace_ = of_weight_gradients;
@@ -153,10 +152,10 @@ class Convolutions {
   void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, const NormBefore& norm,
                      kernels::Stream stream);
   // Returns whether data_gradient_join() of that shape can take a join: only if that is faster than a separate pass.
-  // Always false in deterministic mode. takes_join_of_norms() says the same of a join whose residual is a norm.
+  // Always false in deterministic mode. takes_join_of_norms() is the same for a join whose residual is a norm.
   bool takes_join(const ConvShape& shape) const;
   bool takes_join_of_norms(const ConvShape& shape) const;
-  // Writes the join's g to dx, which must be none of the tensors that it reads, and the results of the norm or norms.
+  // Writes the join's g to dx, which must differ from all tensors that it reads, and the results of the norm or norms.
   // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
   void data_gradient_join(const ConvShape& shape, const void* dy, const void* weight, void* dx, const JoinBefore& join,
                           kernels::Stream stream);

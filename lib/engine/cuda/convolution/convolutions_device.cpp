@@ -61,8 +61,8 @@ class StatisticsPass {
 };
 
 // Runs a norm and its ReLU before a plain pass: either forward over its input x, or the sums of backward from the
-// gradient dx. It allocates the tensors that the bench lacks: forward's output, or backward's input and what a residual
-// join reads besides.
+// gradient dx. It allocates the tensors that the bench lacks: forward's output, or backward's input and a residual
+// join's other inputs.
 class NormPass {
  public:
   // `maps` is the number of tensors that the bench lacks.
@@ -253,7 +253,7 @@ class DeviceCandidates : public ConvCandidates {
   void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
     plans_.run(index, memory, workspace, stream);
   }
-  // Plans stay built as long as their ConvPlans, so the kept one is built again if others hold memory.
+  // Plans stay built as long as their ConvPlans, so the kept one is rebuilt if others hold memory.
   int keep_only(int index) override {
     if (std::ranges::count(compiled_, index) == std::ssize(compiled_)) return index;
     ConvPlans fresh(target_, request_);

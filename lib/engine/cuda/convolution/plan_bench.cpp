@@ -13,7 +13,7 @@ namespace chexbench::engine::cuda {
 namespace {
 
 constexpr std::size_t kTimedRuns = 5;        // after one that loads the kernel
-constexpr std::size_t kFlushedPerCache = 8;  // times the size of the cache are written, and as many read
+constexpr std::size_t kFlushedPerCache = 8;  // times the size of the cache are written, and the same amount is read
 constexpr std::size_t kFlushChannels = 1024;
 constexpr std::size_t kSampledRows = 256, kSampledRowBytes = 32;
 
@@ -27,7 +27,7 @@ void fill(const DeviceMemory& memory, FloatType type, std::size_t operand) {
   fill_as(kernels::BFloat16{});
 }
 
-// Appends values from the begin and the end of some rows of the tensor.
+// Appends values from the beginning and the end of some rows of the tensor.
 void append_sample(const Operand& operand, const void* tensor, std::vector<float>& sample) {
   const std::size_t rows = operand.bytes / operand.pitch_bytes, step = (rows + kSampledRows - 1) / kSampledRows;
   const std::size_t height = (rows + step - 1) / step, width = std::min(kSampledRowBytes, operand.row_bytes);
@@ -41,7 +41,7 @@ void append_sample(const Operand& operand, const void* tensor, std::vector<float
 
 }  // namespace
 
-// By doubling what is there.
+// By doubling the filled part.
 void fill_with(const DeviceMemory& memory, std::span<const std::byte> pattern) {
   std::size_t filled = std::min(pattern.size(), memory.bytes());
   auto* const begin = static_cast<std::byte*>(memory.data());
@@ -59,7 +59,7 @@ CacheFlush::CacheFlush()
   scratch_.fill(0);
 }
 
-// What was written last would still be dirty in the cache, and be written back during the run, so reading comes last.
+// Reading comes last, because data written last would still be dirty in the cache and be written back during the run.
 void CacheFlush::queue() {
   auto* const begin = static_cast<std::byte*>(memory_.data());
   auto* const moments = static_cast<float*>(moments_.data());

@@ -1,4 +1,4 @@
-// Measures how long work takes on device memory of its own.
+// Times work on separate device memory.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace chexbench::engine::cuda {
 // reports an error
 void fill_with(const DeviceMemory& memory, std::span<const std::byte> pattern);
 
-// Empties the device's caches of what was there before: no run then finds its operands in a cache, as none does in the
-// middle of a step, nor has to write back what others left. Not thread-safe.
+// Flushes the device's caches: no run then finds its operands in a cache, as in the middle of a step, or has to write
+// back other data. Not thread-safe.
 class CacheFlush {
  public:
   // @throws DeviceError if there is not enough device memory
@@ -38,12 +38,12 @@ class CacheFlush {
   DeviceMemory scratch_;
 };
 
-// Times work whose operands are in no cache. Not thread-safe.
+// Times work with cold caches. Not thread-safe.
 class ColdTimer {
  public:
   // Returns the seconds of one `run`, which queues its work on the default stream: the median of several runs, each
   // with cold caches; of one run, if that takes longer than `give_up_s`.
-  // @throws DeviceError if the device fails, and whatever `run` throws
+  // @throws DeviceError if the device fails, and any exception of `run`
   double median_s(const std::function<void()>& run, double give_up_s = std::numeric_limits<double>::infinity());
 
  private:
@@ -60,9 +60,8 @@ class PlanBench {
   const std::vector<OperandMemory>& memory() const { return memory_; }
   void* at(OperandRole role) const;  // nullptr if no operand has that role
 
-  // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory, as ColdTimer does.
-  // @throws DeviceLostError if the device no longer works afterwards, DeviceError if it lacks the memory, and whatever
-  // `run` throws
+  // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory, like ColdTimer.
+  // @throws DeviceLostError if the device stops working, DeviceError if it lacks the memory, and any exception of `run`
   double median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run,
                   double give_up_s = std::numeric_limits<double>::infinity());
 
@@ -85,8 +84,8 @@ inline constexpr std::size_t kBenchValues = 1u << 17;
 // Returns about kBenchValues numbers between -1 and 1, at most `most` of them, to be repeated until the operand number
 // `operand` of a request is full. Equal numbers would hide values in wrong places, and would reduce the device's power.
 //
-// Each operand has numbers of its own, in a period that no other operand has. If two operands were the same, a weight
-// gradient would sum squares: a third of the number of rows, which at batch 256 is more than fp16 can hold.
+// Each operand has different numbers, with a different period. If two operands were the same, a weight gradient would
+// sum squares: a third of the number of rows, which at batch 256 is more than fp16 can hold.
 template <typename T>
 std::vector<T> bench_values(std::size_t operand, std::size_t most) {
   std::vector<T> values(std::min(kBenchValues - 2 * operand - 1, most));

@@ -42,7 +42,7 @@ void add_line(std::string_view line, Lines& lines) {
   lines.insert_or_assign(std::string(key), CachedPlan{std::string(engine), *workspace_bytes, *seconds});
 }
 
-// @throws SpecError if the file exists and cannot be read
+// @throws SpecError if the file exists but cannot be read
 Lines read(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return {};
@@ -128,7 +128,7 @@ std::string default_plan_cache_file(const Environment& environment) {
       {{"XDG_CACHE_HOME", "/"}, {"HOME", "/.cache/"}}};
   for (const auto& [variable, below] : kFolders) {
     const char* const folder = environment(variable);
-    // The XDG Base Directory Specification of freedesktop.org says that relative paths are to be ignored.
+    // The XDG Base Directory Specification of freedesktop.org requires relative paths to be ignored.
     if (folder != nullptr && folder[0] == '/') return fmt::format("{}{}{}", folder, below, kFile);
   }
   return {};

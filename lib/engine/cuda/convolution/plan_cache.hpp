@@ -24,7 +24,7 @@ struct PlanRequest {
   std::string text() const;
 };
 
-// What a timing depends on besides the request.
+// The conditions of a timing besides the request.
 struct PlanMachine {
   std::string device;              // "NVIDIA H200"
   std::string compute_capability;  // "9.0"
@@ -48,7 +48,7 @@ struct CachedPlan {
 // A map from keys to plans that is kept in a file. Several processes may use the same file. Not thread-safe.
 class PlanCache {
  public:
-  // Reads `file`, which need not exist; an empty name means that nothing is kept. A file of another version counts as
+  // Reads `file`, which need not exist; with an empty name, nothing is saved. A file of another version counts as
   // empty, and a damaged line as absent. If the file cannot be read, this logs a warning and never writes the file.
   explicit PlanCache(std::string file = "");
 
@@ -57,8 +57,8 @@ class PlanCache {
   // Adds or replaces a plan. save() writes it.
   void add(const std::string& key, const CachedPlan& plan);
 
-  // Writes the added plans into the file, and keeps what other processes have written there since it was read. If
-  // that fails, this logs a warning and the object stops writing.
+  // Writes the added plans into the file, and keeps entries that other processes have added since it was read. If that
+  // fails, this logs a warning and the object stops writing.
   void save();
 
  private:
@@ -70,8 +70,8 @@ class PlanCache {
 // Returns the value of an environment variable, or null if it is not set: std::getenv, or a test's function.
 using Environment = std::function<const char*(const char*)>;
 
-// Returns the file that is used if none is named: in $XDG_CACHE_HOME/chexbench or ~/.cache/chexbench. Returns an
-// empty string if neither variable holds an absolute path.
+// Returns the file that is used if none is named: in $XDG_CACHE_HOME/chexbench or ~/.cache/chexbench. Returns an empty
+// string if neither variable is an absolute path.
 std::string default_plan_cache_file(const Environment& environment);
 
 }  // namespace chexbench::engine::cuda

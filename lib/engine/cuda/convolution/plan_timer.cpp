@@ -35,7 +35,7 @@ std::optional<ConvPlans> plans_for(const PlanTarget& target, const PlanRequest& 
   }
 }
 
-// Sets what running the plan gives. A plan that does not run stays one without times, and the sweep goes on.
+// Sets the results of running the plan. A plan that does not run stays without times, and the sweep goes on.
 void time_plan(ConvPlans& plans, int index, const SweepItem& item, PlanBench& bench, PlanTiming& timing) {
   try {
     timing.median_s = bench.median_s(timing.workspace_bytes,

@@ -1,4 +1,4 @@
-// Does what engine/sweeps.hpp declares, on the device; the symbol of the module calls it.
+// Implements engine/sweeps.hpp on the device; the module's symbol calls it.
 #pragma once
 
 #include <limits>
@@ -12,18 +12,19 @@ namespace chexbench::engine::cuda {
 // @throws DeviceError if there is no GPU or it fails, SpecError for an unknown network
 bool sweep_plans(const PlanSweepOptions& options, const std::function<void(const PlanTiming&)>& on_timing);
 
-// How much is tried to find the fastest plans of a network's convolutions.
+// Limits of the search for the fastest plans of a network's convolutions.
 
 // How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
-// benchmark of cuDNN's plans tries as many.
+// benchmark of cuDNN's plans tries the same number.
 inline constexpr int kMostTimed = 10;
 
 // Plans that are chosen among fewer candidates than usual are not kept in the cache.
 struct TuningLimits {
   int candidates = kMostTimed;  // of a request that are timed; at least 1
-  // After so many seconds of timing, a request takes the first plan that runs, and no fused plan that is not known.
+  // After so many seconds of timing, a request takes the first plan that runs, and only fused plans that are in the
+  // cache.
   double seconds = std::numeric_limits<double>::infinity();
-  bool forces_fused = false;  // takes a fused plan wherever one runs, however slow it is: for tests of what it computes
+  bool forces_fused = false;  // takes a fused plan wherever one runs, however slow: for tests of its results
 };
 
 }  // namespace chexbench::engine::cuda

@@ -15,8 +15,8 @@ struct SweepItem {
   PlanRequest request;
 };
 
-// Returns the requests of a sweep in its order: first the plain patterns of everything, because the fused ones are
-// judged against them. Images are 224 x 224.
+// Returns the requests of a sweep in its order: first all plain patterns, because the fused ones are compared with
+// them. Images are 224 x 224.
 // @throws SpecError for an unknown network, DeviceError for one that the engine cannot compute
 std::vector<SweepItem> sweep_items(const PlanSweepOptions& options);
 

@@ -1,5 +1,5 @@
-// Sums gradients over the batches of a step. The sum is f32 whatever type the gradients have. Each operation is called
-// once per element.
+// Sums gradients over the batches of a step. The sum is f32 for gradients of any type. Each operation is called once
+// per element.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Computes what a convolution needs from a batch norm that it fuses in forward: the norm's scale and shift, in the
-// element type.
+// Computes the scale and shift, in the element type, of a batch norm that a convolution fuses in forward.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
@@ -29,7 +28,7 @@ struct MomentsAndAffine {
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t channel) const {
     moments(channel);
-    affine(channel);  // reads what this thread has just written
+    affine(channel);  // reads values that this thread has just written
   }
 };
 

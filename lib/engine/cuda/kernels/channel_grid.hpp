@@ -56,11 +56,11 @@ struct ChannelGrid {
     return grid;
   }
 
-  // Returns how many threads share a row of a tile. Where there are several tiles, they are whole lines of the cache:
-  // else two blocks fetch the line in which a tile ends, and each writes a part of it. On an H200, sums over dense
-  // blocks in tiles of 10 to 15 vectors reached 0.69 of a copy's bandwidth, in tiles of 16 vectors 0.93. Of the sizes
-  // that are whole lines, this is the one that leaves the fewest threads of the last tile idle, or else the widest.
-  // Single elements come in the widest tiles: their bandwidth is low whatever the tile.
+  // Returns how many threads share a row of a tile. If there are several tiles, they are whole cache lines: otherwise
+  // two blocks fetch the line in which a tile ends, and each writes a part of it. On an H200, sums over dense blocks in
+  // tiles of 10 to 15 vectors reached 0.69 of a copy's bandwidth, in tiles of 16 vectors 0.93. Among sizes of whole
+  // lines, this one leaves the fewest threads of the last tile idle, or else is the widest. Single elements use the
+  // widest tiles: their bandwidth is always low.
   static int lanes_of(int vectors, int width, int most_lanes) {
     if (vectors <= most_lanes) return vectors;
     if (width == 1) return most_lanes;
@@ -95,9 +95,9 @@ inline bool whole_vectors(const void* data, std::int64_t ld, int channels, int w
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % width == 0 && channels % width == 0;
 }
 
-// Passes all rows of a lane to a worker: `load` fetches what one row needs, `use` does the rest. The loads of kUnroll
-// rows are issued before the first is used, so that a thread has several loads in flight. A worker may write where it
-// reads, because no other thread has its rows.
+// Passes all rows of a lane to a worker: `load` fetches the operands of one row, `use` does the rest. The loads of
+// kUnroll rows are issued before the first is used, so that a thread has several loads in flight. A worker may write
+// where it reads, because no other thread has its rows.
 template <typename Worker>
 CHEXBENCH_HOST_DEVICE void for_rows(const ChannelGrid& grid, int row, Worker& worker) {
   constexpr int kUnroll = Worker::kUnroll;
@@ -111,7 +111,7 @@ CHEXBENCH_HOST_DEVICE void for_rows(const ChannelGrid& grid, int row, Worker& wo
   for (; left > 0; --left, row += step) worker.use(row, worker.load(row));
 }
 
-// Does the work of one thread of an elementwise kernel.
+// The work of one thread of an elementwise kernel.
 template <typename Op>
 CHEXBENCH_HOST_DEVICE void run_lane(const Op& op, const ChannelGrid& grid, int block, int thread) {
   const Lane lane = grid.lane(block, thread);

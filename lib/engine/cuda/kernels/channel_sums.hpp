@@ -1,7 +1,7 @@
-// Sums over all rows, channel by channel, in one launch. The blocks write partial sums (reduction.hpp); which block
-// adds them up is not known before: the last one to finish. Each block draws a ticket when its partial sums are
-// written, and who draws the last ticket knows that all of them are there. As in CUDA's sample threadFenceReduction;
-// but here nobody's result depends on who was last: partial sums are added in the order of their blocks.
+// Sums over all rows, channel by channel, in one launch. The blocks write partial sums (reduction.hpp), and the last
+// block to finish adds them up. Each block draws a ticket when its partial sums are written, so the block with the last
+// ticket knows that all of them are there. This follows CUDA's sample threadFenceReduction, but here no result depends
+// on which block was last: partial sums are added in the order of their blocks.
 //
 // One block that reads the partial sums of all others would take longer than the launch of a second kernel: 528 blocks
 // of 64 channels leave 270 KB. So there are two rounds. The blocks of a tile of channels form up to kSumGroups groups:
@@ -27,8 +27,8 @@ inline constexpr int kMostSumTiles = 1024;
 // Returns how many threads a block has along the channels, at most, if each has `width` channels.
 constexpr int sum_lanes(int width) { return std::min(kMostLanes, kSumChannels / width); }
 
-// The memory that the blocks of a launch share. One piece of memory serves any launches, one after another: tickets are
-// always at its begin, and are 0 between launches.
+// The memory that the blocks of a launch share. One piece of memory serves any sequence of launches: tickets are always
+// at its beginning, and are 0 between launches.
 struct SumsMemory {
   static constexpr std::size_t kTickets = std::size_t{kMostSumTiles} * (kSumGroups + 1);  // of each group, of each tile
 
@@ -43,11 +43,10 @@ struct SumsMemory {
   }
 };
 
-// The bytes at the begin of the memory that must be set to 0 once, before its first use.
+// The bytes at the beginning of the memory that must be set to 0 once, before its first use.
 inline constexpr std::size_t kTicketBytes = SumsMemory::kTickets * sizeof(unsigned);
 
-// Returns the bytes of memory that suffice for the sums of at most `channels` channels, whatever their element type and
-// rows.
+// Returns the bytes of memory for the sums of at most `channels` channels, for any element type and number of rows.
 // @throws std::logic_error for more channels than there are tickets for
 inline std::size_t reduction_scratch_bytes(int channels, int multiprocessors) {
   if (channels > kMostSumTiles * sum_lanes(1)) throw std::logic_error("sums of that many channels need more tickets");
@@ -185,10 +184,10 @@ struct ChannelSums {
 };
 
 // Draws a ticket for the block and returns whether it is the last of `count`, which sets the ticket back to 0. All
-// threads of a block must call it: what any of them wrote before, those of the block that returns true may read.
-// sync() waits for all threads of the block; sync.draw(ticket) adds 1 and returns what was there, and orders memory for
-// the whole device: what was written before a draw, by its thread or before a barrier, is seen after every later draw
-// of that ticket.
+// threads of a block must call it; earlier writes of any block are then visible to the block that returns true. sync()
+// waits for all threads of the block; sync.draw(ticket) adds 1 and returns the old value, and orders memory for the
+// whole device: writes before a draw, by its thread or before a barrier, are visible after every later draw of that
+// ticket.
 template <typename Sync>
 CHEXBENCH_HOST_DEVICE bool draws_last(unsigned* ticket, int count, int thread, bool& last, const Sync& sync) {
   sync();
@@ -201,8 +200,8 @@ CHEXBENCH_HOST_DEVICE bool draws_last(unsigned* ticket, int count, int thread, b
   return last;
 }
 
-// Does the work of one thread. sync.block() and sync.thread() return its indices once more, for where a device reads
-// them in less than it costs to hold them in registers while rows stream through.
+// The work of one thread. sync.block() and sync.thread() return its indices again, because rereading them can cost a
+// device less than holding them in registers while rows stream through.
 template <typename Op, typename Finish, typename Sync>
 CHEXBENCH_HOST_DEVICE void run_sums_thread(const ChannelSums<Op, Finish>& sums, int block, int thread,
                                            typename ChannelSums<Op, Finish>::Scratch& scratch, const Sync& sync) {

@@ -11,8 +11,8 @@ struct Clamp {
   float high = 0;
 };
 
-// Returns the clamped value. Comparisons with NaN are false, so in this form NaN stays NaN, as in PyTorch: a training
-// that has gone wrong must be visible.
+// Returns the clamped value. Comparisons with NaN are false, so in this form NaN stays NaN, as in PyTorch: a failed
+// training must be visible.
 CHEXBENCH_HOST_DEVICE inline float clamped(float value, Clamp clamp) {
   value = value < clamp.low ? clamp.low : value;
   return value > clamp.high ? clamp.high : value;

@@ -1,4 +1,4 @@
-// Types that the kernels' launchers share. This header includes no CUDA, so any file of the engine can call a launcher.
+// Types shared by the kernels' launchers. This header includes no CUDA, so any file of the engine can call a launcher.
 //
 // The contract of all launchers: pointers are device memory. A launcher queues its work on the stream and does not
 // wait; it allocates nothing and may be captured into a CUDA graph. It may be called from any thread whose current

@@ -26,7 +26,7 @@ void with_type(FloatType type, const Call& call) {
   }
 }
 
-// Values by channel, as a matrix whose row they are.
+// Values by channel, as a matrix with one row.
 inline Matrix row_of(const float* values) { return {const_cast<float*>(values), 0}; }
 
 // Return whether a matrix, if it exists, and the arrays of a norm can be moved in vectors of 16 bytes, `width` elements
@@ -39,8 +39,8 @@ inline bool vectors_fit(const NormParameters& norm, int channels, int width) {
          vectors_fit(row_of(norm.weight), channels, width) && vectors_fit(row_of(norm.bias), channels, width);
 }
 
-// Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all that is moved allows it,
-// matrices and norms, else 1.
+// Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all matrices and norms that
+// are moved allow it, else 1.
 template <typename Call, typename... Moved>
 void with_vectors(FloatType type, int channels, const Call& call, const Moved&... moved) {
   with_type(type, [&]<typename T>() {

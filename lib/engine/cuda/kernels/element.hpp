@@ -1,6 +1,6 @@
-// The element types of tensors. Kernels compute in f32 whatever type a tensor has: Element<T> widens what they load and
-// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); on the host the tests use the
-// equivalent types of core/half.hpp.
+// The element types of tensors. Kernels compute in f32 for tensors of any type: Element<T> widens the values that they
+// load and narrows those that they store. On the device T is CUDA's own half type (device_element.cuh); on the host the
+// tests use the equivalent types of core/half.hpp.
 #pragma once
 
 #include "core/half.hpp"

@@ -10,7 +10,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Blocks that read a flat array of gradients. More would not read it faster on the GPUs there are.
+// Blocks that read a flat array of gradients. More would not read it faster on current GPUs.
 inline constexpr int kNormBlocks = 512;
 
 // A sum of doubles over the threads of a block.

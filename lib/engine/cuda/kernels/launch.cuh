@@ -13,11 +13,11 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Begins a kernel. A programmatic launch (programmatic_launch.hpp) starts it while the kernel before it still runs, so
-// it touches no memory before all of that one's results are visible; its arguments are its own. Then it lets the next
-// kernel in: at once, because a grid has as many blocks as run at once, so that those of the next kernel take places
-// only as places become free, and take none from blocks of this kernel that have not begun. Not before its own wait, or
-// a third and a fourth kernel could hold places, too.
+// Begins a kernel. A programmatic launch (programmatic_launch.hpp) starts it while the previous kernel still runs, so
+// it must not touch memory before all of that kernel's results are visible; its arguments are separate. Right after
+// this wait it admits the next kernel: a grid has no more blocks than run at once, so the next kernel's blocks only
+// fill slots that become free, and never displace blocks of this kernel that have not begun. It does so no earlier, or
+// a third and a fourth kernel could occupy slots, too.
 __device__ inline void begin_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -47,9 +47,9 @@ struct BlockBarrier {
   }
 };
 
-// Waits for the threads of a block, and draws tickets among blocks. One thread's fences suffice, because they cover
-// what its block wrote before the barrier: so does the grid's barrier of CUDA's cooperative groups. The indices are
-// read anew at each call, which costs less than a register that holds one while rows stream through.
+// Waits for the threads of a block, and draws tickets among blocks. One thread's fences suffice, because they cover its
+// block's writes before the barrier, as in the grid barrier of CUDA's cooperative groups. The indices are read again at
+// each call, which costs less than holding them in registers while rows stream through.
 struct DeviceSync : BlockBarrier {
   CHEXBENCH_HOST_DEVICE unsigned draw([[maybe_unused]] unsigned* ticket) const {
     unsigned drawn = 0;
@@ -76,8 +76,8 @@ struct DeviceSync : BlockBarrier {
   }
 };
 
-// With two blocks on a multiprocessor, wide kernels have enough loads in flight. Unasked, ptxas keeps registers low for
-// more blocks, and spills for that.
+// With two blocks on a multiprocessor, wide kernels have enough loads in flight. By default, ptxas keeps registers low
+// for more blocks, and spills for that.
 template <typename Op, typename Finish>
 __global__ void __launch_bounds__(kThreads, 2) run_sums(const ChannelSums<Op, Finish> sums) {
   __shared__ typename ChannelSums<Op, Finish>::Scratch scratch;

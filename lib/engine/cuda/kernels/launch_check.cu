@@ -33,8 +33,8 @@ const char* advice(cudaError_t error) {
   }
 }
 
-// Returns whether CUDA reports the error from every later call of the process, too. The runtime's documentation says of
-// these errors that the process must end to use the device again.
+// Returns whether CUDA reports the error from every later call of the process, too. According to the runtime's
+// documentation, the process must end after these errors before the device can be used again.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorECCUncorrectable:

@@ -16,7 +16,7 @@ void check_launch(const char* what);
 // @throws DeviceError if CUDA fails
 int multiprocessors();
 
-// Returns whether kernels are launched on that device while the one before them still runs (programmatic_launch.hpp).
+// Returns whether kernels are launched on that device while the previous one still runs (programmatic_launch.hpp).
 // Thread-safe.
 // @throws DeviceError if CUDA fails, SpecError for an unknown value of the environment variable
 bool launches_programmatically();

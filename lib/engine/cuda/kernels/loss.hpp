@@ -9,7 +9,7 @@
 namespace chexbench::engine::cuda::kernels {
 
 // Returns max(z, 0) - z t + log(1 + exp(-|z|)), a form that stays exact when exp(z) would overflow, or 0 if the target
-// is kIgnoredLabel, which alone is negative. `extra` is (weight - 1) t, of an output whose positives count `weight`
+// is kIgnoredLabel, the only negative target. `extra` is (weight - 1) t, for an output whose positives count `weight`
 // times.
 CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target, float extra = 0) {
   if (target < 0) return 0;
@@ -55,7 +55,7 @@ struct Loss {
       float slope = 0;
       if (output < outputs) {
         const float logit = Element<T>::widen(logits[i]) + bias[output];
-        const float stated = targets[image * outputs + output];  // Negative: ignored, and so no part of a mixture.
+        const float stated = targets[image * outputs + output];  // Negative: ignored, so not part of a mixture.
         const float target = stated < 0 ? stated : stated * (1.0f - smoothing) + smoothing / 2;
         const float extra = weights == nullptr ? 0.0f : (weights[output] - 1.0f) * target;
         biased[image * outputs + output] = logit;

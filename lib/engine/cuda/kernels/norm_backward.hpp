@@ -10,8 +10,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// What g is computed from: gradient (+ gradient2), and what decides whether it passes the activation. That is `output`
-// if a residual was added, else the norm of x, which is computed again.
+// The inputs of g: gradient (+ gradient2), and the value that decides whether it passes the activation: `output` if a
+// residual was added, else the norm of x, which is recomputed.
 template <typename T>
 struct NormGradient {
   Rows<const T> x;

@@ -41,8 +41,8 @@ struct Channels {
 };
 
 // The norm as scale * x + shift. Each thread computes scale and shift itself, which is cheaper than a kernel that
-// writes them for all. Backward must get the same bits to decide what passed the activation; fmaf is explicit so that
-// no compiler chooses whether to fuse.
+// writes them for all. Backward must get the same bits to decide which values passed the activation; fmaf is explicit
+// so that the choice to fuse is not the compiler's.
 template <int V>
 struct Affine {
   float scale[V], shift[V];

@@ -1,6 +1,6 @@
 // Launches batch norm on the device; the formulas are in statistics.hpp, norm_forward.hpp, norm_backward.hpp and
-// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (channel_sums.hpp), whose first kTicketBytes
-// were set to 0 once; one scratch serves all calls on one stream.
+// norm_lazy.hpp. In all calls `scratch` has reduction_scratch_bytes() (channel_sums.hpp), whose first kTicketBytes were
+// set to 0 once; one scratch serves all calls on one stream.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -9,8 +9,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Computes mean and biased variance, f32[channels] each, of the rows of x; and 1 / sqrt(variance + epsilon) if there is
-// a place for it.
+// Computes mean and biased variance, f32[channels] each, of the rows of x; and 1 / sqrt(variance + epsilon) if its
+// pointer is not null.
 struct StatisticsCall {
   FloatType type = FloatType::f32;
   int rows = 0, channels = 0;
@@ -39,7 +39,7 @@ struct AffineCall {
 };
 void launch_affine(const AffineCall& call, Stream stream);
 
-// Does the same after computing the norm's mean and variance, which `moments` must write where call.norm has them.
+// Does the same after computing the norm's mean and variance; `moments` must write them where call.norm reads them.
 void launch_moments_and_affine(const MomentsOfSums& moments, const AffineCall& call, Stream stream);
 
 // Computes y = clamp(norm(x) + residual); the residual is optional. y may be x or the residual.
@@ -73,12 +73,11 @@ struct NormSums {
   void* scratch = nullptr;
 };
 
-// First pass. If a residual was added, `output` is what forward wrote, and `masked` receives the residual's gradient;
-// it may be `gradient` or `gradient2`. Without a residual neither exists.
+// First pass. If a residual was added, `output` is forward's result, and `masked` receives the residual's gradient; it
+// may be `gradient` or `gradient2`. Without a residual neither exists.
 void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix masked, const NormSums& sums,
                           Stream stream);
-// Second pass: writes dx, which may be x. If `masked` is true, `call.gradient` must be what the first pass wrote to
-// `masked`.
+// Second pass: writes dx, which may be x. If `masked` is true, `call.gradient` must be the first pass's `masked`.
 void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix dx,
                            Stream stream);
 

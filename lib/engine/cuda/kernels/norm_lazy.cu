@@ -5,8 +5,8 @@
 namespace chexbench::engine::cuda::kernels {
 namespace {
 
-// Calls call<T, S, V>(). S is the type of the total, f32 or T. A vector of the total has V elements, however many bytes
-// that is.
+// Calls call<T, S, V>(). S is the type of the total, f32 or T. A vector of the total has V elements, regardless of
+// their size.
 template <typename Call, typename... Moved>
 void with_total(FloatType type, FloatType total_type, int channels, const Matrix& total, const Call& call,
                 const Moved&... others) {

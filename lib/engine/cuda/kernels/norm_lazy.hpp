@@ -1,7 +1,7 @@
 // Backward of the norms that read one dense block. Up to 24 of them read a channel, and each has its own a, b, c
 // (norm_backward.hpp). a is known before any sum, so in the pass that computes its sums a norm already adds a g to the
 // block's gradient. Its b and c are added up per channel (GradientFinish::add), and b x + c is applied once, when
-// backward reaches the layer that produced the channel. No norm therefore reads its tensors twice.
+// backward reaches the layer that produced the channel. So no norm reads its tensors twice.
 #pragma once
 
 #include "engine/cuda/kernels/norm_backward.hpp"
@@ -53,8 +53,8 @@ struct LazyAccumulate {
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 
-// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same;
-// where the channels were copied into the block, it is the packed gradient of what was copied.
+// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same; where the
+// channels were copied into the block, it is the packed gradient of the copied map.
 template <typename T, typename S, int V>
 struct LazyApply {
   Rows<const T> x;

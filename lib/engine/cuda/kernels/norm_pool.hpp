@@ -1,6 +1,6 @@
-// A norm with its activation and a pool in one pass: the activated map and its gradient, the largest of all, are
-// written nowhere. Forward is MaxPool or AveragePool over NormedValues. Backward runs the passes of norm_backward.hpp
-// or norm_lazy.hpp, for which it gathers each pixel's gradient from the pool's windows.
+// A norm with its activation and a pool in one pass: the activated map and its gradient, the largest of all, are never
+// written. Forward is MaxPool or AveragePool over NormedValues. Backward runs the passes of norm_backward.hpp or
+// norm_lazy.hpp, for which it gathers each pixel's gradient from the pool's windows.
 #pragma once
 
 #include "engine/cuda/kernels/average_pool.hpp"
@@ -9,8 +9,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// What Normalize writes. It is rounded to T here too: values that are equal for the pool after Normalize are equal
-// here, so the same places win, and pooled maps are those of separate passes bit by bit.
+// The result of Normalize, also rounded to T: values that are equal for the pool after Normalize are equal here, so the
+// same places win, and pooled maps equal those of separate passes bit for bit.
 template <typename T, int V>
 struct NormedValues {
   NormParameters norm;
@@ -42,9 +42,9 @@ struct WindowGradient {
 };
 
 // Windows of a max pool (3x3, stride 2, padding 0 or 1) or an average pool (2x2, stride 2), as seen from patches of 2x2
-// pixels. Along each axis, pixel p (0 or 1) of a patch is at place p + kSide - 2 - 2w of the patch's window w, whatever
-// the patch. All of this is known when a kernel is compiled, so that nothing but a row is divided; for_windows_around()
-// also divides by the stride, for each pixel.
+// pixels. Along each axis, pixel p (0 or 1) of any patch is at place p + kSide - 2 - 2w of the patch's window w. All of
+// this is known at compile time, so that only rows are divided; for_windows_around() also divides by the stride, for
+// each pixel.
 template <bool kMax>
 struct PatchGrid {
   static constexpr int kSide = kMax ? 3 : 2;

@@ -9,7 +9,7 @@
 namespace chexbench::engine::cuda::kernels {
 namespace {
 
-// What a pass moves besides the norm's input and the gradient: what it writes, and the b and c that it reads.
+// A pass's operands besides the norm's input and the gradient: its results, and the b and c that it reads.
 struct Moved {
   Matrix matrix;
   const float* b = nullptr;
@@ -40,7 +40,7 @@ void with_patches_of(const NormGradientCall& call, const PoolBetween& pool, cons
   with_patches<false>(call, pool, moved, make_pass, launch);
 }
 
-// Launches the sums of a pass, and what follows from them.
+// Launches the sums of a pass, and their finish.
 auto sums_launcher(const NormGradientCall& call, const PoolBetween& pool, const NormSums& sums, Stream stream) {
   return [&call, &pool, &sums, stream](const auto& op, int) {
     launch_sums(op, gradient_finish(call, sums, false), op.rows(pool.images), call.channels, sums.scratch, stream);

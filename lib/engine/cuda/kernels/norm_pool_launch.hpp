@@ -1,5 +1,5 @@
-// Launches a norm, its activation and a pool as one; the formulas are in norm_pool.hpp. pool_check.hpp says which pools
-// that can be; all launchers throw DeviceError also for other pools.
+// Launches a norm, its activation and a pool as one; the formulas are in norm_pool.hpp. See pool_check.hpp for the
+// supported pools; for others, all launchers throw DeviceError.
 #pragma once
 
 #include "engine/cuda/kernels/norm_launch.hpp"
@@ -22,7 +22,7 @@ void launch_norm_average_pool(const NormPoolCall& call, Stream stream);
 struct PoolBetween {
   int images = 0;
   PoolShape shape;
-  const std::uint8_t* winner = nullptr;  // What forward of a max pool wrote; null for an average pool.
+  const std::uint8_t* winner = nullptr;  // Written by forward of a max pool; null for an average pool.
 };
 void launch_pooled_gradient_sums(const NormGradientCall& call, const PoolBetween& pool, const NormSums& sums,
                                  Stream stream);

@@ -1,5 +1,5 @@
 // Launches pools on the device; the formulas are in max_pool.hpp, average_pool.hpp and adaptive_pool.hpp. Windows of
-// max and average pools are 2x2 or 3x3, with any stride; pool_check.hpp says which padding is allowed.
+// max and average pools are 2x2 or 3x3, with any stride; see pool_check.hpp for the padding.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -16,7 +16,7 @@ struct PoolCall {
   Matrix x, y;
 };
 
-// The four functions below throw DeviceError also if check_pool() rejects the shape. `winner` is u8[output
+// The four functions below also throw DeviceError if check_pool() rejects the shape. `winner` is u8[output
 // pixels][channels], packed: the place in each window that won. Forward writes it and backward reads it.
 void launch_max_pool(const PoolCall& call, std::uint8_t* winner, Stream stream);
 void launch_max_pool_backward(const PoolCall& call, const std::uint8_t* winner, Stream stream);

@@ -83,7 +83,7 @@ CHEXBENCH_HOST_DEVICE void for_windows_around(int row, const PoolShape& shape, c
   }
 }
 
-// What a pool takes of the packs that it loads: the values as they are. norm_pool.hpp has another choice.
+// How a pool uses the packs that it loads: the plain values. For the alternative see norm_pool.hpp.
 template <typename T, int V>
 struct StoredValues {
   struct OfChannels {
@@ -92,7 +92,7 @@ struct StoredValues {
   };
 };
 
-// The worker of pools over windows: what op.values needs for a thread's channels stays in registers.
+// The worker of pools over windows: op.values' data for a thread's channels stays in registers.
 template <typename Op>
 struct WindowWorker {
   static constexpr int kUnroll = 1;

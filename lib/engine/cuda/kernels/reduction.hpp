@@ -95,8 +95,8 @@ struct BlockSums {
   }
 };
 
-// Does the work of one thread of a reduction after it has gathered; barrier() waits for all threads of the block. No
-// barrier is needed before publish, because a publishing thread reads only what it wrote itself.
+// The work of one thread of a reduction after it has gathered; barrier() waits for all threads of the block. No barrier
+// is needed before publish, because a publishing thread reads only what it wrote itself.
 template <typename R, typename Barrier>
 CHEXBENCH_HOST_DEVICE void fold_and_publish(const R& reduction, int block, int thread, typename R::Scratch& scratch,
                                             const Barrier& barrier) {
@@ -107,7 +107,7 @@ CHEXBENCH_HOST_DEVICE void fold_and_publish(const R& reduction, int block, int t
   reduction.publish(block, thread, scratch);
 }
 
-// Does all of it.
+// The whole work of one thread.
 template <typename R, typename Barrier>
 CHEXBENCH_HOST_DEVICE void run_thread(const R& reduction, int block, int thread, typename R::Scratch& scratch,
                                       const Barrier& barrier) {

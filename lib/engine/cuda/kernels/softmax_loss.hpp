@@ -9,7 +9,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// What the classes of an image count in the loss.
+// The weights of an image's classes in the loss.
 struct ClassRule {
   int outputs = 0;
   float smoothing = 0;
@@ -22,7 +22,7 @@ struct ClassRule {
   }
 };
 
-// What one image adds to the batch.
+// One image's contribution to the batch.
 struct SoftmaxRow {
   float log_sum = 0;  // Logarithm of the sum of the exponentials of its logits.
   float shares = 0;   // Sum of its shares.
@@ -41,7 +41,7 @@ struct SoftmaxRows {
 
   const T* logits = nullptr;       // [batch][ld]
   const float* bias = nullptr;     // [outputs]
-  const float* targets = nullptr;  // [batch][outputs], of which one is 1 in each row.
+  const float* targets = nullptr;  // [batch][outputs], exactly one 1 in each row.
   float* biased = nullptr;         // [batch][outputs], logits + bias.
   SoftmaxRow* rows = nullptr;      // [batch]
   int ld = 0;

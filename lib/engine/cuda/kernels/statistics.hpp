@@ -96,14 +96,14 @@ struct MomentsOfSums {
 };
 
 // Updates the running statistics of all batch norms, one channel per call: one launch per step instead of one per
-// layer. Several norms of a dense block share the statistics of a channel, so `source` says which statistics each of
-// them used.
+// layer. Several norms of a dense block share the statistics of a channel, so `source` maps each to the statistics that
+// it used.
 struct RunningUpdate {
   static constexpr float kMomentum = 0.1f;
   const float* mean = nullptr;      // Of the batch, for all layers.
   const float* variance = nullptr;  // Biased.
   const int* source = nullptr;      // For each running channel, its index in `mean` and `variance`.
-  const float* unbias = nullptr;    // For each running channel, n / (n - 1), as PyTorch's running variance is unbiased.
+  const float* unbias = nullptr;    // For each running channel, n / (n - 1): PyTorch's running variance is unbiased.
   float* running_mean = nullptr;
   float* running_variance = nullptr;
 

@@ -10,7 +10,7 @@ namespace chexbench::engine::cuda::kernels {
 
 // Converts images to NHWC with `channels` = 4 or 8; the channels after the third are zero. `to` must be aligned to 16
 // bytes.
-// @throws DeviceError also if `channels` is neither 4 nor 8
+// @throws DeviceError, also if `channels` is neither 4 nor 8
 struct UploadCall {
   FloatType type = FloatType::f32;
   int channels = 4;
@@ -37,9 +37,9 @@ struct LossCall {
   float* biased = nullptr;
   float smoothing = 0;             // As in engine/loss_rule.hpp.
   const float* weights = nullptr;  // f32[outputs]; null: all are 1.
-  float* rows = nullptr;           // Of exclusive classes: softmax_floats(batch) floats, aligned to 16 bytes.
+  float* rows = nullptr;           // For exclusive classes: softmax_floats(batch) floats, aligned to 16 bytes.
 };
-// Returns how many floats the sums of a batch of exclusive classes take: four of each image, and one of the batch.
+// Returns how many floats the sums of a batch of exclusive classes take: four for each image, and one for the batch.
 constexpr std::int64_t softmax_floats(int batch) { return 4 * std::int64_t{batch} + 1; }
 void launch_loss(const LossCall& call, Stream stream);
 
@@ -73,7 +73,7 @@ void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream);
 // Updates `count` weights unless scalars->skip is set. All arrays must be aligned to 16 bytes. `copy` is the copy of
 // the weights that forward and backward read. It may be null; its type is that of the gradients, or any type if the
 // gradients are f32.
-// @throws DeviceError also if the copy has another type than gradients of a half type
+// @throws DeviceError, also if gradients are of a half type and the copy is not of the same type
 struct UpdateCall {
   FloatType gradient_type = FloatType::f32, copy_type = FloatType::f32;
   std::int64_t count = 0;

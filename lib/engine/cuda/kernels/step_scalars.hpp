@@ -23,7 +23,7 @@ struct StepScalars {
   double beta2_power = 1;
   double gradient_squares = 0;  // Sum of the squares of this step's gradients, if they are clipped.
   float unscale = 1;            // Factor that takes the loss scale off gradients.
-  float update_factor = 1;      // The same times what clips them; the update alone uses it.
+  float update_factor = 1;      // The same times the clipping factor; only the update uses it.
   float adam_rate = 0;          // Learning rate / (1 - beta1^step).
   float adam_root = 0;          // 1 / sqrt(1 - beta2^step).
 };
@@ -39,7 +39,7 @@ struct StepRules {
   bool dynamic_scale = false;
   float gradient_factor = 1;  // 1 / world if gradients are sums over ranks, 1 if they are means.
   float beta1 = 0.9f, beta2 = 0.999f;
-  float clip_norm = 0;  // The most that the norm of all gradients may be; 0: no limit.
+  float clip_norm = 0;  // The largest norm of all gradients; 0: no limit.
 };
 
 // Returns the factor that brings gradients whose sum of squares is `squares` down to the limit, once they have been
@@ -84,7 +84,7 @@ CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& 
   scalars.update_factor = scalars.unscale;
   if (rules.clip_norm > 0)
     scalars.update_factor *= clipping(scalars.gradient_squares, scalars.unscale, rules.clip_norm);
-  scalars.skip = scalars.overflow != 0 ? 1 : 0;  // Also without loss scaling: NaN must not reach the weights.
+  scalars.skip = scalars.overflow != 0 ? 1 : 0;  // Even without loss scaling: NaN must not reach the weights.
   if (rules.dynamic_scale) update_scale(scalars);
   if (scalars.skip != 0) {
     ++scalars.skipped;

@@ -50,8 +50,8 @@ class Addresses {
   // The slice as a matrix [rows(slice)][slice.channels], whose ld is the number of channels of the whole buffer.
   kernels::Matrix activation(const Slice& slice) const;
   kernels::Matrix gradient(const Slice& slice) const { return gradient(slice, Target::gradient); }
-  kernels::Matrix gradient(const Slice& slice, Target target) const;  // does not exist if target is none
-  // For max pool `node`, or a norm with one: which place of the window each output took.
+  kernels::Matrix gradient(const Slice& slice, Target target) const;  // null if target is none
+  // For max pool `node`, or a norm with one: the place of the window that each output came from.
   std::uint8_t* winners(int node) const;
 
   // The element of `region` that belongs to the slice's first channel. `region` is one of DeviceRegions' five f32

@@ -9,7 +9,7 @@ namespace {
 struct Readers {
   int norms = 0;
   int others = 0;
-  int parts = 0;  // those of both kinds that read only a part of it
+  int parts = 0;  // readers of both kinds that read only a part of it
 };
 
 // Walks the program from last to first and collects the steps.
@@ -39,7 +39,7 @@ class Order {
     readers.parts += slice.channels != program_.buffer(slice).channels;
   }
 
-  // A gradient is tracked for a whole buffer, so the buffer's readers must read all of it, or be norms that add up.
+  // A gradient is tracked for a whole buffer, so the buffer's readers must read all of it, or be norms that accumulate.
   void refuse_unknown(const Node& node) const {
     if (node.kind == NodeKind::statistics) return;
     const Readers& readers = readers_[index(node.out)];

@@ -30,13 +30,13 @@ struct BackwardStep {
   Target residual = Target::none;  // for the gradient of the node's `residual`
   bool two = false;                // the gradient of `out` is the sum of both places
   // For norms of a dense block (kernels/norm_lazy.hpp): `lazy` norms add to the block's gradient, except that the one
-  // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns what they
-  // added up into the gradient of the values that were computed there. Where these values were copied into the block
-  // (dense_packing.hpp), the copy does so instead, and writes the gradient of what it copied.
+  // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns their sums
+  // into the gradient of the values computed there. If these values were copied into the block (dense_packing.hpp), the
+  // copy does so instead, and writes the gradient of its source.
   bool lazy = false;
   bool first = false;
   // For a convolution: the join that its data gradient computes. It reads the first place of its input's gradient, and
-  // writes the gradient that passed the join's ReLU to the place `residual` of the gradient of what the norm added.
+  // writes the gradient that passed the join's ReLU to the place `residual` of the gradient of the norm's residual.
   ResidualJoin join = {};
   bool joined = false;  // for a norm: a join has computed its sums, and `residual` has been written
 };

@@ -18,7 +18,7 @@ bool adds_to_a_dense_block(const Program& program, const Slice& out) {
   return norms > 1 && out.channels < program.buffer(out).channels;
 }
 
-// Takes the node's output to a new buffer, and returns the copy that brings it to where it was written before.
+// Moves the node's output to a new buffer, and returns the node that copies it to the original place.
 Node pack(Node& conv, std::vector<Buffer>& buffers) {
   const Slice in_block = conv.out;
   const Buffer& block = buffers[static_cast<std::size_t>(in_block.buffer)];

@@ -11,7 +11,7 @@
 
 namespace chexbench::engine::cuda {
 
-// A part of the allocation. `offset` is counted in bytes from the begin of the allocation and is a multiple of
+// A part of the allocation. `offset` is counted in bytes from the beginning of the allocation and is a multiple of
 // kRegionAlignBytes.
 struct Region {
   std::size_t offset = 0;
@@ -20,11 +20,11 @@ struct Region {
 
 inline constexpr std::size_t kRegionAlignBytes = 256;  // as cudaMalloc's; 16-byte vectors need less
 
-// The number of slots for what the host fills or reads. Passes alternate between two slots, so that the host works on
-// one while the device uses the other.
+// The number of slots for data that the host fills or reads. Passes alternate between two slots, so that the host works
+// on one while the device uses the other.
 inline constexpr int kSlots = 2;
 
-// What the options of a training (TrainingSpec) need in addition.
+// Additional regions for the options of a training (TrainingSpec).
 struct LearningRequest {
   bool averages = false;     // a moving average of the weights
   bool clips = false;        // the norm of all gradients
@@ -34,7 +34,7 @@ struct LearningRequest {
 
 LearningRequest learning_request(const spec::TrainingSpec& training, bool weighs_classes);
 
-// What the sizes of the regions depend on, besides the program and its parameters.
+// The inputs for the sizes of the regions, besides the program and its parameters.
 struct RegionRequest {
   int images = 0;
   int image_size = 0;
@@ -44,7 +44,7 @@ struct RegionRequest {
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   std::size_t arena_bytes = 0;
   std::size_t workspace_bytes = 0;                  // shared by convolutions and linear layers
-  std::size_t weight_gradient_workspace_bytes = 0;  // of weight gradients that run beside them
+  std::size_t weight_gradient_workspace_bytes = 0;  // of weight gradients that run concurrently with them
   int multiprocessors = 132;                        // of an H100 or H200; only the size of partial sums depends on it
   bool has_prologues = false;                       // whether convolutions compute the norm before them
   bool accumulates = false;                         // gradients are summed over several batches of a step
@@ -65,23 +65,23 @@ struct ParameterRegions {
 // All regions of the allocation, by purpose.
 struct DeviceRegions {
   ParameterRegions parameters[kParameterKinds];
-  // f32, one value for each channel of each buffer (channel_offsets): statistics, what data gradients
-  // that take a norm read of it, and the b and c of kernels/norm_backward.hpp.
+  // f32, one value for each channel of each buffer (channel_offsets): statistics, the values of norms that data
+  // gradients read, and the b and c of kernels/norm_backward.hpp.
   Region mean, variance, inverse_deviation, slope, constant;
-  // f32, two rows as long as the widest buffer has channels. They carry values from one kernel to the next: the sums
-  // of a convolution's output, and what its data gradient writes besides the gradients of the norm before it.
+  // f32, two rows as long as the widest buffer has channels. They carry values from one kernel to the next: the sums of
+  // a convolution's output, and its data gradient's results other than the gradients of the norm before it.
   Region channel_rows;
-  // One value for each channel of each norm (norm_offsets): the running statistics, and the tables that say from
-  // which channel each of them is updated and with which factor (kernels/statistics.hpp). running_source is int32,
-  // the others are f32.
+  // One value for each channel of each norm (norm_offsets): the running statistics, and the tables of the channel that
+  // each of them is updated from and of the factor (kernels/statistics.hpp). running_source is int32, the others are
+  // f32.
   Region running_mean, running_variance, running_source, running_unbias;
   // One value for each channel of each norm, in the type of the activations; empty without prologues.
   Region prologue_scale, prologue_shift;
   Region images[kSlots], labels[kSlots], losses[kSlots];
   Region logits;         // f32[images][outputs]
   Region softmax_rows;   // sums of each image of a softmax (kernels/step_launch.hpp); empty without one
-  Region class_weights;  // f32[outputs]; empty if all count alike
-  Region norm_partials;  // f64, of each kind of parameters: sums of squares (kernels/gradient_norm.hpp); may be empty
+  Region class_weights;  // f32[outputs]; empty if all have equal weight
+  Region norm_partials;  // f64, for each kind of parameters: sums of squares (kernels/gradient_norm.hpp); may be empty
   Region scalars, reductions, workspace, weight_gradient_workspace, arena;
   std::size_t bytes = 0;
 

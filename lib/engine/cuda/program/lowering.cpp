@@ -14,8 +14,8 @@ namespace {
 using model::Layer;
 using model::LayerKind;
 
-// Turns the layers of one graph into a program, in the graph's order. Layers that are merged into a node have no node
-// of their own.
+// Turns the layers of one graph into a program, in the graph's order. Layers that are merged into another one's node
+// have none themselves.
 class Lowering {
  public:
   Lowering(const model::Graph& graph, LoweringOptions options)
@@ -132,7 +132,7 @@ class Lowering {
     }
   }
 
-  // Adds convolution i, which reads `in` and whose output is the output of layer `out`: i, or the pool that went
+  // Adds convolution i, which reads `in` and whose output is the output of layer `out`: i, or the pool that was moved
   // before it.
   void lower_convolution(int i, Slice in, int out) {
     const int groups = layer(i).groups;
@@ -183,7 +183,7 @@ class Lowering {
   }
 
   // Merges into norm `node` the pool after layer `last` or its activation, if it can. The slice of that layer is then
-  // what the pool makes of it.
+  // the pool's output.
   void take_in_pool(Node& node, int last) {
     const int activation = fusion_.activation_after(last), end = activation >= 0 ? activation : last;
     node.pool = pool_after(node.layer, end);
@@ -224,7 +224,7 @@ class Lowering {
     }
   }
 
-  // Dropout writes to a buffer of its own, which is small because the maps were averaged or flattened before.
+  // Dropout writes to a separate buffer, which is small because the maps were already averaged or flattened.
   void lower_dropout(int i) {
     const Slice in = input_slice(i);
     if (layer(i).pixels() != 1) refuse(i, "dropout of feature maps");

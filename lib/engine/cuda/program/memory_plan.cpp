@@ -21,7 +21,7 @@ std::size_t buffer_bytes(const Buffer& buffer, int images, std::size_t bytes_eac
   return (elements * bytes_each + kRegionAlignBytes - 1) / kRegionAlignBytes * kRegionAlignBytes;
 }
 
-// The first and last time at which something is used, while that is being found out.
+// The first and last time at which something is used, while they are being determined.
 struct Use {
   int first = 0;
   int last = -1;  // smaller than `first` if it is not used
@@ -51,7 +51,7 @@ class Schedule {
     at(activations, program.logits, time);
     if (!trains) return;
     at(gradients, program.logits, time);  // the loss writes it
-    int gradient_step = -1;               // of the convolution whose weight gradient runs beside the steps after it
+    int gradient_step = -1;               // of the convolution whose weight gradient overlaps the following steps
     for (const BackwardStep& step : backward_order(program, plan.joins)) {
       if (node(step.node).kind == NodeKind::convolution) gradient_step = step.node;
       if (concurrent_weight_gradients && gradient_step >= 0) weight_gradient(gradient_step, time);
@@ -96,7 +96,7 @@ class Schedule {
     at(gradients, node(convolution).out, time);
   }
 
-  // Reads what a join's norms read, if there is one.
+  // Reads the inputs of a join's norms, if there is one.
   void read_join(const ResidualJoin& join, int time) {
     if (join.norm < 0) return;
     at(activations, node(join.norm).in, time);
@@ -110,7 +110,7 @@ class Schedule {
     write(step.residual, norm.residual, time);
   }
 
-  // A norm whose output's gradient has passed its activation; it is that of the residual.
+  // A norm whose output's gradient has passed its activation and is also that of the residual.
   void joined(const BackwardStep& step, int time) {
     write(step.residual, node(step.node).residual, time);
     write(step.in, node(step.node).in, time);
@@ -121,8 +121,8 @@ class Schedule {
            node.kind == NodeKind::statistics;
   }
 
-  // If a norm adds no residual, the sign of its activation's input is computed again from `in`. What a copy wrote is
-  // read in its place in the block, so that the packed tensor need not live until then.
+  // If a norm adds no residual, the sign of its activation's input is recomputed from `in`. A copy's result is read
+  // from the block, so that the packed tensor can be freed earlier.
   static bool reads_output(const Node& node) {
     if (node.kind == NodeKind::copy) return true;
     return node.activation != Activation::none && (node.residual.exists() || node.kind == NodeKind::bias);
@@ -178,7 +178,7 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, boo
   return lifetimes.place();
 }
 
-// Returns a plan that holds nothing.
+// Returns an empty plan.
 MemoryPlan unplaced(const Program& program) {
   const std::size_t buffers = program.buffers.size();
   return {.activations = std::vector(buffers, kNoMemory),

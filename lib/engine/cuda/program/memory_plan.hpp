@@ -14,19 +14,19 @@
 
 namespace chexbench::engine::cuda {
 
-// What the plan depends on, besides the network.
+// The inputs of the plan, besides the network.
 struct MemoryRequest {
   int images = 0;  // of one batch
   spec::Precision precision = spec::Precision::f32;
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   Deliver deliver = Deliver::f32;
   std::size_t workspace_bytes = 0;  // the largest that a plan of a convolution or a linear layer needs
-  std::size_t reserve_bytes = 0;    // left free for what libraries allocate for themselves
+  std::size_t reserve_bytes = 0;    // left free for libraries' own allocations
   int multiprocessors = 132;
   bool accumulates = false;  // gradients are summed over several batches of a step
   LearningRequest learning;
-  bool concurrent_weight_gradients = false;         // they run beside the steps of backward that follow them
-  std::size_t weight_gradient_workspace_bytes = 0;  // of their own, if they are concurrent
+  bool concurrent_weight_gradients = false;         // they run concurrently with the steps of backward that follow them
+  std::size_t weight_gradient_workspace_bytes = 0;  // a separate one, if they are concurrent
   spec::Freeze freeze = spec::Freeze::none;         // a frozen base has no moments
   bool fuses_pools = true;                          // as the program was lowered; an evaluation is lowered likewise
   // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
@@ -34,20 +34,20 @@ struct MemoryRequest {
   std::vector<int> prologues;
   // For each node, the join that its data gradient computes (residual_join.hpp). Empty if none does.
   std::vector<ResidualJoin> joins;
-  // The same for forward. Where a join in `joins` reads a residual that is a norm's result, that norm is not left to a
+  // The same for forward. If a join in `joins` reads a residual that is a norm's result, that norm is not left to a
   // join in forward.
   std::vector<ResidualJoin> forward_joins;
 };
 
-// The offsets of all tensors of a step, in bytes. Activations and their gradients share one arena. Each has its
-// memory from its first write to its last read in forward and backward; for example, the inputs of convolutions and
-// batch norms are read again in backward and live until then. Offsets are relative to the arena, and kNoMemory for
-// what is not held.
+// The offsets of all tensors of a step, in bytes. Activations and their gradients share one arena. Each has its memory
+// from its first write to its last read in forward and backward; for example, the inputs of convolutions and batch
+// norms are read again in backward and are kept until then. Offsets are relative to the arena, and kNoMemory for
+// tensors without memory.
 struct MemoryPlan {
   std::vector<std::size_t> activations;       // of each buffer of the program
-  std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
-  std::vector<std::size_t> second_gradients;  // what readers after the first write: backward_order.hpp
-  std::vector<std::size_t> winners;           // of each max pool: the place of each window that it took, u8
+  std::vector<std::size_t> gradients;         // of each buffer's gradient; none for the images
+  std::vector<std::size_t> second_gradients;  // for readers after the first: see backward_order.hpp
+  std::vector<std::size_t> winners;           // of each max pool: the place in each window that won, u8
   std::vector<int> prologues;                 // of each node, as in the request; -1 if it reads its own input
   std::vector<ResidualJoin> joins;            // as in the request
   std::vector<ResidualJoin> forward_joins;    // of each node, as in the request; without a norm if it computes no join
@@ -55,8 +55,8 @@ struct MemoryPlan {
 
   // Returns the slice that node i of the program reads: the norm's input if the node computes the norm itself.
   const Slice& input_of(const Program& program, int i) const;
-  // Returns whether norm i is computed by a node after it. Then its output is not held anywhere, unless that node
-  // writes the result of the join to which the norm adds a residual.
+  // Returns whether norm i is computed by a node after it. Then its output is not stored, unless that node writes the
+  // result of the join to which the norm adds a residual.
   bool is_left_out(int i) const {
     return std::ranges::find(prologues, i) != prologues.end() ||
            std::ranges::find(forward_joins, i, &ResidualJoin::norm) != forward_joins.end() ||
@@ -73,9 +73,9 @@ inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
 // @throws DeviceError if the engine cannot compute the network
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
 
-// Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation`
-// is the graph lowered with evaluation_options(); `regions` are the steps' regions. Of the values by channel, the
-// evaluation has only the running statistics.
+// Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation` is
+// the graph lowered with evaluation_options(); `regions` are the steps' regions. The evaluation's only values by
+// channel are the running statistics.
 // @throws DeviceError if the engine cannot compute the network
 MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);
 
@@ -85,7 +85,7 @@ int largest_batch(const model::Graph& graph, const Program& program, MemoryReque
                   std::size_t available_bytes);
 
 // Checks that plan and reserve fit into `available_bytes`.
-// @throws DeviceError if they do not; the message says how many bytes are missing and which batch size would fit
+// @throws DeviceError if they do not; the message gives the number of missing bytes and the batch size that would fit
 void check_fits(const model::Graph& graph, const Program& program, const MemoryRequest& request,
                 std::size_t available_bytes);
 

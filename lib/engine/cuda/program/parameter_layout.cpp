@@ -18,7 +18,7 @@ bool is_matrix(ParameterRole role) {
   return role == ParameterRole::convolution_weight || role == ParameterRole::linear_weight;
 }
 
-// Calls move(index in PyTorch's order, index on the device) for each element of the tensor, padding left out.
+// Calls move(index in PyTorch's order, index on the device) for each element of the tensor, without padding.
 template <typename Move>
 void for_elements(const ParameterPlace& place, const Move& move) {
   const std::vector<std::int64_t>& shape = place.parameter.info.shape;

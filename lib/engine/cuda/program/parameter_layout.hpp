@@ -13,8 +13,8 @@
 namespace chexbench::engine::cuda {
 
 // Weights of convolutions and linear layers are matrices: they and their gradients are used in the type of the
-// activations. The parameters of norms and the biases are vectors, which stay f32. Each kind has flat arrays of its
-// own (weights, moments, gradients, copies), with the same offsets in all of them.
+// activations. The parameters of norms and the biases are vectors, which stay f32. Each kind has separate flat arrays
+// (weights, moments, gradients, copies), with the same offsets in all of them.
 enum class ParameterKind { matrix, vector };
 inline constexpr int kParameterKinds = 2;
 
@@ -46,10 +46,10 @@ class ParameterLayout {
   const ParameterPlace& place(const std::string& name) const;
   // Returns the elements of each flat array of a kind.
   std::size_t size(ParameterKind kind) const { return sizes_[static_cast<std::size_t>(kind)]; }
-  // Returns how many of them, from the first on, are trained. All others have no gradients and no moments.
+  // Returns how many of them, from the first on, are trained. The others have no gradients and no moments.
   std::size_t trained(ParameterKind kind) const { return trained_[static_cast<std::size_t>(kind)]; }
   bool is_trained(const ParameterPlace& place) const { return place.offset < trained(place.kind); }
-  // Returns whether backward goes on beyond the layer that comes last in the network.
+  // Returns whether backward continues beyond the network's last layer.
   bool trains_base() const { return trains_base_; }
 
  private:

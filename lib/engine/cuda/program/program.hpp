@@ -1,5 +1,5 @@
-// What one step computes on the device: nodes over buffers. Programs are plain data, which can be made and tested
-// without a device.
+// The computation of one step on the device: nodes over buffers. Programs are plain data, so they can be made and
+// tested without a device.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,7 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-// What a node computes from `in`.
+// The function that a node computes from `in`.
 enum class NodeKind {
   convolution,
   statistics,  // mean and variance of each channel of `in`, kept by channel of the buffer
@@ -45,7 +45,7 @@ inline bool is_pool(NodeKind kind) { return kind >= NodeKind::max_pool && kind <
 
 enum class Activation { none, relu, relu6 };
 
-// A pool that a norm computes as well.
+// A pool that a norm also computes.
 struct FusedPool {
   NodeKind kind = NodeKind::max_pool;  // or average_pool
   int layer = -1;                      // gives the window
@@ -61,10 +61,10 @@ struct Node {
   Slice out;       // does not exist for statistics
   Slice residual;  // only for normalize, and optional
   Activation activation = Activation::none;
-  FusedPool pool;  // only for normalize without a residual, and optional: `out` is what the pool makes of the result
+  FusedPool pool;  // only for normalize without a residual, and optional: `out` is the pool's output
 };
 
-// Whether the node computes a max pool, which keeps the place of each window that it took.
+// Whether the node computes a max pool, which stores the winning place of each window.
 inline bool has_winners(const Node& node) {
   return node.kind == NodeKind::max_pool || (node.pool.exists() && node.pool.kind == NodeKind::max_pool);
 }

@@ -7,7 +7,7 @@ std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.bu
 
 bool is_whole(const Program& program, const Slice& slice) { return slice.channels == program.buffer(slice).channels; }
 
-// Returns how many nodes read each buffer. Statistics nodes do not count, because they read a tensor that is held
+// Returns how many nodes read each buffer. Statistics nodes do not count, because they read a tensor that is stored
 // anyway.
 std::vector<int> readers_of(const Program& program) {
   std::vector<int> readers(program.buffers.size());

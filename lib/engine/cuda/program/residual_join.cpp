@@ -38,7 +38,7 @@ class Joins {
            conv.node == norm.node + 1;
   }
 
-  // Whether what the norm of step i + 1 adds is the result of the norm of step i + 2 and nothing else's business.
+  // Whether the residual of the norm of step i + 1 is the result of the norm of step i + 2, and is not read elsewhere.
   bool has_residual_norm(std::size_t i) const {
     if (i + 2 == steps_.size()) return false;
     const Slice& residual = node(steps_[i + 1]).residual;

@@ -16,10 +16,10 @@ namespace chexbench::engine::cuda {
 // has its own message
 void require_device();
 
-// How a GPU is named, and what the engine needs to know about it.
+// A GPU's names, and the properties that the engine needs.
 struct DeviceIdentity {
   std::string name;            // "NVIDIA H100 80GB HBM3"
-  std::string uuid;            // "GPU-...", as NVML and nvidia-smi write it
+  std::string uuid;            // "GPU-...", as in NVML and nvidia-smi
   std::string pci_bus_id;      // "0000:17:00.0"
   int compute_capability = 0;  // 90 means 9.0
   int multiprocessors = 0;
@@ -27,7 +27,7 @@ struct DeviceIdentity {
   std::size_t cache_bytes = 0;  // of the level that all multiprocessors share
 };
 
-// Returns the GPUs that CUDA shows this process (CUDA_VISIBLE_DEVICES), in CUDA's order.
+// Returns the GPUs visible to this process (CUDA_VISIBLE_DEVICES), in CUDA's order.
 // @throws DeviceError as require_device()
 std::vector<DeviceIdentity> visible_devices();
 
@@ -37,9 +37,9 @@ std::vector<DeviceIdentity> visible_devices();
 DeviceIdentity select_device(int index);
 // Returns the identity of the device that the calling thread uses. @throws DeviceError if CUDA reports an error
 DeviceIdentity current_device();
-// Waits for the device. @throws DeviceLostError if it no longer works, DeviceError for any other error
+// Waits for the device. @throws DeviceLostError if it stopped working, DeviceError for any other error
 void check_device();
-// Returns the bytes of device memory that are free now. @throws DeviceError if CUDA reports an error
+// Returns the bytes of free device memory. @throws DeviceError if CUDA reports an error
 std::size_t free_device_bytes();
 
 // Allocates pinned host memory, so that the driver copies directly from and to it. Lives as long as the process.
@@ -63,7 +63,7 @@ class PinnedMemory {
 // Owns device memory. Uninitialized. Movable. Not thread-safe.
 class DeviceMemory {
  public:
-  // @throws DeviceError if that much is not free; the message says how much is
+  // @throws DeviceError if that much is not free; the message gives the free amount
   explicit DeviceMemory(std::size_t bytes);
 
   void* data() const { return memory_.get(); }

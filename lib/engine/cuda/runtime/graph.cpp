@@ -29,7 +29,7 @@ OwnedGraph end_capture(Stream stream, const char* what) {
 }
 
 OwnedGraph record(Stream stream, const std::function<void()>& queue) {
-  // Thread-local, because decode threads pin memory meanwhile, which a global capture would forbid.
+  // Thread-local, because decode threads may pin memory meanwhile, which a global capture would forbid.
   check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   try {
     queue();

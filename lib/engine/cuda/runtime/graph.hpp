@@ -13,7 +13,7 @@ class Graph {
   // Records what `queue` queues on the stream (and on streams that it forks to and joins again); none of it runs. The
   // capture is thread-local, so other threads may use the device meanwhile. If `queue` throws, the capture ends and
   // the exception is passed on.
-  // @throws DeviceError if something that was queued cannot be captured
+  // @throws DeviceError if some of the queued work cannot be captured
   static Graph capture(Stream stream, const std::function<void()>& queue);
   Graph() = default;
   Graph(Graph&& other) noexcept;

@@ -13,8 +13,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr std::uint32_t kAlignmentBytes = 16;                  // all that the arena promises for any tensor
-constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // what cuBLAS allocates for itself on older devices
+constexpr std::uint32_t kAlignmentBytes = 16;                  // the arena's guarantee for every tensor
+constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // cuBLAS's own default on older devices
 
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -31,9 +31,8 @@ cublasComputeType_t compute(spec::Precision precision) {
   return precision == spec::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// A matrix in BLAS's layout, with columns one after another. Our rows are its columns, so every matrix is the
-// transpose of our matrix. cuBLASLt also has row-major layouts, but they are seldom used; everyone else goes this
-// way.
+// A matrix in BLAS's layout, with columns one after another. Our rows are its columns, so every matrix is the transpose
+// of our matrix. cuBLASLt also has row-major layouts, but they are seldom used; this way is the common one.
 struct Matrix {
   int rows = 0, columns = 0;
 };

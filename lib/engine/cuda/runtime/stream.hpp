@@ -31,10 +31,10 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // Records the event for other streams: what is queued on a stream after wait_for() runs after this point. In a
-  // capture, the event is an edge of the graph.
+  // Records the event for other streams: work queued on a stream after wait_for() runs after this point. In a capture,
+  // the event is an edge of the graph.
   void record(Stream stream);
-  // Records the event for the host, which can then use done() and elapsed_s(). Works also while the stream is being
+  // Records the event for the host, which can then use done() and elapsed_s(). Also works while the stream is being
   // captured; then each launch of the graph records the event anew.
   void mark(Stream stream);
   // Whether the device has passed the event. True before the first record() or mark(). Never waits.

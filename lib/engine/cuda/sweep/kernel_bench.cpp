@@ -33,7 +33,7 @@ struct Part {
     channels = 1;
   }
 
-  // The same rows with what lies between them.
+  // The same rows with the gaps between them.
   Part whole(int ld) const {
     Part part = *this;
     part.first_channel = 0;
@@ -207,7 +207,7 @@ std::vector<std::vector<std::byte>> KernelBench::computed(const Selection& selec
   return host;
 }
 
-// Whether what lies between the rows is what fill() put there.
+// Whether the gaps between the rows are as fill() left them.
 bool KernelBench::leaves_gaps(const Tensor& tensor, const Selection& selection) const {
   const KernelOperand& operand = tensor.operand;
   if (operand.channels == operand.ld) return true;

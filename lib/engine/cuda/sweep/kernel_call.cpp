@@ -157,7 +157,7 @@ bool FusedParts::fuses(const Node& conv, ConvPattern pattern) const {
          wanted(pattern, conv_shape(graph_, program_, conv, kind_.images), kind_.precision);
 }
 
-// Whether convolution i computes what `pattern` says of the norm that it alone reads.
+// Whether convolution i computes `pattern`'s part of the norm that it alone reads.
 bool FusedParts::takes(int i, ConvPattern pattern) const {
   return norms_[static_cast<std::size_t>(i)] >= 0 && fuses(node(i), pattern);
 }

@@ -1,5 +1,5 @@
-// A call of one of the engine's own kernels: what it computes, and on what shape. Plain data, so that a list of calls
-// can be made and tested without a device.
+// A call of one of the engine's own kernels: its computation and its shape. Plain data, so that a list of calls can be
+// made and tested without a device.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ std::span<const Kernel> all_kernels();
 // Returns the enumerator's name.
 std::string to_string(Kernel kernel);
 
-// How a step calls a kernel. Pointers are left out, because each call is timed in memory of its own.
+// How a step calls a kernel. Pointers are left out, because each call is timed in separate memory.
 struct KernelCall {
   Kernel kernel = Kernel::statistics;
   FloatType type = FloatType::f32;
@@ -109,7 +109,7 @@ struct KernelCall {
   bool inverse_deviation = false;  // statistics and moments: whether they write it too
 };
 
-// Returns the shape for people, e.g. "802816x64 relu f16". It tells all that the call says, but for the kernel.
+// Returns the shape for people, e.g. "802816x64 relu f16": everything about the call except for the kernel.
 std::string shape_text(const KernelCall& call);
 
 // Whether two calls do the same work.
@@ -117,18 +117,18 @@ inline bool same(const KernelCall& a, const KernelCall& b) {
   return a.kernel == b.kernel && shape_text(a) == shape_text(b);
 }
 
-// What convolutions compute of the norms beside them in a step, as far as the program decides it: what the engine
-// leaves out or launches in another way follows from it.
+// The parts of neighbouring norms that convolutions compute in a step, as far as the program decides it; they determine
+// the kernels that the engine leaves out or launches in another way.
 
-// Which step is meant. With `fused`, training.fused is true and every fused plan that the engine knows for the
-// precision is taken; without, it is false, so that all passes are separate.
+// The kind of step. With `fused`, training.fused is true and every fused plan that the engine knows for the precision
+// is taken; without, it is false, so that all passes are separate.
 struct StepKind {
   int images = 0;
   spec::Precision precision = spec::Precision::f32;
   bool fused = false;
 };
 
-// Returns the program of a training step of that kind, in which dropout drops.
+// Returns the program of a training step of that kind, with dropout.
 // @throws DeviceError for a network that the engine cannot compute
 Program step_program(const model::Graph& graph, const StepKind& kind);
 
@@ -140,7 +140,7 @@ class FusedParts {
 
   // Whether a convolution writes the sums from which statistics node i computes mean and variance.
   bool has_output_sums(int i) const;
-  // Whether the statistics node i does the work that is left of the norm after it, in the same launch.
+  // Whether statistics node i does the remaining work of the norm after it, in the same launch.
   bool writes_affine(int i) const;
   // Whether a data gradient reads the inverse deviation that statistics node i writes.
   bool has_inverse_deviation(int i) const { return inverse_deviations_[static_cast<std::size_t>(i)]; }

@@ -66,7 +66,7 @@ class StepCalls {
     result.activation = of.activation;
     return result;
   }
-  // Of those kernels, only those of scale and shift write elements of the activations' type.
+  // Among those kernels, only those of scale and shift write elements of the activations' type.
   KernelCall per_channel(Kernel kernel, int channels) const {
     const bool writes_affine = kernel == Kernel::affine || kernel == Kernel::moments_and_affine;
     return {.kernel = kernel, .type = writes_affine ? type_ : FloatType::f32, .items = channels};
@@ -87,7 +87,7 @@ class StepCalls {
         return add(call(Kernel::copy, of.in, of.out));
       case NodeKind::convolution:
       case NodeKind::linear:
-        return;  // no kernels of our own
+        return;  // none of our kernels
       case NodeKind::max_pool:
       case NodeKind::average_pool:
       case NodeKind::global_average_pool:
@@ -117,7 +117,7 @@ class StepCalls {
   void add_dropout(const Node& of) {
     KernelCall dropout = call(Kernel::dropout, of.in, of.out);
     dropout.items = images_;
-    dropout.pool = {.height = program_.buffer(of.in).pixels(), .width = 1};  // it is told no more of an image
+    dropout.pool = {.height = program_.buffer(of.in).pixels(), .width = 1};  // it gets no more about an image
     add(dropout);
   }
 
@@ -282,10 +282,10 @@ namespace {
 
 constexpr std::int64_t kPickedValues = 65536;
 constexpr std::int64_t kLeastRows = 64, kLeastImages = 3;
-constexpr std::int64_t kRun = 64;  // elements of flat arrays that are next to one another
+constexpr std::int64_t kRun = 64;  // adjacent elements of flat arrays
 constexpr int kVector = 8;
 
-// Returns whether operands have several rows for each item, as those of pools.
+// Returns whether operands have several rows for each item, like those of pools.
 bool takes_images(const std::vector<KernelOperand>& tensors) {
   return std::ranges::any_of(tensors, [](const KernelOperand& tensor) { return tensor.rows_per_item > 1; });
 }

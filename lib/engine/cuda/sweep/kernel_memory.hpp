@@ -1,5 +1,4 @@
-// Where the operands of a call are, and the arguments that are the same in every call, for the device and for the host
-// alike.
+// The places of a call's operands, and the arguments that are the same in every call, for both device and host.
 #pragma once
 
 #include <limits>
@@ -17,12 +16,12 @@
 
 namespace chexbench::engine::cuda {
 
-// The operands' memory, by the names of operands.hpp. Does not own it. On the device each operand begins an allocation
-// of its own, so it is aligned to 16 bytes like the engine's, and the launchers choose the same vectors.
+// The operands' memory, by the names of operands.hpp. Does not own it. On the device each operand has a separate
+// allocation, so it is aligned to 16 bytes like the engine's, and the launchers choose the same vectors.
 class KernelMemory {
  public:
   void add(std::string_view name, const kernels::Matrix& matrix) { places_.emplace_back(name, matrix); }
-  // Returns a matrix that does not exist if the call has no such operand.
+  // Returns a null matrix if the call has no such operand.
   kernels::Matrix matrix(std::string_view name) const {
     for (const auto& [known, matrix] : places_) {
       if (known == name) return matrix;

@@ -49,7 +49,7 @@ void measure(const KernelCall& call, ColdTimer& timer, CopyTimes& copies, Kernel
   timing.ran = true;
 }
 
-// Sets what running the kernel gives. One that does not run stays without times, and the sweep goes on.
+// Sets the results of running the kernel. One that does not run stays without times, and the sweep goes on.
 void try_to_measure(const KernelCall& call, ColdTimer& timer, CopyTimes& copies, KernelTiming& timing) {
   try {
     measure(call, timer, copies, timing);

@@ -6,7 +6,8 @@
 
 namespace chexbench::engine::cuda {
 
-// Returns what is to be measured of one network: the named kernels or all, first those that move the most bytes a step.
+// Returns the calls to measure for one network: of the named kernels or all, first those that move the most bytes a
+// step.
 // @throws SpecError for an unknown network or kernel, DeviceError for a network that the engine cannot compute
 std::vector<KernelUse> kernels_to_sweep(const KernelSweepOptions& options, const std::string& network);
 

@@ -6,7 +6,7 @@
 
 namespace chexbench::engine::cuda {
 
-// Queues the call on the stream. `memory` is device memory; `scratch` holds reduction_scratch_bytes() of it.
+// Queues the call on the stream. `memory` is device memory; `scratch` is reduction_scratch_bytes() of it.
 // @throws DeviceError if CUDA refuses the launch
 void launch_kernel(const KernelCall& call, const KernelMemory& memory, void* scratch, kernels::Stream stream);
 

@@ -5,9 +5,9 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// Backward computes again whether norm(x) passed the activation, and the device's 1 / sqrt differs from the host's in
-// the last bit. No x is therefore near the value at which it begins to pass: x is an odd multiple of 1/64, the mean is
-// an even one, and the bias of those norms is small.
+// Backward recomputes whether norm(x) passed the activation, and the device's 1 / sqrt differs from the host's in the
+// last bit. So no x is near the value at which it begins to pass: x is an odd multiple of 1/64, the mean is an even
+// one, and the bias of those norms is small.
 constexpr float kGrid = 1.0f / 32;
 constexpr Values kX{.center = 0.5f, .width = 1, .step = kGrid, .offset = kGrid / 2};
 constexpr Values kMean{.center = 0.3f, .width = 0.1f, .step = kGrid};
@@ -75,7 +75,7 @@ class OperandList {
 };
 
 // A norm with a pool. Its forward has a small bias, too: where the activation begins to pass, the last bit of 1 / sqrt
-// would decide who wins a window. Unequal x stay unequal in every type.
+// would decide which value wins a window. Unequal x stay unequal in every type.
 void add_norm_pool(const KernelCall& call, OperandList& list) {
   const Kernel kernel = call.kernel;
   const int pixels = call.pool.pixels(), outputs = call.pool.out_pixels();

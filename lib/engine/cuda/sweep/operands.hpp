@@ -1,5 +1,5 @@
 // The tensors of each kernel: shapes, types, and which of them it reads and writes. The bytes that a kernel must move,
-// its memory, its input values and what is checked all follow from these lists.
+// its memory, its input values and its checks all follow from these lists.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace chexbench::engine::cuda {
 
-// What one element is: a float type, a byte, an int32 that counts up, or kernels::StepScalars.
+// The type of one element: a float type, a byte, an int32 that counts up, or kernels::StepScalars.
 enum class Cell { f32, f16, bf16, u8, index, scalars };
 std::size_t bytes_of(Cell cell);
 
@@ -40,7 +40,7 @@ struct KernelOperand {
 
 std::vector<KernelOperand> operands(const KernelCall& call);
 
-// Returns the bytes that the kernel must read and write: each element once for each.
+// Returns the bytes that the kernel must read and write, each element once for each.
 std::int64_t bytes_moved(const KernelCall& call);
 
 }  // namespace chexbench::engine::cuda

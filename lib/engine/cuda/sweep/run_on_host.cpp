@@ -20,7 +20,7 @@ namespace {
 
 using kernels::Rows;
 
-constexpr int kRowsAtOnce = 512;  // of which a sum in f32 loses no digit that matters
+constexpr int kRowsAtOnce = 512;  // few enough for an f32 sum to lose no digit that matters
 
 // Runs an elementwise operation on one channel after the other.
 template <typename Op>
@@ -119,7 +119,7 @@ class HostRun {
     return {rows("x"), rows(has_output ? "output" : "x"), rows("gradient"), rows("gradient2"), memory_.norm(), clamp_};
   }
 
-  // Sums over the norm's rows, of which `op` may have several in each of its own.
+  // Sums over the norm's rows; each row of `op` may contain several of them.
   void sum_gradients(const auto& op, int norm_rows, int op_rows) const {
     const kernels::GradientFinish finish{.norm = memory_.norm(),
                                          .count = static_cast<double>(norm_rows),

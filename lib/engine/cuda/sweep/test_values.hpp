@@ -13,10 +13,10 @@ namespace chexbench::engine::cuda {
 // so that no two rows of a tensor are the same. Immutable, thread-safe.
 class TestValues {
  public:
-  // `number` tells operands of one call apart, and `elements` is how many the operand has.
+  // `number` distinguishes the operands of one call; `elements` is the operand's size.
   TestValues(const KernelOperand& operand, int number, std::int64_t elements);
 
-  // The elements until they repeat.
+  // The elements of one period.
   const std::vector<std::byte>& period() const { return period_; }
   // Writes element i to `to`.
   void write(std::int64_t i, std::byte* to) const;

@@ -12,7 +12,7 @@ namespace chexbench::engine::cuda {
 
 // Queues kernels on a stream and waits for nothing, so all calls may be captured into a CUDA graph. `addresses` must
 // outlive this object. Thread-safe: all functions are const.
-// @throws DeviceError if CUDA refuses a launch; this holds for add() and both average functions.
+// @throws DeviceError if CUDA refuses a launch; this applies to add() and both average functions.
 class Accumulation {
  public:
   explicit Accumulation(const Addresses& addresses) : addresses_(addresses) {}

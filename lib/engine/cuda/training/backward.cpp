@@ -13,8 +13,8 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
   const std::vector<ParameterPlace>& places = addresses_.config().parameters.places();
   std::size_t complete[kParameterKinds] = {0, 0};
   auto next = places.begin();
-  // Gradients are complete once the weight gradient that runs beside this stream is, and every convolution joins that
-  // of the one before it.
+  // Gradients are complete once the weight gradient on the other stream is, and every convolution joins that of the
+  // previous one.
   const auto join = [&] {
     if (weight_gradients_.join(stream)) on_complete(complete[0], complete[1]);
   };
@@ -22,8 +22,7 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
     const NodeKind kind = node(step.node).kind;
     if (kind == NodeKind::convolution) join();
     backward(step, stream);
-    // These nodes have the layer of the node before them in the program, whose own step completes the layer's
-    // gradients.
+    // These nodes share the layer of the node before them in the program, whose step completes the layer's gradients.
     if (kind == NodeKind::statistics || kind == NodeKind::bias || kind == NodeKind::copy) continue;
     const int layer = node(step.node).layer;
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;

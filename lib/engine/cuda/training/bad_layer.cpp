@@ -5,8 +5,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// Returns whether a value of the slice's buffer is infinite or NaN. Clears the step's scalars, of which it uses the
-// overflow flag.
+// Returns whether a value of the slice's buffer is infinite or NaN. Clears the step's scalars and uses their overflow
+// flag.
 bool is_bad(const Addresses& addresses, const Slice& slice, Stream stream) {
   const Region& region = addresses.config().plan.regions.scalars;
   auto* const scalars = addresses.at<kernels::StepScalars>(region);
@@ -31,7 +31,7 @@ std::string name_of(const Addresses& addresses, const Node& node) {
 std::string first_bad_layer(const Addresses& addresses, Network& network, Stream stream) {
   const Program& program = addresses.config().program;
   if (is_bad(addresses, program.input, stream)) return "the batch itself is not finite";
-  std::vector<bool> begun(program.buffers.size());  // buffers that were not begun may hold anything
+  std::vector<bool> begun(program.buffers.size());  // buffers that were not yet written have arbitrary contents
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
     const bool is_held = node.out.exists() && !addresses.config().plan.is_left_out(static_cast<int>(i));

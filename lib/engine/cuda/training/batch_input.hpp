@@ -6,8 +6,8 @@
 
 namespace chexbench::engine::cuda {
 
-// Queues the conversion from `images`, which holds a batch as the pipeline delivered it, to the program's input: NHWC
-// in the type of the activations, with kInputChannels channels. Batches of bytes are also normalized with
+// Queues the conversion from `images`, a batch as delivered by the pipeline, to the program's input: NHWC in the type
+// of the activations, with kInputChannels channels. Batches of bytes are also normalized with
 // ImageNet's mean and standard deviation. May be captured into a CUDA graph.
 // @throws DeviceError if CUDA refuses the launch
 void convert_images(const Addresses& addresses, Deliver deliver, const Region& images, kernels::Stream stream);

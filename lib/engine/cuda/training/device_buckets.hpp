@@ -22,7 +22,7 @@ class DeviceBuckets {
     next_ = 0;
     vectors_reduced_ = false;
   }
-  // Says that the first `matrices` and `vectors` elements of the flat gradients are complete once the stream has
+  // Call when the first `matrices` and `vectors` elements of the flat gradients are complete once the stream has
   // reached this point. Hands every bucket that this completes to the reducer. Does nothing if there is one rank.
   // @throws DeviceError if CUDA reports an error or another rank was lost
   void complete(std::size_t matrices, std::size_t vectors, Stream stream, Reducer& reducer);
@@ -31,7 +31,7 @@ class DeviceBuckets {
   struct Bucket {
     ParameterKind kind = ParameterKind::matrix;
     BucketSpan span;
-    std::size_t end = 0;  // so many elements of its kind must be complete
+    std::size_t end = 0;  // the number of elements of its kind that must be complete
   };
   const std::vector<Bucket>& matrices() const { return matrices_; }
   const Bucket& vectors() const { return vectors_; }
@@ -42,7 +42,7 @@ class DeviceBuckets {
   const Accumulation& accumulation_;
   std::vector<Bucket> matrices_;
   Bucket vectors_;
-  // One event for each bucket, the last for the vectors: a captured graph tells its dependencies apart by their
+  // One event for each bucket, the last for the vectors: a captured graph distinguishes its dependencies by their
   // events.
   std::deque<Event> ready_;
   std::size_t next_ = 0;

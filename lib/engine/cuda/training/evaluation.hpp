@@ -1,5 +1,5 @@
-// Runs forward alone, with the network as it is used after training: norms use running statistics and nothing is
-// dropped. It works in the memory of the training steps, between which it runs.
+// Runs forward alone, with the network as after training: norms use running statistics, and dropout is off. It works in
+// the memory of the training steps, between which it runs.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ class Evaluation {
   // batch. No step may be running.
   // @throws DeviceError if the device fails
   void queue(const Batch& batch, Stream stream);
-  // Waits for the evaluation and writes logits[image][output] of as many images as fit into `logits`.
+  // Waits for the evaluation and writes logits[image][output], for as many images as fit into `logits`.
   // @throws DeviceError if the device fails
   void read(std::span<float> logits, Stream stream) const;
 

@@ -30,7 +30,7 @@ class Network {
   // Called after the work that completes gradients has been queued: the first `matrices` and `vectors` elements of
   // the flat arrays are complete once the stream has reached that point.
   using OnComplete = std::function<void(std::size_t matrices, std::size_t vectors)>;
-  // Queues backward; the gradient of the logits must be there, as the loss writes it.
+  // Queues backward; the loss must have written the gradient of the logits.
   void backward(Stream stream, const OnComplete& on_complete);
 
   // Copies the tables that update_running() reads to the device. Call it once, before the first step.
@@ -54,7 +54,7 @@ class Network {
   void collect_inverse_deviations();
   // The statistics node that gives norm `norm` its mean and variance, and no others; -1 if there is none.
   int statistics_of(int norm) const;
-  // Whether statistics node i, in the same launch, does what is left of the norm after it.
+  // Whether statistics node i does the remaining work of the norm after it, in the same launch.
   bool writes_affine(int i) const;
 
   void compute_statistics(int i, Stream stream);

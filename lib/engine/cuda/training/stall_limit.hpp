@@ -1,4 +1,4 @@
-// How long a rank waits for its device before it takes the step for stalled.
+// How long a rank waits for its device before it considers the step stalled.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// The least number of passes of a process that are queued launch by launch. run() queues at least a whole step so,
-// because its last pass reduces.
+// The least number of passes of a process that are queued launch by launch. run() queues at least a whole step this
+// way, because its last pass reduces.
 constexpr int kEagerPasses = 2;
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Queues the work of one pass, launch by launch or as one CUDA graph. A pass is one batch through forward and
-// backward. A step has one pass, or as many as training.accumulate_steps says; the last of them reduces the gradients
-// and updates the weights.
+// Queues the work of one pass, launch by launch or as one CUDA graph. A pass is one batch through forward and backward.
+// A step has training.accumulate_steps passes; the last of them reduces the gradients and updates the weights.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@ namespace chexbench::engine::cuda {
 // CUDA reports an error
 class StepQueue {
  public:
-  // What a pass is made of. `deliver` is the type of the batches; without `use_graphs` every pass is queued launch by
+  // The components of a pass. `deliver` is the type of the batches; without `use_graphs` every pass is queued launch by
   // launch.
   struct Parts {
     const Addresses& addresses;
@@ -40,13 +39,13 @@ class StepQueue {
   void restart();
   // Leaves the time since the pass before `pass` out of all timings. That pass must be done and its timings read.
   void leave_out_time_before(std::int64_t pass);
-  // Queues the copy of a batch to the slot of `pass`, beside the work that is running. Returns before the copy is
+  // Queues the copy of a batch to the slot of `pass`, concurrently with the running work. Returns before the copy is
   // done; the batch must stay until uploaded(). Pass `pass` - 2, which used the same slot, must be done.
   void upload(const Batch& batch, std::int64_t pass);
   // Whether the batch has been copied, so that its memory may be reused.
   bool uploaded(std::int64_t pass) const { return slot(pass).upload_end.done(); }
   // Queues the pass after its upload. The first two passes of a process are queued launch by launch (or all passes of
-  // the first step, if it has more), because libraries load kernels and connect to other ranks at their first use.
+  // the first step, if there are more), because libraries load kernels and connect to other ranks at their first use.
   // After that, graphs are captured, unless the reducer does not allow it. A graph contains the work of one reducer;
   // another one causes a new capture.
   void run(std::int64_t pass, Reducer& reducer);
@@ -67,7 +66,7 @@ class StepQueue {
   void convert(std::int64_t pass, Stream stream) const;
 
  private:
-  // The place of a pass in its step, which decides what is queued after its backward.
+  // The place of a pass in its step, which decides the work queued after its backward.
   enum class Place { only, first, middle, last };
   // Events and results of the passes of one slot, and their graphs.
   struct Slot {
@@ -87,8 +86,8 @@ class StepQueue {
   void queue_results(std::int64_t pass);
   void capture(Reducer& reducer);
 
-  // Events for the ends of a pass and of the three passes before it. A pass is judged while the next one is running,
-  // with times relative to the end of the pass before the last, which is done when the pass's batch comes.
+  // Events for the ends of a pass and of the three passes before it. A pass is evaluated while the next one is running,
+  // with times relative to the end of the pass before the last, which is done when the pass's batch arrives.
   static constexpr int kEnds = 4;
 
   const Parts parts_;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr auto kPollEvery = std::chrono::microseconds(50);  // short compared with a step
 constexpr double kCheckRanksEvery_s = 0.01;
-// What libraries allocate later: loaded kernels, graphs, and NCCL's buffers.
+// For later allocations of libraries: loaded kernels, graphs, and NCCL's buffers.
 constexpr std::size_t kReserveBytes = 512 << 20, kReserveOfRanksBytes = 1536 << 20;
 
 DeviceIdentity take_device(const EngineConfig& config) {
@@ -120,7 +120,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
   use_workspaces();
-  // The update also runs over the padding between parameters, whose gradients nobody writes.
+  // The update also runs over the padding between parameters, whose gradients are never written.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
   copy_to_device(addresses_.at(plan_.regions.class_weights), config.class_weights.data(),
@@ -158,7 +158,7 @@ std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfi
   return std::make_unique<Convolutions>(conv_shapes(graph_, program, shape_.images), tuning);
 }
 
-// Returns the program in which the outputs are packed for which that is faster.
+// Returns the program in which those outputs are packed where that is faster.
 Program CudaEngine::chosen_program(const EngineConfig& config) const {
   const Program program = lower(graph_, lowering_options(config.model, config.training.fused));
   return with_packed_outputs(program, [&](const Node& conv) {
@@ -276,7 +276,7 @@ void CudaEngine::restart() {
   end_s_ = now_s();
   restart_steps();
   begun_ = finished_ = 0;
-  learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device now has the learning rate of the spec
+  learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device has the spec's learning rate again
 }
 
 void CudaEngine::load_weights(const WeightSource& source) {

@@ -12,7 +12,7 @@
 
 namespace chexbench::engine::cuda {
 
-// Trains a network on one GPU. The device always has one pass to do while the host fetches the next batch. A longer
+// Trains a network on one GPU. The device always has one pass queued while the host fetches the next batch. A longer
 // queue would hide a slow pipeline. Contracts of the overriding functions: engine/engine.hpp and
 // engine/epoch_training.hpp. Not thread-safe.
 class CudaEngine final : public TrainingEngine {
@@ -62,8 +62,7 @@ class CudaEngine final : public TrainingEngine {
   void wait_until(const std::function<bool()>& done);
   // Ends communication. @throws DeviceError always, with this rank and the step that stalls
   [[noreturn]] void report_stall();
-  // Finds the layer that a loss or gradient which is not finite comes from. @throws DeviceError always, with that
-  // layer
+  // Finds the layer that a non-finite loss or gradient comes from. @throws DeviceError always, with that layer
   [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
 
   const int rank_, world_;

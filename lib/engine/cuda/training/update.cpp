@@ -58,7 +58,7 @@ void Update::set_learning_rate(double rate, Stream stream) {
 
 void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {
   kernels::StepScalars resumed = initial_;
-  // One update at a time, else the powers of Adam's betas would not have the same bits.
+  // One update at a time, or the powers of Adam's betas would not have the same bits.
   for (std::int64_t i = 0; i < updates; ++i) kernels::advance_optimizer(resumed, rules_);
   if (scales_loss()) {
     resumed.loss_scale = scale.scale;

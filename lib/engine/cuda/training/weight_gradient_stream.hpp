@@ -1,5 +1,5 @@
-// Where the weight gradients of convolutions are queued: on the stream of everything else, or on a second one, where
-// they run beside the passes of backward that follow them. Those are bound by memory, weight gradients by arithmetic.
+// Where the weight gradients of convolutions are queued: on the main stream, or on a second one, where they run
+// concurrently with the following passes of backward. Those are bound by memory, weight gradients by arithmetic.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace chexbench::engine::cuda {
 
 // Work alternates: fork() and a weight gradient, then join() before the next one, so that at most one weight gradient
-// runs beside the main stream, and a plan of memory knows until when its operands are read (memory_plan.hpp). All work
+// runs next to the main stream, and the memory plan knows how long its operands are read (memory_plan.hpp). All work
 // may be captured into a CUDA graph. Not thread-safe.
 class WeightGradientStream {
  public:
@@ -17,12 +17,12 @@ class WeightGradientStream {
   // @throws DeviceError if CUDA cannot create the stream
   explicit WeightGradientStream(bool concurrent);
 
-  // Returns the stream for a weight gradient, which will run after everything that is queued on `main` by now.
+  // Returns the stream for a weight gradient, which will run after all work already queued on `main`.
   // For this and join(): @throws DeviceError if CUDA reports an error
   Stream fork(Stream main);
   // Makes later work of `main` wait for the weight gradient. Returns whether there was one to wait for.
   bool join(Stream main);
-  // Whether a weight gradient may be running that was not joined.
+  // Whether a weight gradient that was not joined may be running.
   bool is_forked() const { return is_forked_; }
 
  private:

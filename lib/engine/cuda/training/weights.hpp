@@ -68,7 +68,7 @@ class Weights {
 // Copies an optimizer's moments between the host and the device, for checkpoints.
 
 // The tensors of an optimizer's moments, named as in engine/training_engine.hpp. In fp16 there is one more tensor,
-// "grad_scaler", with three values: the loss scale, the steps since it last changed, and the updates left out so far.
+// "grad_scaler", with three values: the loss scale, the steps since it last changed, and the updates skipped so far.
 // All functions that touch the device wait for it and @throws DeviceError if it fails. `addresses` must outlive this
 // object. Not thread-safe.
 class Moments {
@@ -81,8 +81,8 @@ class Moments {
   // Reads one tensor in PyTorch's order. @throws SpecError if no moment has that name (with the nearest), or `values`
   // has another size
   void read(const std::string& name, std::span<float> values, Stream stream) const;
-  // Copies all moments from `source` to the device. Returns what `source` has for the loss scale; the default if the
-  // precision is not fp16.
+  // Copies all moments from `source` to the device. Returns the loss scale of `source`; the default if the precision is
+  // not fp16.
   LossScale load(const model::WeightSource& source, Stream stream) const;
 
  private:

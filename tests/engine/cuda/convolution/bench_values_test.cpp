@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAll = 1u << 30;
 
-// The sum over rows of one channel of x times one of dy, as a weight gradient computes it; both repeat their values.
+// The sum over rows of one channel of x times one of dy, as in a weight gradient; both repeat their values.
 double weight_gradient(const std::vector<float>& x, const std::vector<float>& dy, std::size_t rows,
                        std::size_t channels, std::size_t of_x, std::size_t of_dy) {
   double sum = 0;

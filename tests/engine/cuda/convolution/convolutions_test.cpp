@@ -137,7 +137,7 @@ TEST_F(ConvolutionsTest, WhatWasTimedIsKeptEvenIfALaterShapeCannotRun) {
   std::filesystem::remove(file + ".lock");
 }
 
-// Each death test runs in a process of its own, whose signals do not reach the others. It needs stderr for itself.
+// Each death test runs in a separate process, whose signals do not reach the others. It needs stderr for itself.
 class ConvolutionsDeathTest : public ConvolutionsTest {
  protected:
   ConvolutionsDeathTest() {

@@ -20,7 +20,7 @@ struct ScriptedPlan {
   std::int64_t workspace_bytes = 0;
   double statistics_s = 1;  // Of the separate pass for mean and variance.
   bool runs = true;
-  std::vector<float> sample{1};  // Of what it computes.
+  std::vector<float> sample{1};  // Of its results.
   bool breaks_device = false;
 };
 
@@ -32,13 +32,13 @@ struct ScriptedRun {
   kernels::Stream stream;
 };
 
-// The plans that are offered for each pattern, whatever the shape, and a record of their use.
+// The plans that are offered for each pattern, for any shape, and a record of their use.
 struct ScriptedDevice {
   std::map<ConvPattern, std::vector<ScriptedPlan>> plans;  // No plan is offered for a pattern that is missing.
   std::vector<std::string> timed;                          // Engines, in order.
-  std::vector<double> gave_up_after_s;                     // What each timing was told.
+  std::vector<double> gave_up_after_s;                     // The arguments of each timing.
   std::vector<std::string> built;
-  std::vector<std::string> kept;  // What was kept alone.
+  std::vector<std::string> kept;  // The only plans kept.
   std::function<void()> on_timing = [] {};
   std::vector<ScriptedRun> runs;
   int timers = 0;  // Number of timers that exist.

@@ -202,7 +202,7 @@ class HostRun {
     return x;
   }
 
-  // Returns what the convolution reads: x, or the result of a norm or join before it, rounded as cuDNN does.
+  // Returns the convolution's input: x, or the result of a norm or join before it, rounded like cuDNN's.
   std::vector<float> convolved() const {
     const bool joins = is_join(request_.pattern);
     if (!joins && request_.pattern != ConvPattern::normalized_forward_statistics &&

@@ -8,7 +8,7 @@
 
 namespace chexbench::engine::cuda::host {
 
-// Computes what a plan for the request would compute. @throws DeviceError for a pattern that it does not know
+// Computes the result of a plan for the request. @throws DeviceError for a pattern that it does not know
 void run(const PlanRequest& request, const std::vector<OperandMemory>& memory);
 
 }  // namespace chexbench::engine::cuda::host

@@ -1,5 +1,5 @@
-// Implements on the host what only benches of single kernels ask of a device. Its times are those of this twin, so they
-// say nothing; the device's name tells that.
+// Implements on the host the functions that only benches of single kernels need. Its times are those of this twin, so
+// they are meaningless, as the device's name indicates.
 #include <cstring>
 
 #include "core/clock.hpp"

@@ -13,7 +13,7 @@ using Work = std::function<void()>;
 // Queues work. As on a device, captured work keeps the arguments of its capture.
 void enqueue(kernels::Stream stream, Work work);
 
-// What a device would have launched so far.
+// The launches on a device so far.
 struct Launches {
   int kernels = 0;  // of our own
   int plans = 0;    // of cuDNN and cuBLASLt

@@ -27,7 +27,7 @@ class LaunchCount : public testing::Test {
   }
 };
 
-// The limits are the counts of today: who needs more launches should know why.
+// The limits are the current counts: any increase needs a reason.
 TEST_F(LaunchCount, OfAStepDoesNotGrow) {
   const struct {
     const char* model;

@@ -26,7 +26,7 @@ class PackedDenseLayers : public testing::Test {
     config.plan_choice.forces_fused = true;
     return config;
   }
-  // The same, but for what is packed.
+  // The same except for packing.
   static EngineConfig deterministic(EngineConfig config) {
     config.training.deterministic = true;
     return config;
@@ -56,7 +56,7 @@ class PackedDenseLayers : public testing::Test {
   SingleReducer single_;
 };
 
-// f32 has no fused plans, so the copies and the gradients' other places alone are compared.
+// f32 has no fused plans, so only the copies and the gradients' other places are compared.
 TEST_F(PackedDenseLayers, GiveTheSameBitsAsStridedOnesWherePlansArePlain) {
   has_packed();
   EngineConfig config = this->config(Precision::f32, kSize);

@@ -48,8 +48,7 @@ TEST_P(PooledNorms, GiveTheSameStepAndEvaluationAsNormsAndPoolsApart) {
     EXPECT_EQ(evaluated(*fused), evaluated(*apart));
     double most = 0;
     for (const TensorInfo& parameter : fused->parameters()) {
-      // Norms alone read the channels of this one, and undo its scale and shift: its gradients are what rounding
-      // leaves.
+      // Only norms read the channels of this one, and undo its scale and shift: its gradients are rounding errors.
       if (parameter.name.starts_with("features.norm0.")) continue;
       const std::vector<float> expected = gradient(*apart, parameter);
       const double relative = distance(gradient(*fused, parameter), expected) / norm(expected);

@@ -44,7 +44,7 @@ template <typename M>
 class AdaptivePoolOf : public testing::Test {};
 TYPED_TEST_SUITE(AdaptivePoolOf, AllMoves);
 
-// Covers fewer, as many and more outputs than inputs, and sizes that do not divide.
+// Covers fewer, equally many and more outputs than inputs, and sizes that do not divide.
 TYPED_TEST(AdaptivePoolOf, IsTheMeanOfItsWindowsAndSharesItsGradient) {
   using T = typename TypeParam::Type;
   for (const auto& [height, width] : {std::pair{6, 6}, {1, 1}, {13, 7}, {4, 9}, {2, 18}}) {

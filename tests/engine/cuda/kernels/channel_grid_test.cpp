@@ -75,7 +75,7 @@ TEST(ChannelGrid, TilesAreAsWideAsPossibleUnlessThreadsOfTheLastOneWouldBeIdle) 
   const auto lanes = [](int vectors) { return ChannelGrid::lanes_of(vectors, 8, 16); };
   EXPECT_EQ(lanes(12), 12);
   EXPECT_EQ(lanes(16), 16);
-  EXPECT_EQ(lanes(60), 16);  // 4 idle; tiles of 8 would leave as many
+  EXPECT_EQ(lanes(60), 16);  // 4 idle; tiles of 8 would leave the same number
   EXPECT_EQ(lanes(20), 8);   // 4 idle instead of 12
   EXPECT_EQ(lanes(24), 8);
   EXPECT_EQ(ChannelGrid::lanes_of(24, 1, 16), 16);

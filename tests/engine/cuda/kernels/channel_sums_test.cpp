@@ -1,4 +1,4 @@
-// Sums in one launch give the bits of sums in two, whichever block finishes last.
+// Sums in one launch give the same bits as sums in two, regardless of which block finishes last.
 #include "engine/cuda/kernels/channel_sums.hpp"
 
 #include <cstring>

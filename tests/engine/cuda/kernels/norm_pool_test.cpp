@@ -1,5 +1,5 @@
-// A norm with a pool in one pass, compared with the norm's and the pool's own passes: forward gives the same bits,
-// backward the same values but for the order of its sums.
+// A norm with a pool in one pass, compared with separate passes of the norm and the pool: forward gives the same bits,
+// backward the same values except for the order of its sums.
 #include "engine/cuda/kernels/norm_pool.hpp"
 
 #include "engine/cuda/kernels/norm_lazy.hpp"
@@ -75,7 +75,7 @@ struct NormAndPool {
     return pool(activated, StoredValues<T, V>{});
   }
 
-  // What backward computes. `dx` is the norm's input's gradient, or what a lazy norm adds to its block's.
+  // The results of backward. `dx` is the gradient of the norm's input, or a lazy norm's addend to its block's.
   struct Gradients {
     Tensor<T> dx;
     std::vector<float> weight, bias, b, c;
@@ -212,7 +212,7 @@ TYPED_TEST(NormPool, WithAnAveragePoolComputesWhatBothDoApart) {
   }
 }
 
-// Nothing of the sums is in what a lazy norm adds, so that is the same bit by bit.
+// A lazy norm's addend does not depend on the sums, so it is the same bit for bit.
 TYPED_TEST(NormPool, WithAnAveragePoolBeginsTheGradientOfADenseBlock) {
   for (const PoolShape& shape : average_shapes()) {
     const NormAndPool<typename TypeParam::Type, TypeParam::kWidth, false> both(shape, kRelu);

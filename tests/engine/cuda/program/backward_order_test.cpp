@@ -211,8 +211,8 @@ TEST(BackwardOrder, OfDensenetAddsToTheBlocksInPlace) {
   EXPECT_EQ(count(steps, &BackwardStep::two), 0);
 }
 
-// The copies into the blocks turn the sums into gradients, and write them where the packed outputs have theirs. What is
-// left to statistics are the inputs of the blocks.
+// The copies into the blocks turn the sums into gradients, and write them where the packed outputs have theirs. The
+// inputs of the blocks are left to statistics.
 TEST(BackwardOrder, OfPackedDenseLayersReadsTheBlocksAtTheCopies) {
   const Program program = with_packed_outputs(lower(model::densenet121(224)), [](const Node&) { return true; });
   const std::vector<BackwardStep> steps = backward_order(program);

@@ -110,7 +110,7 @@ TEST_F(DensePacking, AddsFourShapes) {
 
 // Counts the passes over feature maps that fused plans replace, in bytes an image in fp16. Forward: the norm's pass
 // reads and writes the convolution's inputs, and the statistics read its outputs. Backward: the sums of the norm read
-// its input and its output's gradient, of which the fused data gradient still reads the input.
+// its input and its output's gradient; the fused data gradient still reads the input.
 TEST_F(DensePacking, Saves24MegabytesAnImage) {
   double saved_bytes = 0;
   const std::vector<int> norms = prologue_norms(packed_);

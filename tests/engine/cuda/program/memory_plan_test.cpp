@@ -223,8 +223,8 @@ TEST_P(CudaMemoryPlan, ConcurrentWeightGradientsKeepTheirOperands) {
   EXPECT_GE(plan.arena_bytes(), plan_memory(graph_, program_, kPlanned).arena_bytes());
 }
 
-// The maps between are the largest of all, but they live where the arena is emptiest: at the begin of forward and at
-// the end of backward. So its size, which another moment decides, is no larger, and mostly the same.
+// The maps between are the largest of all, but they exist when the arena is emptiest: at the beginning of forward and
+// at the end of backward. So its size, which another moment decides, is no larger, and mostly the same.
 TEST_P(CudaMemoryPlan, NormsThatTakeInAPoolHoldNoMapBetween) {
   const Program apart = lower(graph_, {.dropout = true, .fuses_pools = false});
   MemoryRequest request = kPlanned;
@@ -253,7 +253,7 @@ TEST_P(CudaMemoryPlan, JoinsThatDataGradientsComputeOverwriteNothing) {
   EXPECT_LE(of_norms.arena_bytes(), plan.arena_bytes());
 }
 
-// Norms whose results are only residuals are then held nowhere.
+// Norms whose results are only residuals are then not stored.
 TEST_P(CudaMemoryPlan, JoinsThatForwardPassesComputeOverwriteNothing) {
   MemoryRequest request = kPlanned;
   for (const bool also_backward : {false, true}) {
@@ -354,8 +354,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, CudaMemoryPlan,
                          testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
                          ParamName());
 
-// A packed output lives until its copy, and its gradient until the convolution's own step; the outputs of the norms
-// before them are not held any more.
+// A packed output is kept until its copy, and its gradient until the convolution's own step; the outputs of the norms
+// before them are not stored.
 TEST(MemoryPlan, OfPackedDenseLayersTakesLess) {
   const model::Graph graph = model::densenet121(224);
   const Program program = lower(graph), packed = with_packed_outputs(program, [](const Node&) { return true; });

@@ -36,8 +36,8 @@ class ResNetJoins : public testing::Test {
 };
 
 // Every block but the last is followed by the first convolution of the next one, which comes last in backward: after
-// the add of the same block, or after the strided convolution beside it. The first block of each of the four stages
-// adds a norm's result.
+// the add of the same block, or after the parallel strided convolution. The first block of each of the four stages adds
+// a norm's result.
 TEST_F(ResNetJoins, AreAllThatTwoNodesRead) {
   EXPECT_EQ(count(joins_).joins, 15);
   EXPECT_EQ(count(joins_).of_norms, 4);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Removes the waits, records, marks, barriers and host copies of the GPU engine from its sources, one at a time, and
-says which of them no test over the strict stand-in misses.
+reports those that no test over the strict stand-in detects.
 
-  mutate.py [--build DIR] [PATTERN]   only places whose "file:line: text" holds PATTERN
+  mutate.py [--build DIR] [PATTERN]   only places whose "file:line: text" contains PATTERN
 
 Builds and runs cuda_strict_test for each place, in the working tree itself, which must have no changes; it takes some
-15 s a place. A survivor is a statement whose absence no test finds; README.md says why those that are known are
-harmless. Exit status: 0 no other survivor, 1 some.
+15 s a place. A survivor is a statement whose absence no test finds; see README.md for why the known ones are harmless.
+Exit status: 0 no other survivor, 1 some.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def run(*command):
 
 
 def test(build):
-    """What became of the test: "killed by ..." or "survived"."""
+    """The outcome of the test: "killed by ..." or "survived"."""
     if run("cmake", "--build", build, "--target", "cuda_strict_test").returncode:
         return "killed by the compiler"
     try:

@@ -22,7 +22,7 @@ struct Event {
   std::uint64_t recorded = 0, completed = 0;  // how often it was queued and passed
   double at_ms = 0;
   std::shared_ptr<Capture> capture;  // in which it was recorded last; null: outside of any
-  std::vector<int> after;            // what it then stands behind
+  std::vector<int> after;            // the work that it then waits for
 };
 
 // A node of a graph: runs after the nodes `after`.
@@ -66,7 +66,7 @@ class Scheduler {
   Stream& new_stream(int priority);
   Event& new_event();
 
-  // Adds work to a stream or to the graph that is being captured from it. `may_run` says whether it can begin.
+  // Adds work to a stream or to the graph that is being captured from it. `may_run` returns whether it can begin.
   void enqueue(
       Stream& stream, Work work, std::function<bool()> may_run = [] { return true; });
   void record(Stream& stream, Event& event);
@@ -80,7 +80,8 @@ class Scheduler {
   bool is_idle(const Stream& stream) const { return stream.queue.empty(); }
   bool is_idle() const;
 
-  // Calls `act` before each piece of work: what another thread may do at any time. Nothing may be queued there.
+  // Calls `act` before each piece of work, for actions that another thread may do at any time. Nothing may be queued
+  // there.
   void before_each(std::function<void()> act) { before_each_ = std::move(act); }
 
   std::uint64_t executed() const { return executed_; }

@@ -1,4 +1,4 @@
-// What the strict stand-in allows and refuses, so that the tests above it can rely on it.
+// Tests the strict stand-in's rules, so that the tests above it can rely on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The engine and the NCCL reducer over a device that runs queued work late and in strange orders: whatever the order,
-// the same bits must come out as in the order of queueing.
+// The engine and the NCCL reducer over a device that runs queued work late and in strange orders: in any order, the
+// same bits must come out as in the order of queueing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ class StrictEngine : public testing::Test {
     int written_ = 0;
   };
 
-  // What a training computes: losses, and then what is read back.
+  // The results of a training: losses, and then the values read back.
   struct Results {
     std::vector<double> losses;
     std::vector<float> values;
@@ -164,7 +164,7 @@ class StrictEngine : public testing::Test {
     return results;
   }
 
-  // Returns those of the first norm. Each channel has moved towards statistics of its own.
+  // Returns those of the first norm. Each channel has moved towards its own statistics.
   static std::vector<float> running_statistics(CudaEngine& engine) {
     std::vector<float> statistics;
     for (const TensorInfo& info : {engine.buffers().at(0), engine.buffers().at(1)}) {
@@ -177,7 +177,7 @@ class StrictEngine : public testing::Test {
     return statistics;
   }
 
-  // Also with a second stream, which must change no bit, if it is asked for.
+  // If requested, also with a second stream, which must change no bit.
   void expect_the_same_in_any_order(const EngineConfig& config, unsigned seeds = 3, bool second_stream = false) {
     strict::reset(0, true);
     const Results expected = train(config);
@@ -223,7 +223,7 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
 TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithPackedDenseLayersAndPooledNorms) {
   EngineConfig packed = config(Precision::fp16);
   packed.model.name = "densenet121";
-  packed.training.deterministic = false;  // which packs nothing; the stand-in's plans have one order all the same
+  packed.training.deterministic = false;  // which packs nothing; the stand-in's plans have one order anyway
   packed.plan_choice.forces_fused = true;
   expect_the_same_in_any_order(packed, 1, true);
   std::ifstream plans(cache_ / "chexbench" / "convolution-plans.txt");

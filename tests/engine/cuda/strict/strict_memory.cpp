@@ -1,4 +1,4 @@
-// Memory of the device and pinned memory: allocations, copies, and what may be copied from where to where.
+// Memory of the device and pinned memory: allocations, copies, and the rules for copies.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -66,7 +66,7 @@ cudaError_t copy_to_host(void* to, const void* from, std::size_t bytes, cudaStre
   return enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 
-// What is not pinned is copied into a buffer of the driver before the call returns.
+// Memory that is not pinned is copied into a buffer of the driver before the call returns.
 cudaError_t copy_to_device(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (!is_device(to, bytes)) return refuse(cudaErrorInvalidValue, "a copy to what is not device memory");
   if (is_device(from, bytes)) return refuse(cudaErrorInvalidValue, "a copy to the device that begins there");

@@ -1,5 +1,5 @@
-// NCCL among ranks of which one is here: the gradients of the others are zero, so that an average divides by the number
-// of ranks. What reads or writes a bucket at the wrong time gives another result.
+// NCCL with only one of several ranks: the gradients of the others are zero, so that an average divides by the number
+// of ranks. Accessing a bucket at the wrong time gives another result.
 #include <nccl.h>
 
 #include <cstdint>

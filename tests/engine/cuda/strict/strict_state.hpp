@@ -1,4 +1,4 @@
-// What the stand-in of the CUDA runtime knows, which its files share: strict_cuda.cpp orders work, strict_memory.cpp
+// The state of the stand-in of the CUDA runtime, shared by its files: strict_cuda.cpp orders work, strict_memory.cpp
 // has the memory. A call holds State::mutex.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The bench of single kernels waits for the device wherever it must, and the sweep breaks none of CUDA's rules.
+// The bench of single kernels waits for the device wherever necessary, and the sweep breaks none of CUDA's rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST(KernelBench, AgreesWithTheHostInEveryKernelAndType) {
   }
 }
 
-// What the test wants to be wrong: launchers have no state.
+// The error that the test plants, global because launchers have no state.
 const KernelOperand* spoilt = nullptr;
 
 // Launches the kernel, and then changes the last element of the result, which the twin keeps on the host.
@@ -91,7 +91,7 @@ TEST(KernelBench, FindsASumThatLeavesItsTicketsDrawn) {
   }
 }
 
-// Writes the first element behind the first row of the result, which belongs to another layer.
+// Writes the first element after the first row of the result, which belongs to another layer.
 void launch_too_widely(const KernelCall& call, const KernelMemory& memory, void* scratch, kernels::Stream stream) {
   launch_kernel(call, memory, scratch, stream);
   static_cast<float*>(memory.matrix(spoilt->name).data)[spoilt->channels] = 1;

@@ -52,7 +52,7 @@ TEST(KernelList, HasEveryNormOfResnet50) {
   EXPECT_FALSE(std::ranges::any_of(uses, [](const KernelUse& use) { return use.call.inverse_deviation; }));
 }
 
-// Whichever sums a data gradient computes, it needs the norm's inverse deviation.
+// A data gradient that computes any sums needs the norm's inverse deviation.
 TEST(KernelList, LeavesToConvolutionsWhatTheyFuse) {
   const std::vector<KernelUse> uses = list_of("resnet50");
   EXPECT_EQ(runs(uses, {Kernel::statistics}).separate, 53);
@@ -91,7 +91,7 @@ TEST(KernelList, HasNoGradientSumsOfNormsThatJoinsSum) {
 }
 
 // 58 norms of the dense blocks' 1x1 convolutions and of three transitions and the end read a block; every dense block
-// has as many parts as layers, and one more that it begins with.
+// has one part per layer, and one more at the beginning.
 TEST(KernelList, HasEveryPassOverDenseBlocks) {
   const std::vector<KernelUse> uses = list_of("densenet121");
   EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first, Kernel::lazy_accumulate}), (Runs{58 + 4, 58 + 1}));
@@ -102,7 +102,7 @@ TEST(KernelList, HasEveryPassOverDenseBlocks) {
   EXPECT_EQ(runs(uses, {Kernel::copy}), (Runs{0, 58}));
 }
 
-// Packed layers serve fused plans, which exist in fp16 alone.
+// Packed layers serve fused plans, which exist only in fp16.
 TEST(KernelList, PacksNoDenseBlockWhereNothingIsFused) {
   for (const spec::Precision precision : {spec::Precision::f32, spec::Precision::bf16})
     EXPECT_EQ(runs(list_of("densenet121", precision), {Kernel::copy, Kernel::lazy_apply_packed}), (Runs{0, 0}));
@@ -123,7 +123,7 @@ TEST(KernelList, NamesEveryKernel) {
   EXPECT_TRUE(std::ranges::is_sorted(all_kernels()));
 }
 
-// The table of lib/engine/cuda/kernels/README.md, per element of a type of T bytes. What a kernel reads by channel adds
+// The table of lib/engine/cuda/kernels/README.md, per element of a type of T bytes. A kernel's reads by channel add
 // less than a thousandth.
 TEST(KernelBytes, AreThoseOfTheTable) {
   constexpr std::int64_t kRows = 1 << 20, kT = 2;
@@ -151,7 +151,7 @@ TEST(KernelBytes, AreThoseOfTheTable) {
   near(of(Kernel::bias_backward), 3 * kT);
 }
 
-// Per element of the norm's input; a thousandth is what lies by channel.
+// Per element of the norm's input; a thousandth covers the values by channel.
 TEST(KernelBytes, OfNormsWithPoolsAreThoseOfTheTable) {
   constexpr kernels::PoolShape kMax{
       .height = 112, .width = 112, .out_height = 56, .out_width = 56, .kernel = 3, .stride = 2, .padding = 1};

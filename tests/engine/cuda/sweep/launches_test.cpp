@@ -1,4 +1,4 @@
-// The list of kernels is what the engine launches: Network, Update and batch_input run here over launchers that only
+// The list of kernels equals the engine's launches: Network, Update and batch_input run here over launchers that only
 // note their calls.
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class Step {
                                      [&](const Node& conv) { return convolutions_.packs(shape(lowered_, conv)); })),
         parameters_(graph, program_) {}
 
-  // Runs the step, and returns what it launched.
+  // Runs the step, and returns its launches.
   Counts launched() {
     LinearProducts linear(linear_shapes(program_, kImages), precision_);
     const std::vector<ResidualJoin> backward_joins =

@@ -21,7 +21,7 @@ std::vector<KernelCall>& noted_launches() {
   return launches;
 }
 
-// Products, copies from the host and the order of streams are no kernels of the engine's own.
+// Products, copies from the host and the order of streams are not kernels of the engine.
 struct LinearProducts::Impl {};
 LinearProducts::LinearProducts(const std::vector<LinearShape>&, spec::Precision) {}
 LinearProducts::~LinearProducts() = default;
@@ -56,7 +56,7 @@ void check_aligned(std::initializer_list<const float*> by_channel) {
 }
 void check_aligned(const NormParameters& norm) { check_aligned({norm.mean, norm.variance, norm.weight, norm.bias}); }
 
-// The launchers launch nothing for no items, as the running statistics of a network without norms.
+// The launchers launch nothing for no items, such as the running statistics of a network without norms.
 void note(const KernelCall& call) {
   if (call.items > 0) noted_launches().push_back(call);
 }

@@ -1,5 +1,5 @@
 // Runs sums as a device does, with a thread for each thread of a block, a barrier between the phases and tickets
-// between the blocks, so that ThreadSanitizer finds what reads memory that nothing separates it from.
+// between the blocks, so that ThreadSanitizer finds unsynchronized reads.
 #include <gtest/gtest.h>
 
 #include "engine/cuda/threads/threaded_statistics.hpp"
@@ -28,7 +28,7 @@ TEST_P(ReductionThreads, ComputeMeanAndVarianceOfEachChannel) {
   }
 }
 
-// Lanes that are a power of two and not, rows that do not fill a block, tiles that are not full, and groups of one
+// Lanes that are and are not a power of two, rows that do not fill a block, tiles that are not full, and groups of one
 // block and of two.
 INSTANTIATE_TEST_SUITE_P(Grids, ReductionThreads,
                          testing::Values(Grid{300, 64, 1}, Grid{5, 12, 3}, Grid{700, 132, 4}, Grid{90, 20, 2},

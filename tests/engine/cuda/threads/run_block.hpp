@@ -20,8 +20,8 @@ void run_block(const R& reduction, int block, const Barrier& barrier) {
     threads.emplace_back([&, thread] { run_thread(reduction, block, thread, scratch, barrier); });
 }
 
-// POSIX's barrier and not std::barrier: those of libstdc++ share counters, by which ThreadSanitizer takes the threads
-// of different blocks for ordered.
+// POSIX's barrier and not std::barrier: those of libstdc++ share counters, which make ThreadSanitizer consider the
+// threads of different blocks ordered.
 class BlockThreads {
  public:
   BlockThreads() { pthread_barrier_init(&barrier_, nullptr, kThreads); }
@@ -35,7 +35,7 @@ class BlockThreads {
   pthread_barrier_t barrier_;
 };
 
-// Draws tickets as on a device. A weaker order of memory than acquire and release stands for fences that are missing.
+// Draws tickets as on a device. A memory order weaker than acquire and release simulates missing fences.
 template <std::memory_order kOrder>
 struct DrawTicket {
   unsigned operator()(unsigned* ticket) const { return std::atomic_ref(*ticket).fetch_add(1, kOrder); }
@@ -53,8 +53,8 @@ struct ThreadSync {
   int thread() const { return of_thread; }
 };
 
-// Runs the blocks of sums on at most that many multiprocessors, each of which takes one block after another. The
-// tickets alone order what the blocks of different multiprocessors do.
+// Runs the blocks of sums on at most that many multiprocessors, each taking one block after another. Only the tickets
+// order the blocks of different multiprocessors.
 template <typename Draw, typename Op, typename Finish>
 void run_concurrently(const ChannelSums<Op, Finish>& sums, int blocks, int multiprocessors) {
   struct Multiprocessor {

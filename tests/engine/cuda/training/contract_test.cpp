@@ -1,4 +1,4 @@
-// The contract of engine.hpp, asked of the GPU engine on the host twin and, if there is one, on a GPU.
+// The contract of engine.hpp, tested for the GPU engine on the host twin and, if there is one, on a GPU.
 #include "engine/contract.hpp"
 #include "engine/cuda/training/engine_fixture.hpp"
 

@@ -1,4 +1,4 @@
-// The GPU engine as the trial loop sees it, on the host twin and, if there is one, on a GPU.
+// The GPU engine as used by the trial loop, on the host twin and, if there is one, on a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// As in CUDA, a launch returns nothing; whoever asks for the last error finds what was refused.
+// As in CUDA, a launch returns nothing; the last error reports a refusal.
 inline void launch(Stream stream, strict::Work work, const char* what) {
   static_cast<void>(strict::enqueue(stream, std::move(work)));
   check_launch(what);
