@@ -253,8 +253,8 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
 }
 
 std::string calibrate_command(const ModelSpec& model, Precision precision) {
-  return fmt::format("chexbench dev calibrate --model {} --image-size {} --precision {} --output profile.json", model.name,
-                     model.image_size, to_string(precision));
+  return fmt::format("chexbench dev calibrate --model {} --image-size {} --precision {} --output profile.json",
+                     model.name, model.image_size, to_string(precision));
 }
 
 std::string entry_json(const ProfileEntry& entry) { return to_text(entry_node(entry)); }

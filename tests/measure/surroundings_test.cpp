@@ -53,7 +53,8 @@ TEST(Warnings, NameAGovernorThatLetsClocksWander) {
 TEST(Warnings, TellOfOtherProgramsOnTheRanksCores) {
   Surroundings around = quiet();
   around.cpu.load = 2.5;
-  EXPECT_THAT(warnings(around), ElementsAre(AllOf(HasSubstr("2.5"), HasSubstr("8 of 8 cores"), HasSubstr("took turns"))));
+  EXPECT_THAT(warnings(around),
+              ElementsAre(AllOf(HasSubstr("2.5"), HasSubstr("8 of 8 cores"), HasSubstr("took turns"))));
   around.ranks.pop_back();
   EXPECT_THAT(warnings(around), IsEmpty()) << "four cores are left for them";
 }
