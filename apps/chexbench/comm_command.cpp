@@ -20,7 +20,8 @@ namespace {
 
 using verbs::CommMemory;
 
-const std::map<std::string, FloatType> kTypes{{"f32", FloatType::f32}, {"fp16", FloatType::fp16}};
+const std::map<std::string, FloatType> kTypes{
+    {"f32", FloatType::f32}, {"fp16", FloatType::fp16}, {"f16", FloatType::fp16}};
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 

@@ -129,7 +129,8 @@ std::string with_home_in(const std::string& word) {
 // A folder may have the name of a command, as `data` often has.
 void tell_of_folder(const CLI::App& app, const std::string& word) {
   std::error_code error;
-  if (!is_verb(app, word) || !std::filesystem::is_directory(word, error)) return;
+  if (!is_verb(app, word) && !is_verb(*app.get_subcommand("dev"), word)) return;
+  if (!std::filesystem::is_directory(word, error)) return;
   log::info("'{}' is a command; to measure the folder of that name: chexbench ./{}", word, word);
 }
 

@@ -31,8 +31,6 @@
 namespace chexbench::app {
 namespace {
 
-constexpr double kLongestTime_s = 86400;
-
 struct ProbeArguments {
   std::vector<std::string> command_line;
   std::shared_ptr<DataSetArguments> data_set;
@@ -128,8 +126,10 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
-  if (rank == 0) check_output(arguments.output);
-  verbs::fed_accelerators(0, {}, arguments.gpus);  // so that nobody waits a minute for an unknown name
+  if (rank == 0) {  // so that nobody waits a minute for an error
+    check_output(arguments.output);
+    verbs::fed_accelerators(0, {}, arguments.gpus);
+  }
   verbs::Probe probe = measure(arguments, session, rank == 0);
   const bool has_answer = rank == 0 && (!probe.interrupted || !probe.result.ways.empty());
   try {
@@ -155,7 +155,7 @@ void add_probe_command(CLI::App& app, bench::Session& session, const std::vector
   arguments->data_set = add_data_set(*verb, "DIR");
   verb->add_option("--time", arguments->time_s, "Measure for at most this many seconds.")
       ->type_name("SECONDS")
-      ->check(CLI::Range(1.0, kLongestTime_s).description(""))
+      ->check(CLI::Range(1.0, verbs::kLongestProbe_s).description(""))
       ->capture_default_str();
   verb->add_option("--gpu", arguments->gpus, "Say how well these accelerators are fed, instead of V100, A100 and H100.")
       ->type_name("PROFILE")

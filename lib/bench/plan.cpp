@@ -115,11 +115,13 @@ results::Report plan_report(const std::string& experiment, const std::vector<spe
 }
 
 void keep_known_keys(results::Report& planned, int world, const RepeatKeys& known) {
-  std::set<std::string_view> others;
-  for (const auto& [key, repeat] : known) others.insert(key);
+  std::set<std::string_view> all;
+  for (const auto& [key, repeat] : known) all.insert(key);
+  std::set<std::string_view> others = all;
   for (const results::TrialResult& trial : planned.trials) others.erase(trial.key);
   if (others.empty()) return;
   for (results::TrialResult& trial : planned.trials) {
+    if (all.contains(trial.key)) continue;
     const std::vector<std::string> keys = spec::trial_keys(trial.spec, beside_spec(world));
     const auto older = std::ranges::find_if(keys, [&](const std::string& key) { return others.contains(key); });
     if (older != keys.end()) trial.key = *older;

@@ -289,7 +289,8 @@ std::string headline(const IndexReport& report) {
   parts.clear();
   part(report.missing.size(), report.missing.size() == 1 ? "missing file" : "missing files");
   part(report.orphans.size(), report.orphans.size() == 1 ? "file without a row" : "files without a row");
-  if (report.patients_in_both_splits) part(report.patients_in_both_splits->size(), "patients in both splits");
+  const std::size_t shared = report.patients_in_both_splits ? report.patients_in_both_splits->size() : 0;
+  part(shared, shared == 1 ? "patient in both splits" : "patients in both splits");
   return text + (parts.empty() ? "" : fmt::format("; {}", fmt::join(parts, ", ")));
 }
 

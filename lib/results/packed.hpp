@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/errors.hpp"
+
 namespace chexbench::results {
 
 // A visitor of fields that appends their values to bytes.
@@ -46,7 +48,8 @@ struct Packer {
   }
 };
 
-// A visitor of fields that takes their values from bytes, which must come from a Packer of the same record.
+// A visitor of fields that takes their values from bytes of a Packer of the same record. @throws DeviceError if there
+// are too few
 struct Unpacker {
   std::string_view& rest;
 
@@ -58,8 +61,7 @@ struct Unpacker {
   template <class Value>
   void take(Value& value) const {
     if constexpr (std::is_trivially_copyable_v<Value>) {
-      std::memcpy(&value, rest.data(), sizeof value);
-      rest.remove_prefix(sizeof value);
+      std::memcpy(&value, next(sizeof value).data(), sizeof value);
     } else {
       visit_fields(*this, value);
       if constexpr (requires { visit_lists(*this, value); }) visit_lists(*this, value);
@@ -75,14 +77,24 @@ struct Unpacker {
   void take(std::vector<Value>& values) const {
     std::uint64_t size = 0;
     take(size);
+    if (size > rest.size()) fail();  // an element has a byte at least
     values.resize(size);
     for (Value& value : values) take(value);
   }
   void take(std::string& text) const {
     std::uint64_t size = 0;
     take(size);
-    text = rest.substr(0, size);
+    text = next(size);
+  }
+
+  std::string_view next(std::uint64_t size) const {
+    if (size > rest.size()) fail();
+    const std::string_view bytes = rest.substr(0, size);
     rest.remove_prefix(size);
+    return bytes;
+  }
+  [[noreturn]] static void fail() {
+    throw DeviceError("the ranks run different builds of chexbench: start the same one on all hosts");
   }
 };
 
@@ -93,10 +105,12 @@ std::string packed(const Value& value) {
   return bytes;
 }
 
+// @throws DeviceError if the bytes are not those of such a value
 template <class Value>
 Value unpacked(std::string_view bytes) {
   Value value;
   Unpacker{bytes}.take(value);
+  if (!bytes.empty()) Unpacker::fail();
   return value;
 }
 

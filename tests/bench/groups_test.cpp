@@ -59,6 +59,8 @@ TEST(KeepKnownKeys, LeavesARunOfThisVersionAsItIs) {
   const std::string key = planned.trials[0].key;
   keep_known_keys(planned, 1, {{key, 0}, {"of no trial", 0}});
   EXPECT_EQ(planned.trials[0].key, key);
+  keep_known_keys(planned, 1, {{key, 0}, {spec::trial_keys(planned.trials[0].spec, "world 1").back(), 0}});
+  EXPECT_EQ(planned.trials[0].key, key) << "an older version measured a repeat of it, too";
 }
 
 }  // namespace

@@ -37,6 +37,15 @@ TEST(Packed, KeepsWhatJsonWouldNot) {
   EXPECT_EQ(got[1].load_before, sent[1].load_before);
 }
 
+TEST(Packed, RefusesBytesOfAnotherBuild) {
+  const std::string sent = packed(full_repeat());
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, sent.size() / 2, sent.size() - 1})
+    EXPECT_THROW(unpacked<RepeatResult>(std::string_view(sent).substr(0, size)), DeviceError) << size;
+  EXPECT_THROW(unpacked<RepeatResult>(sent + "x"), DeviceError);
+  EXPECT_THROW(unpacked<std::vector<HostState>>("node2 0 1 | 2"), DeviceError)
+      << "a text, whose first bytes are a size";
+}
+
 TEST(Packed, TellsNothingFromAnEmptyValue) {
   EXPECT_FALSE(unpacked<std::optional<std::string>>(packed(std::optional<std::string>{})));
   EXPECT_EQ(unpacked<std::optional<std::string>>(packed(std::optional<std::string>{""})), "");

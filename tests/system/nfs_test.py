@@ -1,5 +1,6 @@
 """Data sets on a real NFS server (nfs-ganesha), read by a client within the process; and its failures."""
 
+import json
 import os
 import re
 import signal
@@ -102,6 +103,14 @@ class GoodServer(NfsTest):
         largest = max(shard.stat().st_size for shard in (many / "tfrecord").glob("*-of-*"))
         self.assertGreater(largest, 4 * 2**20)  # more than a stream asks for at once
         self.succeed("data", "check", self.url(export="export/many"))
+
+    def test_a_large_folder_is_listed_whole(self):
+        many = self.root / "many"
+        many.mkdir()
+        for number in range(20000):  # whose listing takes several MB
+            (many / f"{number:060d}.png").touch()
+        told = self.succeed("data", "index", self.url(export="export/many"), "--format", "json").stdout
+        self.assertEqual(json.loads(told)["files"], 20000)
 
 
 class FailingServer(NfsTest):

@@ -123,6 +123,14 @@ class Predict(SystemTest):
         self.assertEqual([int(line.split()[0]) for line in lines if line.strip()[:1].isdigit()][1:],
                          [1, 4, 16, 64, 256, 1024])
 
+    def test_the_table_keeps_the_rows_that_were_asked_for(self):
+        spec = self.spec(**EMULATED)
+        ranks = [row["ranks"] for row in self.predicted("--config", spec, "--for-ranks", "48")[0]["rows"]]
+        self.assertIn(48, ranks)
+        told = self.succeed("predict", "--config", spec, "--for-ranks", "32", "--check", "2:100,8:300").stdout
+        rows = [int(line.split()[0]) for line in told.splitlines()[4:] if line.strip()[:1].isdigit()]
+        self.assertEqual(rows, [1, 2, 4, 8, 16, 32, 64, 256, 1024])
+
     def test_strong_scaling_ends_at_one_image_a_rank(self):
         arm, = self.predicted("--config", self.spec(**EMULATED), "--scaling", "strong")
         self.assertEqual([row["ranks"] for row in arm["rows"]], [1, 2, 4, 8, 16, 32])

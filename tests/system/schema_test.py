@@ -78,7 +78,7 @@ class Schema(SystemTest):
 
 
 @unittest.skipUnless(can_validate(), "needs jsonschema of Debian's Python: scripts/setup full brings it")
-class InAnEditor(SystemTest):
+class Mistakes(SystemTest):
     def mistakes(self, specs):
         done = subprocess.run([PYTHON, "-c", VALIDATE, FILE], input=json.dumps(specs), capture_output=True, text=True,
                               timeout=60)

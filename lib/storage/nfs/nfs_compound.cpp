@@ -38,7 +38,12 @@ class XdrReader {
 const nfs_resop4* find(const COMPOUND4res& answer, nfs_opnum4 operation) {
   const std::span results(answer.resarray.resarray_val, answer.resarray.resarray_len);
   const auto found = std::ranges::find(results, operation, &nfs_resop4::resop);
-  return found == results.end() ? nullptr : &*found;
+  if (found == results.end()) return nullptr;
+  // Each result begins with its status, which a server may contradict by that of the whole answer. It may be no value
+  // of its type.
+  std::uint32_t status = 0;
+  std::memcpy(&status, &found->nfs_resop4_u, sizeof status);
+  return status == NFS4_OK ? &*found : nullptr;
 }
 
 StoreEntry::Kind kind_of_type(std::uint64_t type) {
@@ -117,7 +122,7 @@ std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer) {
   return attributes;
 }
 
-std::span<const std::byte> bytes_in(const COMPOUND4res& answer) {
+std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer) {
   const nfs_resop4* const result = find(answer, OP_READ);
   if (result == nullptr) return {};
   const auto& data = result->nfs_resop4_u.opread.READ4res_u.resok4.data;

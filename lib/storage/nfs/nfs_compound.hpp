@@ -44,8 +44,7 @@ class NfsCompound {
 // The results in an answer of status NFS4_OK, or std::nullopt if the server left them out or sent them malformed.
 std::optional<std::string> handle_in(const COMPOUND4res& answer);
 std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer);
-// The bytes of a file; none if the server left them out.
-std::span<const std::byte> bytes_in(const COMPOUND4res& answer);
+std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer);
 
 // What an answer with another status than NFS4_OK means. A server may send any number, and no value outside of its
 // range may become an nfsstat4.

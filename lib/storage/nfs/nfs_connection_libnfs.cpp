@@ -28,6 +28,8 @@ namespace chexbench::storage {
 namespace {
 
 constexpr std::size_t kMostAnswerBytes = 2 * NfsBlocks::kBytes;
+// libnfs asks for a folder part by part and answers once. An entry takes some 200 bytes.
+constexpr std::size_t kMostListingBytes = kMostEntries * 256;
 
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
@@ -72,9 +74,10 @@ class LibnfsConnection final : public NfsConnection {
   template <class Begin>
   void ask(const Begin& begin, std::function<void(int result, void* data)> take);
   void ask(NfsCompound& compound, std::function<void(const COMPOUND4res& answer)> take);
-  // Waits until all requests are answered. @throws NfsFailure the first failure among the answers, or a lost connection
-  void wait();
-  void wait_until_answered();
+  // Waits until all requests are answered, each with at most that many bytes. @throws NfsFailure the first failure
+  // among the answers, or a lost connection
+  void wait(std::size_t most_answer_bytes = kMostAnswerBytes);
+  void wait_until_answered(std::size_t most_answer_bytes);
   void find_folder();
   // A read whose blocks are requested at once.
   struct Reading {
@@ -173,7 +176,7 @@ void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPO
       [take = std::move(take)](int, void* data) { take(*static_cast<const COMPOUND4res*>(data)); });
 }
 
-void LibnfsConnection::wait_until_answered() {
+void LibnfsConnection::wait_until_answered(std::size_t most_answer_bytes) {
   const int socket = nfs_get_fd(context_.get());
   SocketWait wait(socket, {.timeout_s = place_.timeout_s, .whole_try_s = place_.whole_try_s, .ends = ends_});
   std::size_t since_answer = 0;  // bytes, of which libnfs would keep any number
@@ -185,14 +188,14 @@ void LibnfsConnection::wait_until_answered() {
     since_answer += static_cast<std::size_t>(bytes);
     if (nfs_service(context_.get(), wait.ready()) != 0 && waiting_ > 0) lose("the server closed the connection");
     if (answered != answered_) since_answer = 0;
-    if (since_answer > kMostAnswerBytes) lose(fmt::format("an answer has more than {} bytes", kMostAnswerBytes));
+    if (since_answer > most_answer_bytes) lose(fmt::format("an answer has more than {} bytes", most_answer_bytes));
   }
   requests_.clear();
 }
 
-void LibnfsConnection::wait() {
+void LibnfsConnection::wait(std::size_t most_answer_bytes) {
   failure_.reset();
-  wait_until_answered();
+  wait_until_answered(most_answer_bytes);
   if (thrown_) std::rethrow_exception(thrown_);
   if (failure_) throw NfsFailure(*std::exchange(failure_, {}));
 }
@@ -213,10 +216,11 @@ void LibnfsConnection::ask_for(Reading& reading, std::size_t block) {
   compound.read(reading.blocks.first_missing(block), reading.blocks.missing(block));
   ask(compound, [this, &reading, block](const COMPOUND4res& answer) {
     if (!reading.attributes) reading.attributes = attributes_in(answer);
-    const std::span<const std::byte> sent = bytes_in(answer);
-    if (sent.size() > reading.blocks.missing(block)) lose("the server sends more bytes than requested");
-    reading.blocks.take(block, sent);
-    if (!sent.empty() && reading.blocks.missing(block) > 0) ask_for(reading, block);
+    const std::optional<std::span<const std::byte>> sent = bytes_in(answer);
+    if (!sent) lose("the server's answer lacks the bytes that were requested");
+    if (sent->size() > reading.blocks.missing(block)) lose("the server sends more bytes than requested");
+    reading.blocks.take(block, *sent);
+    if (!sent->empty() && reading.blocks.missing(block) > 0) ask_for(reading, block);
   });
 }
 
@@ -246,7 +250,7 @@ std::vector<NfsEntry> LibnfsConnection::list(const std::string& folder) {
   nfsdir* opened = nullptr;
   ask([&](Request* request) { return nfs_opendir_async(context_.get(), folder.c_str(), on_answer, request); },
       [&opened](int, void* data) { opened = static_cast<nfsdir*>(data); });
-  wait();
+  wait(kMostListingBytes);
   std::vector<NfsEntry> entries;
   while (const nfsdirent* const entry = nfs_readdir(context_.get(), opened)) {
     const std::string name = entry->name;

@@ -189,11 +189,12 @@ void compare(std::vector<PredictionRow>& rows, const std::vector<ScalingPoint>& 
 }
 
 // Returns the numbers of ranks that were asked for, or else the powers of 2 that the batch allows, and those whose
-// rates are known.
+// needs or rates are asked for or known.
 std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
   std::set<int> ranks(request.ranks.begin(), request.ranks.end());
   const int most = request.scaling == Scaling::weak ? kMostRanks : std::min(kMostRanks, batch_size);
   for (int n = 1; request.ranks.empty() && n <= most; n *= 2) ranks.insert(n);
+  if (request.for_ranks) ranks.insert(*request.for_ranks);
   for (const ScalingPoint& point : request.fit) ranks.insert(point.ranks);
   for (const ScalingPoint& point : request.check) ranks.insert(point.ranks);
   return {ranks.begin(), ranks.end()};

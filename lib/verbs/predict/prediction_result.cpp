@@ -180,15 +180,27 @@ std::vector<std::string> cells_of(const PredictionRow& row) {
           off_by(row)};
 }
 
-// Returns the rows with the columns of an answer; every second row where there are many.
+// Returns the row that the answer is about: that of the asked number of ranks, else the last one.
+const PredictionRow& answered_row(const PredictionArm& arm) {
+  for (const PredictionRow& row : arm.rows)
+    if (arm.requirement && row.ranks == arm.requirement->ranks) return row;
+  return arm.rows.back();
+}
+
+// Returns the rows with the columns of an answer: where there are many, every second one, the answered one, and those
+// whose rate is known.
 std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 6;
   report::TextTable table{
       .header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "", "known", "off by"},
       .rows = {},
       .expendable = {6, 3}};
-  const std::size_t stride = arm.rows.size() > kMostRows ? 2 : 1;
-  for (std::size_t i = 0; i < arm.rows.size(); i += stride) table.rows.push_back(cells_of(arm.rows[i]));
+  const bool are_many = arm.rows.size() > kMostRows;
+  for (std::size_t i = 0; i < arm.rows.size(); ++i) {
+    const PredictionRow& row = arm.rows[i];
+    if (are_many && i % 2 == 1 && &row != &answered_row(arm) && !row.known_images_per_s) continue;
+    table.rows.push_back(cells_of(row));
+  }
   return report::fitted_text(table, width, "--format csv");
 }
 
@@ -206,13 +218,6 @@ std::string full_table(const PredictionArm& arm, const report::LineWidth& width)
                           off_by(row), row.extrapolated ? "*" : ""});
   }
   return report::fitted_text(table, width, "--format csv");
-}
-
-// Returns the row that the answer is about: that of the asked number of ranks, else the last one.
-const PredictionRow& answered_row(const PredictionArm& arm) {
-  for (const PredictionRow& row : arm.rows)
-    if (arm.requirement && row.ranks == arm.requirement->ranks) return row;
-  return arm.rows.back();
 }
 
 std::string answer_of(const PredictionArm& arm) {

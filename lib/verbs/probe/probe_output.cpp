@@ -139,7 +139,10 @@ std::string keeps_line(const ProbeResult& result) {
     if (accelerator->count_high == 0)
       kept.push_back(fmt::format("{} {}", name_of(*accelerator), whole_percent(accelerator->share)));
   }
-  return kept.empty() ? "" : fmt::format("one {} busy training ResNet50; --gpu NAME for others", fmt::join(kept, ", "));
+  if (kept.empty()) return "";
+  const bool are_all = std::ranges::all_of(result.accelerators, &FedAccelerator::named);
+  return fmt::format("one {} busy training ResNet50{}", fmt::join(kept, ", "),
+                     are_all ? "" : "; --gpu NAME for others");
 }
 
 std::string cores_line(const ProbeResult& result) {
@@ -195,8 +198,8 @@ std::string time_up_text(const ProbeResult& result) {
       "rate unknown: {} were over after {}   [{}]\n"
       "  next     chexbench {} --time {:.0f}   # or look at the storage: chexbench doctor --data {}\n",
       duration_text(result.time_s), count_text(result.images_seen, "image"),
-      results::to_string(results::Grade::sample_too_small), shell_word(result.root), 10 * result.time_s,
-      shell_word(result.root));
+      results::to_string(results::Grade::sample_too_small), shell_word(result.root),
+      std::min(10 * result.time_s, kLongestProbe_s), shell_word(result.root));
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace chexbench::verbs {
 
+inline constexpr double kLongestProbe_s = 86400;
+
 // One accelerator of configs/accelerators that trains ResNet50, and how well it would be fed.
 struct FedAccelerator {
   std::string name;  // of the profile

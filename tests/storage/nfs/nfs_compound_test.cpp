@@ -42,6 +42,20 @@ TEST(NfsCompound, StaysWhereItIsForTheFolderItself) {
   EXPECT_THAT(operations_of(compound), ElementsAre(OP_PUTROOTFH, OP_GETFH));
 }
 
+TEST(NfsBytesInAnAnswer, AreNothingIfTheReadFailedOrIsLeftOut) {
+  nfs_resop4 result{};
+  result.resop = OP_READ;
+  COMPOUND4res answer{};
+  answer.resarray = {1, &result};
+  char bytes[] = "xyz";
+  result.nfs_resop4_u.opread.READ4res_u.resok4.data = {3, bytes};
+  EXPECT_EQ(bytes_in(answer).value().size(), 3u);
+  result.nfs_resop4_u.opread.status = NFS4ERR_IO;
+  EXPECT_FALSE(bytes_in(answer)) << "although the whole answer is NFS4_OK";
+  result.resop = OP_GETATTR;
+  EXPECT_FALSE(bytes_in(answer));
+}
+
 // An answer of a server to GETATTR, whose parts a test changes.
 struct AttributesAnswer {
   std::vector<std::uint32_t> words = {1U << FATTR4_TYPE | 1U << FATTR4_SIZE, 1U << (FATTR4_TIME_MODIFY - 32)};
