@@ -240,7 +240,7 @@ class Classes(SystemTest):
 
     def test_an_answer_advises_what_their_shards_can_do(self):
         done = self.succeed(self.images, "--time", "3", "--output", self.folder / "out")
-        self.assertIn("of the tfrecord shards", done.stdout)
+        self.assertIn("images in tfrecord shards", done.stdout)
         self.assertNotIn("data convert", done.stdout)
         copy = self.folder / "copy"
         self.succeed("data", "stage", self.images, copy, "--split", "all", "--format", "tfrecord")
