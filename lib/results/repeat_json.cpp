@@ -29,10 +29,10 @@ Json step_time_summary(const std::vector<StepRecord>& steps) {
 }
 
 // Inserts a value that is derived from others, in front of the one named `before`.
-void insert(Json& object, const char* before, const char* name, Json value) {
+void insert(Json& object, const char* before, const char* name, const Json& value) {
   Json all = Json::object();
   for (auto& item : object.items()) {
-    if (item.key() == before) all[name] = std::move(value);
+    if (item.key() == before) all[name] = value;
     all[item.key()] = std::move(item.value());
   }
   object = std::move(all);

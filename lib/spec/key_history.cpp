@@ -1,7 +1,6 @@
 #include "spec/key_history.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "spec/keys.hpp"
 #include "spec/resolved.hpp"
@@ -35,9 +34,10 @@ std::vector<std::string> trial_keys(const TrialSpec& trial, std::string_view ext
   static const TrialSpec defaults;
   std::vector<std::string> keys = {trial_key(trial, extra)};
   std::vector<std::string> left_out;
-  for (const std::vector<std::string>& added : std::views::reverse(added_keys())) {
+  const auto versions = added_keys();
+  for (auto added = versions.rbegin(); added != versions.rend(); ++added) {
     const std::size_t before = left_out.size();
-    for (const std::string& path : added) {
+    for (const std::string& path : *added) {
       const KeyRule& rule = *find_key(path);
       if (!rule.stated_where.holds(trial)) continue;
       if (rule.get(trial) != rule.get(defaults)) return keys;  // what no older version could be asked for
