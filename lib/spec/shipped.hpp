@@ -1,4 +1,4 @@
-// Tells which experiments, pipelines and accelerator profiles of configs/ are built into the binary.
+// Lists the experiments, pipelines and accelerator profiles of configs/ that are built into the binary.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 namespace chexbench::spec {
 
 struct ShippedFile {
-  std::string name;         // as a spec or --config gives it
-  std::string description;  // one line: what it is, or the question that it answers
+  std::string name;         // as used in a spec or with --config
+  std::string description;  // one line: its content, or the question it answers
 };
 
 // Return what is built in, sorted by name. Thread-safe.
