@@ -9,7 +9,7 @@ const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(
 function table(parent, id, caption, columns, rows) {
   const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
   const scroll = scrollable(element(parent, "div", undefined, "scroll"), caption);
-  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // a short table is not split on paper
+  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // short: not split on paper
   grid.id = id;
   element(grid, "caption", caption);
   const head = element(element(grid, "thead"), "tr");
