@@ -50,7 +50,7 @@ struct AcceleratorProfile {
   std::string name;    // "v100"
   std::string device;  // the accelerator, in words
   std::vector<ProfileEntry> entries;
-  std::optional<PeakRates> peaks = std::nullopt;  // empty if the profile does not give them
+  std::optional<PeakRates> peaks = std::nullopt;  // empty if not in the profile
 };
 
 // Returns the names of the built-in profiles, sorted. Thread-safe.

@@ -20,7 +20,7 @@ std::vector<ShippedFile> shipped_accelerators();
 
 // Gives access to the files of configs/ that are built into the binary. embed.cmake generates the definitions.
 
-// A file's name and contents, which live as long as the program.
+// A file's name and contents, valid until the program ends.
 struct EmbeddedFile {
   std::string_view name;  // without ".json"
   std::string_view text;

@@ -17,7 +17,7 @@ using Value = std::variant<std::monostate, bool, std::int64_t, double, std::stri
 // The values that are allowed.
 struct ValueRule {
   ValueType type = ValueType::text;
-  std::vector<std::string> words;  // allowed texts, for a numeric type in place of a number; empty: any text for type
+  std::vector<std::string> words;  // allowed texts, for a numeric type instead of a number; empty: any text for type
                                    // text, none for the others
   std::string prefix;              // text that begins with this is allowed too, "emulated:"
   double minimum = std::numeric_limits<double>::lowest();  // of numbers, inclusive
