@@ -16,9 +16,9 @@
 
 namespace chexbench::report {
 
-// Returns whether a spreadsheet could take the text for a formula, quoted or not, and so execute a name. Numbers are
-// not formulas. Texts with apostrophes before such a beginning count, too, so that the apostrophe added by CsvRow can
-// be removed again from exactly these texts.
+// Returns whether a spreadsheet could take the text for a formula, quoted or not, and so execute a part of a name.
+// Numbers are not formulas. Texts with apostrophes before such a beginning count, too, so that the apostrophe added by
+// CsvRow can be removed again from exactly these texts.
 inline bool could_be_formula(std::string_view text) {
   const std::size_t apostrophes = std::min(text.find_first_not_of('\''), text.size());
   const std::string_view rest = text.substr(apostrophes);

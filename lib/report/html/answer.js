@@ -72,7 +72,7 @@ const limits = {
   machine: "the machine was too busy to say more", sample: "the sample is too small to say more",
 };
 
-// How long the accelerator waits; with engine none, which only waits, the op that it waits for.
+// How long the accelerator waits; with engine none, which only waits, the op, or its part, that it waits for.
 function waitNumber() {
   const { answer } = report;
   const trial = trials.find((other) => other.trial === answer.waiting) || told();
