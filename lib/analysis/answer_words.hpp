@@ -41,7 +41,7 @@ std::string circumstances(const std::vector<results::TrialResult>& trials, const
                           const Aspect& aspect);
 
 // Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
-// 1.80)." or why this cannot be told.
+// 1.80)." or why the two cannot be told apart.
 std::string pair_sentence(const Pair& pair, const Subject& subject, const std::string& base);
 
 // Returns the same for one arm, with the interval of its images/s.

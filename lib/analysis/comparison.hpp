@@ -85,7 +85,7 @@ std::optional<Pair> pair_of(const Measured& trial, const Measured& base);
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", without a full stop, or
-// why this cannot be told.
+// why the two cannot be told apart.
 std::string compared(const Pair& pair);
 
 // Returns the finding of a pair. Its headline calls the base `base_name`.

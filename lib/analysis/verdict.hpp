@@ -24,8 +24,8 @@ inline constexpr int kFewestSlowRepeats = 3;
 //                  step than missing batches do
 //   cpu            no batch was ready, and the cores that make batches were busy, or used by others
 //   input          no batch was ready for another reason; Figures::wait_op names the op
-//   machine        other processes used so much of the cores that one of the above may be their doing
-//   sample         one of the above may be the doing of a small data set or of few steps: waits lie at the starts of
+//   machine        other processes used so much of the cores that they may have caused one of the above
+//   sample         one of the above may come from a small data set or from too few steps: waits are at the starts of
 //                  epochs, or there are none because the steps drained buffers filled earlier
 //   communication  the all-reduce took time that backward did not hide
 //   upload         the copy of batches to the device took time
