@@ -1,8 +1,8 @@
 // A scale model (emulation.cores_per_accelerator): accelerators with more cores than the ranks have here. All emulated
-// parts are slowed down by the ratio of these cores, and measured times are reported divided by it. The real pipeline
-// decodes on all ranks, so amplification, shuffles, prefetches and starving are those of the full scale. It assumes
-// that decoding takes the same share of the cores' time for any number of threads, and that files are read from memory
-// or from a shaped store.
+// parts are slowed down by the ratio of the two numbers of cores, and measured times are reported divided by it. The
+// real pipeline decodes on all ranks, so amplification, shuffles, prefetches and starving are those of the full scale.
+// It assumes that decoding takes the same share of the cores' time for any number of threads, and that files are read
+// from memory or from a shaped store.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,13 @@ struct ScaleModel {
   double cores = 0;   // of this machine, for each rank; below 1 if ranks take turns on one
 };
 
-// Returns how much of `host`'s cores each rank of a trial of `ranks` ranks has, for a limit of `cpu_limit` CPU seconds
-// a second (infinity if there is none), and the resulting factor. A pure function.
+// Returns the share of `host`'s cores of each rank in a trial with `ranks` ranks, for a limit of `cpu_limit` CPU
+// seconds a second (infinity if there is none), and the resulting factor. A pure function.
 // @throws SpecError if the factor is below 1
 ScaleModel scale_model_of(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share, int ranks,
                           double cpu_limit);
 
-// Returns the scale model that the spec asks for on this machine, if it asks for one. Collective over the trial's
-// ranks.
+// Returns the scale model of the spec on this machine, if it asks for one. Collective over the trial's ranks.
 // @throws SpecError as above, or if the ranks have different shares of their hosts' cores; DeviceError if a rank was
 // lost
 std::optional<ScaleModel> agree_on_scale(const spec::TrialSpec& spec, const HostCores& host, const CoreShare& share,

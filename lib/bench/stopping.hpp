@@ -30,7 +30,7 @@ TimeSpent time_spent(const results::Report& report, const results::TrialResult& 
 bool is_total_spent(const spec::MeasureSpec& measure, const TimeSpent& spent);
 
 // Returns whether the trial ends after the repeats so far: because measure.repeats is reached, the time of the trial or
-// of the run is used up, or measure.relative_error is reached. It needs at least one repeat.
+// of the run is used up, or measure.relative_error is reached. Never before the first repeat.
 bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, const TimeSpent& spent);
 
 // Returns whether a time limit ended a finished trial before it reached its repeats or relative error.

@@ -126,7 +126,7 @@ std::optional<double> TimeLeft::own_left_s(double now_s) const {
   return std::max(0.0, pace_s * (1 - last_->share) - (now_s - last_->time_s));
 }
 
-// Returns the duration of a repeat without any data: like the others, and like the current one will take.
+// Estimates a repeat without data of its trial from the others and from the current one.
 std::optional<double> TimeLeft::usual_repeat_s(double now_s) const {
   double all_s = 0;
   int trials = 0;

@@ -15,9 +15,9 @@ namespace chexbench::bench {
 // both: forward is about a third of the operations of forward and backward. 0 without epochs.
 double validation_share(const spec::TrainingSpec& training);
 
-// Counts down, and follows a changed forecast slowly if others disturb the run. The time left rises if there is more
-// work, and otherwise only if the shown time is far too short, as on a machine that has become permanently slower. Not
-// thread-safe.
+// Counts down, and follows a changed forecast slowly if others disturb the run. The time left rises if more work
+// becomes known, and otherwise only if the shown time is far too short, as on a machine that has become permanently
+// slower. Not thread-safe.
 class Countdown {
  public:
   // The data behind a forecast.

@@ -25,7 +25,7 @@ namespace {
 constexpr int kClearRounds = 2;  // suffice for a value that leads by more than kClear in each
 constexpr double kClear = 0.3;
 constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
-// Shuffle buffer of the tried pipelines: small, because the time to fill it does not depend on the calls.
+// Shuffle buffer of the tried pipelines: minimal, because filling a large one does not help to compare values.
 constexpr std::int64_t kShuffled = 1;
 
 spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
