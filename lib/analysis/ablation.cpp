@@ -57,8 +57,8 @@ Ablation ablation(const Group& group) {
   return result;
 }
 
-// Two ablations may have the same format and ranks, and differ in, say, the batch size. The name of the first trial
-// then distinguishes them.
+// Ablations with the same format and ranks may differ in, say, the batch size. The name of the first trial then
+// distinguishes them.
 void tell_apart(std::vector<Ablation>& ablations) {
   std::vector<std::string> names;
   for (const Ablation& one : ablations) names.push_back(one.over);

@@ -1,5 +1,5 @@
-// Finds ablations among the trials of a report and compares their rates: how much does each of several successive
-// changes of a pipeline gain in images/s?
+// Finds ablations among the trials of a report and compares their rates: how many images/s does each successive change
+// of a pipeline gain?
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace chexbench::analysis {
 // empty for the first step, and if the two trials share no round.
 struct AblationStep {
   const results::TrialResult* trial = nullptr;  // points into the argument of ablations()
-  std::string name;                             // the pipeline's name; the trial's own if two steps share it
+  std::string name;                             // the pipeline's name; the trial's if two steps share it
   double images_per_s = 0;                      // median over repeats
   std::optional<measure::Ratio> to_before;
   results::Grade grade = results::Grade::told_apart;  // of the claim that to_before is not 1

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMostArmsInALine = 4;
 
-// Returns "a and of b", or "4 trials" where that would be long.
+// Returns "a and of b", or "4 trials" for more than two.
 std::string several(const std::vector<std::string>& names) {
   return names.size() > 2 ? fmt::format("{} trials", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
 }
@@ -101,7 +101,7 @@ class Teller {
     advise(limit_advice(arm));
   }
 
-  // Tells of arms that do different work, such as those of several networks.
+  // Describes arms that do different work, such as those of several networks.
   void tell_arms() {
     std::vector<std::string> rates;
     for (const Measured& arm : chosen_) {
@@ -131,7 +131,7 @@ class Teller {
     if (!text.empty()) must_.push_back(text);
   }
 
-  // Notes what makes the images/s of the arm doubtful.
+  // Notes doubts about the images/s of the arm.
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
     const std::string marked = marked_name(arm, name);
     if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy &&
@@ -174,7 +174,7 @@ class Teller {
     }
   }
 
-  // What other processes took from either end of the scaling would pass for bad or good scaling.
+  // Disturbance at either end of the scaling would look like bad or good scaling.
   void tell_scaling(const Measured& arm, const std::string& name) {
     const bool is_doubtful = std::ranges::any_of(measured_, [&arm](const Measured& other) {
       return same_arm(other.trial, arm.trial) && results::is_disturbed(other.trial);

@@ -23,7 +23,8 @@
 namespace chexbench::analysis {
 namespace {
 
-// Everything but what makes two trials different work: another network, engine, number of ranks or kind of input.
+// Leaves out all settings except those that make two trials different work: network, engine, number of ranks or kind of
+// input.
 void leave_out_settings(spec::TrialSpec& spec) {
   spec::TrialSpec work;
   work.engine = std::move(spec.engine);
@@ -37,7 +38,7 @@ std::string no_name(const spec::TrialSpec& /*spec*/) { return ""; }
 
 constexpr Aspect kSettings{.kind = "", .leave_out = leave_out_settings, .name_of = no_name};
 
-// Returns "2 V100s (emulated)", "its 2 GPUs", or "its engine" for what is neither.
+// Returns "2 V100s (emulated)", "its 2 GPUs", or else "its engine".
 std::string devices(const results::TrialResult& trial) {
   const bool several = trial.ranks > 1;
   if (spec::is_emulated(trial.spec)) {
@@ -81,13 +82,13 @@ std::string cores_sentence(const Measured& arm, const std::string& name) {
   const std::string limit = limit_text(arm.trial);
   if (!limit.empty()) return fmt::format("{}: {}.", name, limit);
   const bool full = *busy >= kFullCores;
-  if (!full && cores_are_missing(arm.figures)) return "";  // its threads wait for cores that are said to be free
-  // A single busy thread may hold a pipeline back: a faster core would help it, a further one would not.
+  if (!full && cores_are_missing(arm.figures)) return "";  // its threads wait for supposedly free cores
+  // A single busy thread may hold a pipeline back: a faster core would help, another core would not.
   return fmt::format("The cores of {} are busy {:.0f} % of the time{}.", name, 100 * *busy,
                      full ? ": more or faster cores would deliver more" : ", so it is not short of them");
 }
 
-// Returns the first of those with the same base, among those after `begin`, that is fastest.
+// Returns the fastest pair among those with the first pair's base.
 const Pair& fastest(const std::vector<Pair>& all) {
   const auto key = [](const Pair& pair) {
     return std::pair(pair.grade == results::Grade::told_apart && pair.ratio.value > 1, pair.ratio.value);
@@ -99,7 +100,7 @@ const Pair& fastest(const std::vector<Pair>& all) {
   return *best;
 }
 
-// Returns a built-in profile that has a time for the training, first of all the V100, or "" if none has.
+// Returns a built-in profile with a time for the training, preferably the V100, or "".
 std::string known_accelerator(const spec::TrialSpec& spec) {
   std::vector<std::string> names = {"v100"};
   names.insert(names.end(), spec::profile_names().begin(), spec::profile_names().end());

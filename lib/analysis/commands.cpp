@@ -13,7 +13,7 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr std::size_t kMoreSteps = 4;  // times as many as were too few
+constexpr std::size_t kMoreSteps = 4;  // times the insufficient number of steps
 constexpr std::string_view kSpecWord = "SPEC", kFolderWord = "DIR";
 
 // Returns `command` with its first whole word `word` replaced by `value`, unless that is empty.
@@ -39,7 +39,7 @@ std::string built_in_pipeline(const results::TrialResult& trial) {
   return std::ranges::find(shipped, name, &spec::ShippedFile::name) == shipped.end() ? "" : "pipeline=" + name;
 }
 
-// Returns the values of an option of a command line, which may be written as two words or with '=' as one.
+// Returns the values of an option of a command line, written as two words, or as one with '='.
 std::vector<std::string> values_of(const std::vector<std::string>& command_line, const std::string& option) {
   std::vector<std::string> values;
   for (std::size_t i = 0; i < command_line.size(); ++i) {
@@ -54,8 +54,8 @@ bool sets_key_of(const std::string& command, const std::string& setting) {
   return command.find(" --set " + setting.substr(0, setting.find('=') + 1)) != std::string::npos;
 }
 
-// Returns the spec of a run as a shell takes it, followed by those of its overrides that `command` does not replace; ""
-// if the spec is not known.
+// Returns the spec of a run, quoted for a shell, followed by its overrides that `command` does not replace; "" if the
+// spec is unknown.
 std::string spec_for(const std::string& command, const results::Environment& environment) {
   const std::vector<std::string> configs = values_of(environment.command_line, "--config");
   const std::string& spec = configs.empty() ? environment.spec_file : configs.back();

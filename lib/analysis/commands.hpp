@@ -1,5 +1,5 @@
-// Commands that a finding suggests, as a shell takes them. SPEC in them stands for the spec of the run, and DIR
-// for the folder of its results.
+// Commands that findings suggest, ready for a shell. SPEC stands for the spec of the run, and DIR for the folder of its
+// results.
 #pragma once
 
 #include <string>
@@ -8,22 +8,21 @@
 
 namespace chexbench::analysis {
 
-// Returns the command that runs the experiment again, with `--set` before `setting`
-// unless it is empty.
+// Returns the command that runs the experiment again, with `--set` before `setting` unless it is empty.
 std::string run_again(const results::TrialResult& trial, const std::string& setting = "");
 
-// Returns the command that measures the trial's pipeline again with `setting` of one of its ops, or "" if its pipeline
-// is not built in, so that its name alone does not tell which one of a sweep is meant.
+// Returns the command that measures the trial's pipeline again with `setting` for one of its ops, or "" if the pipeline
+// is not built in, because its name alone then does not identify it.
 std::string run_op_again(const results::TrialResult& trial, const std::string& setting);
 
-// Returns the setting of several times as many steps as the trial measured.
+// Returns the setting for several times the steps that the trial measured.
 std::string more_steps(const results::TrialResult& trial);
 
-// Returns the command that tries what makes the input of this trial faster.
+// Returns the command that searches for a faster input for this trial.
 std::string advise_command(const results::TrialResult& trial);
 
 // Returns `command` with the word SPEC replaced by the spec and the overrides of the run: those of its command line or,
-// where that has no --config, those that the environment names.
+// without --config there, those in the environment.
 std::string with_spec_of(const results::Environment& environment, const std::string& command);
 
 // Returns `command` with the word DIR replaced by the folder, unless that is empty.

@@ -33,8 +33,8 @@ std::string disturbances(const Measured& a, const Measured& b) {
   return reasons.empty() ? "" : fmt::format(" ({})", fmt::join(reasons, "; "));
 }
 
-// Returns "95 % interval 3.30 to 3.61", with the number of rounds that contradict it if the interval alone would
-// mislead.
+// Returns "95 % interval 3.30 to 3.61", with the number of rounds that contradict it if the interval alone would be
+// misleading.
 std::string interval_text(const measure::Ratio& ratio, const results::SharedRounds& rounds, results::Grade grade) {
   if (!ratio.ci95) return spec::kNoInterval;
   std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
@@ -45,7 +45,7 @@ std::string interval_text(const measure::Ratio& ratio, const results::SharedRoun
   return fmt::format("{}, which {} of {} rounds contradict", text, contradicting, rounds.a.size());
 }
 
-// Returns the setting that lifts the time limit which kept the trial from its repeats, or "" if none did.
+// Returns the setting that lifts the time limit that cut the trial's repeats short, or "" if none did.
 std::string lifted_limit(const results::TrialResult& trial) {
   const spec::MeasureSpec& measure = trial.spec.measure;
   if (!trial.partial || measure.repeats < spec::kRepeatsForInterval) return "";

@@ -14,7 +14,7 @@
 
 namespace chexbench::analysis {
 
-// Trials side by side: which arms of a run can be compared, and in which setting they differ.
+// Pairs of trials: which arms of a run can be compared, and in which setting they differ.
 
 // A measured trial and its figures. The trial must outlive it.
 struct Measured {
@@ -27,16 +27,16 @@ struct Measured {
 };
 using Trials = std::vector<Measured>;
 
-// Returns those of the trials that were measured, in their order, with their figures, which `figures` has of all.
+// Returns the measured trials in their order, with their figures; `figures` contains those of all trials.
 Trials measured_trials(const std::vector<results::TrialResult>& trials, std::vector<results::Figures> figures);
 Trials measured_trials(const std::vector<results::TrialResult>& trials);
 
-// Returns the trial with the most ranks of each arm. A reader who wants to scale asks what holds there.
+// Returns the trial with the most ranks of each arm. Readers who want to scale care about these.
 Trials widest(const Trials& trials);
 
 // A setting in which arms are compared.
 struct Aspect {
-  const char* kind;                                     // of the findings that compare it
+  const char* kind;                                     // the kind of its findings
   spec::LeaveOut leave_out;                             // sets it to its default
   std::string (*name_of)(const spec::TrialSpec& spec);  // its value, in a word or two
 };
@@ -49,7 +49,7 @@ class Rivals {
  public:
   Rivals(const Trials& trials, spec::LeaveOut leave_out);
 
-  // Returns the first of the trials that differs from `trial`, in that setting alone, and that `accepts` takes; null if
+  // Returns the first of the trials that differs from `trial` in that setting alone and satisfies `accepts`; null if
   // there is none.
   template <class Accepts>
   const Measured* first(const Measured& trial, Accepts accepts) {
@@ -73,7 +73,7 @@ struct Pair {
   measure::Ratio ratio;
   results::Grade grade;
 
-  // Return the value of the aspect in which the two differ, or their names if both values are called the same.
+  // Return the value of the aspect in which the two differ, or their names if the values look the same.
   std::string trial_name(const Aspect& aspect) const;
   std::string base_name(const Aspect& aspect) const;
 };
@@ -81,14 +81,14 @@ struct Pair {
 // Returns the two as a pair; nothing if they share no round.
 std::optional<Pair> pair_of(const Measured& trial, const Measured& base);
 
-// Returns the pairs of each of `trials` with one of `all`, in their order. They point to what is in the two.
+// Returns the pairs of each of `trials` with one of `all`, in their order. They point into both arguments.
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", without a full stop, or
-// says why it cannot tell.
+// why the two cannot be told apart.
 std::string compared(const Pair& pair);
 
-// Returns the finding of a pair. `base_name` is what its headline calls the base.
+// Returns the finding of a pair. Its headline calls the base `base_name`.
 results::Finding comparison(const char* kind, const Pair& pair, std::string text, const std::string& base_name);
 
 }  // namespace chexbench::analysis

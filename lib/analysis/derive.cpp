@@ -25,7 +25,7 @@ std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
-// Returns part / whole of what is a part by definition: clocks of threads and of steps differ by some percent.
+// Returns part / whole, limited to 0 to 1: the clocks of threads and of steps can differ by a few percent.
 std::optional<double> share_of(double part, double whole) {
   return whole > 0 ? std::optional(std::clamp(part / whole, 0.0, 1.0)) : std::nullopt;
 }
@@ -69,7 +69,7 @@ void derive_cores(const results::TrialResult& trial, const Repeats& repeats, res
     core_s += repeat->wall_s * trial.ranks * trial.cores_per_rank;
   }
   if (!trial.oversubscribed) figures.cores_busy_share = share_of(cpu_s, core_s);
-  // Ranks of a scale model take turns on cores that they would have for themselves at full scale.
+  // Ranks of a scale model take turns on cores; at full scale, each has its own.
   if (trial.scale_factor == 1) figures.cpu_wait_share = share_of(cpu_wait_s, core_s);
 }
 
@@ -103,13 +103,13 @@ bool comparable_over_ranks(const results::TrialResult& trial) {
   return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
 }
 
-// Returns whether `single` is what the scaling of the trial is relative to, if it is of the same arm.
+// Returns whether `single` can be the base of the trial's scaling, if it is of the same arm.
 bool is_single_of(const results::TrialResult& single, const results::TrialResult& trial) {
   return single.ranks == 1 && single.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(single);
 }
 
-// Derives how far the trial scales from its arm's trial on one rank, unless that is null. Trials of different ranks
-// are not measured in turn, so the interval is that of an unpaired ratio.
+// Derives how far the trial scales from its arm's trial on one rank, unless that is null. Trials with different
+// ranks do not alternate, so the interval is that of an unpaired ratio.
 void derive_scaling(const results::TrialResult& trial, const results::TrialResult* single, results::Figures& figures) {
   if (single == nullptr || !comparable_over_ranks(trial)) return;
   figures.speedup = ratio(results::median_rate(trial), results::median_rate(*single));

@@ -12,7 +12,7 @@
 namespace chexbench::analysis {
 namespace {
 
-// Returns the number of epochs after which `conversion_s` is paid back, if the converted files give `ratio` times the
+// Returns the number of epochs after which `conversion_s` pays off, if the converted files give `ratio` times the
 // images/s. `png_epoch_s` is the duration of an epoch over the image files. Returns std::nullopt if `ratio` is at
 // most 1.
 std::optional<double> break_even(double conversion_s, double png_epoch_s, double ratio) {

@@ -1,4 +1,4 @@
-// Says whether it pays to convert or to stage a data set: seconds spent once against seconds saved in each epoch.
+// Determines whether it pays to convert or stage a data set: seconds spent once against seconds saved in each epoch.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace chexbench::analysis {
 
-// The time that was spent once to convert or stage a data set.
+// The time spent once to convert or stage a data set.
 struct OneTimeCost {
   double seconds = 0;
   std::uint64_t images = 0;  // the images that were converted or staged
@@ -20,9 +20,9 @@ struct Economics {
   double conversion_s = 0;  // time to convert or stage, scaled to the images of one epoch
   double saved_s = 0;       // per epoch; negative if each epoch takes longer
   std::uint64_t converted_bytes = 0;
-  std::optional<double> epochs;  // after which it has paid for itself; empty if it never does
-  // The bounds that follow from the 95 % interval of the ratio of images/s, if there is one. An empty `most_epochs`
-  // beside `least_epochs` means that it may never pay.
+  std::optional<double> epochs;  // until it has paid off; empty if it never does
+  // The bounds that follow from the 95 % interval of the ratio of images/s, if there is one. `least_epochs` without
+  // `most_epochs` means that it may never pay off.
   std::optional<double> least_epochs, most_epochs;
 };
 
@@ -38,11 +38,11 @@ std::string saving_text(const Economics& economics);
 std::string epochs_text(const Economics& economics);
 
 // Compares the same arm over image files and over the files that they were converted into. Returns std::nullopt if the
-// trials share no round, or if the cost of the conversion is not known.
+// trials share no round, or if the cost of the conversion is unknown.
 std::optional<Economics> conversion_economics(const results::TrialResult& png, const results::TrialResult& converted);
 
-// Returns the finding that says when a deed, such as "conversion", has paid for itself, but for its text and trial.
-// `epoch_s` is how long an epoch takes without it.
+// Returns the finding about when a deed, such as "conversion", pays off, without text and trial. `epoch_s` is the
+// duration of an epoch without the deed.
 results::Finding payment(const char* deed, const Economics& economics, double epoch_s);
 
 // Returns a sentence for each such pair in `trials`, of the kind "economics".

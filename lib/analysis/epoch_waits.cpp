@@ -13,7 +13,7 @@ namespace {
 using spec::ElementKind;
 using spec::OpSpec;
 
-// What a pipeline holds of an epoch before it repeats, in images.
+// The images of an epoch that a pipeline buffers before it repeats.
 struct Held {
   bool shards = false;
   bool repeats = false;
@@ -48,7 +48,7 @@ Held held_by(const spec::TrialSpec& spec, double images) {
   return held;
 }
 
-// Where the images of a step lie in their epoch.
+// The position of a step's images in their epoch.
 class EpochPlaces {
  public:
   EpochPlaces(const spec::TrialSpec& spec, double epoch_images, double drained_images)
@@ -63,7 +63,7 @@ class EpochPlaces {
   }
 
  private:
-  // Returns the place of the step's first image in its epoch, from 0.
+  // Returns the position of the step's first image in its epoch, from 0.
   double first(int step) const { return std::fmod((warmup_steps_ + step) * step_images_, epoch_images_); }
 
   const double step_images_, warmup_steps_, epoch_images_, drained_images_;
@@ -90,7 +90,7 @@ std::optional<EpochWaits> epoch_waits(const results::TrialResult& trial) {
   const double of_rank = held_by(trial.spec, images).shards ? std::floor(images / trial.ranks) : images;
   const Held held = held_by(trial.spec, of_rank);
   if (of_rank < 1 || !held.repeats || held.records + held.decoded == 0) return {};
-  // A shuffle of decoded images goes on delivering when it no longer fills, and prefetches get ahead meanwhile.
+  // A shuffle of decoded images keeps delivering after it stops filling, and prefetches get ahead meanwhile.
   const EpochPlaces places(trial.spec, of_rank, held.decoded > 0 ? held.decoded + held.batches : 0);
   Sum all, starts, steady;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {

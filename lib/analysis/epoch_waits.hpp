@@ -1,6 +1,6 @@
 // Separates the waits at the starts of epochs, where a shuffle fills its buffer again, from those of the steps between
-// them. A sample of a data set has such starts far more often than the data set, so only steady steps say what the data
-// set would give. README.md gives the reasons for the rules.
+// them. Such starts are far more frequent in a sample than in the whole data set, so only steady steps predict its
+// rate. See README.md for the reasons for the rules.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace chexbench::analysis {
 
 inline constexpr std::uint64_t kWholeSetImages = 112'120;  // of NIH ChestX-ray14
 
-// From so many steady steps on, in all typical repeats, it is known what they wait if decoded images are shuffled.
-// Other pipelines need one, as their steps differ little.
+// The number of steady steps, over all typical repeats, needed to know their wait if decoded images are shuffled. Other
+// pipelines need one, because their steps differ little.
 inline constexpr int kFewestSteadySteps = 8;
 
-// What the steps of a trial's typical repeats waited. Steps are those of a rank, as all ranks start epochs together.
+// The waits of the steps of a trial's typical repeats. Steps are counted per rank, because all ranks start epochs
+// together.
 struct EpochWaits {
   double images = 0;           // of an epoch, for one rank
-  double shuffled_images = 0;  // of them, those that the pipeline's shuffles hold before it repeats
+  double shuffled_images = 0;  // of them, those in the pipeline's shuffles before it repeats
   int steps = 0;
   int starts = 0;               // steps that begin an epoch
-  double start_share = 0;       // of the time: what the starts waited longer than other steps did
+  double start_share = 0;       // of the time: extra wait of the starts over other steps
   double start_wait_s = 0;      // the same in seconds, mean over the starts
   double other_wait_share = 0;  // of the time of all other steps
-  int steady_steps = 0;         // steps that begin no epoch and are not fed from a shuffle that no longer fills
-  std::optional<double> steady_wait_share;    // of their time; empty if they are too few
+  int steady_steps = 0;         // steps that begin no epoch and are not fed by a shuffle that no longer fills
+  std::optional<double> steady_wait_share;    // of their time; empty if there are too few
   std::optional<double> steady_images_per_s;  // over all ranks
 };
 
@@ -34,10 +35,10 @@ struct EpochWaits {
 // or a pipeline that shuffles nothing before it repeats.
 std::optional<EpochWaits> epoch_waits(const results::TrialResult& trial);
 
-// Returns whether the epochs of the sample make a difference to what was waited that a large data set would not have.
+// Returns whether the sample's epoch starts cause significant waits that a large data set would not have.
 bool matters(const EpochWaits& waits);
 
-// Returns the images/s over whole epochs if the data set of the trial had `images` images, by the steady rate, which
+// Returns the images/s over whole epochs if the data set of the trial had `images` images, from the steady rate, which
 // must be known, and the wait at an epoch's start.
 double images_per_s_over(const results::TrialResult& trial, const EpochWaits& waits, double images);
 

@@ -1,5 +1,4 @@
-// What the trials of a report say, derived once for all that is written of it: bootstraps make it take milliseconds a
-// trial.
+// Derives figures and findings of a report once for all its outputs: bootstraps take milliseconds per trial.
 #pragma once
 
 #include <optional>
@@ -13,10 +12,10 @@
 
 namespace chexbench::analysis {
 
-// A report and what is derived from it. Parts point into others, and into the report, which must outlive it. Not
+// A report and the data derived from it. Parts point into each other and into the report, which must outlive it. Not
 // thread-safe.
 struct Evaluation {
-  Evaluation(const results::Report& of);  // implicit, so that a writer can be called with a report, too
+  Evaluation(const results::Report& of);  // implicit, so that writers also accept a report
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
@@ -25,7 +24,7 @@ struct Evaluation {
   const Trials measured;
   const std::vector<SecondJobCost> second_jobs;
 
-  // Derived by the first call, because they take as long as the rest and not every form of a report has them.
+  // Derived on first use, because they take as long as the rest and not every format needs them.
   const std::vector<Ablation>& ablations() const;
 
  private:

@@ -23,10 +23,10 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr double kAmplified = 1.25;     // images decoded per image trained that are worth a sentence
-constexpr double kToldShare = 0.005;    // of the time in communication: less rounds to 0 %
-constexpr double kToldSpread = 0.05;    // over ranks, from which the slowest is named
-constexpr double kCeilingFactor = 1.2;  // pipeline alone / training, from which training is the bottleneck
+constexpr double kAmplified = 1.25;     // images decoded per image trained; more is worth a sentence
+constexpr double kToldShare = 0.005;    // of the time in communication; less rounds to 0 %
+constexpr double kToldSpread = 0.05;    // over ranks; from here on the slowest is named
+constexpr double kCeilingFactor = 1.2;  // pipeline alone / training; from here on training is the bottleneck
 
 // Compares each of `trials` with the first one before it in `all` from which it differs in `aspect` alone.
 void compare_arms(const Trials& trials, const Trials& all, const Aspect& aspect,
@@ -115,7 +115,7 @@ void leave_out_input(spec::TrialSpec& spec) {
 
 void leave_out_engine(spec::TrialSpec& spec) { spec.engine = "none"; }
 
-// Compares training with the same training over ready-made batches, which no input can make faster.
+// Compares training with the same training over ready-made batches, the upper limit for any input.
 void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   Rivals rivals(all, leave_out_input);
   const auto is_ready_made = [](const Measured& other) { return !spec::uses_pipeline(other.trial.spec); };
@@ -132,7 +132,7 @@ void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<
   }
 }
 
-// Compares real training with the same pipeline and engine none, to say which of the two is the limit.
+// Compares real training with the same pipeline and engine none, to find which of the two is the limit.
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   Rivals rivals(all, leave_out_engine);
   for (const Measured& training : trials) {
@@ -179,7 +179,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   append(second_job_findings(second_job_costs(chosen, measured)));
   append(ablation_findings(chosen_trials));
   std::vector<const results::TrialResult*>
-      all_trials;  // also those with fewer ranks: what is learned should not depend on the ranks
+      all_trials;  // also with fewer ranks: learning should not depend on the ranks
   for (const Measured& one : measured) all_trials.push_back(&one.trial);
   append(learning_findings(all_trials));
   append(economics_findings(chosen_trials));

@@ -1,4 +1,4 @@
-// Derives the findings of a report: the sentences that say what its numbers mean.
+// Derives the findings of a report: sentences that explain its numbers.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ namespace chexbench::analysis {
 // trial: slow_rank, cpu_starved, starved, communication, upload or fed.
 //
 // The result is deterministic: the same trials give the same sentences. A sentence that depends on an emulated engine
-// says so and has `emulated` set.
+// is marked, and `emulated` is set.
 std::vector<results::Finding> derive_findings(const std::vector<results::TrialResult>& trials);
 
-// What a finding about one trial has beside its kind and its sentence.
+// The parts of a finding about one trial besides its kind and its sentence.
 
 struct FindingParts {
   std::string headline, reason, advice, command;

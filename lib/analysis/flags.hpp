@@ -1,4 +1,4 @@
-// Flags: single words beside a trial's figures that warn their reader.
+// Flags: single words next to a trial's figures that warn readers.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct Flag {
   std::function<bool(const results::TrialResult&, const results::Figures&)> applies;
 };
 
-// Returns all flags, "(emulated)" first. The list is immutable and lives as long as the program.
+// Returns all flags, "(emulated)" first. The list is immutable and valid until the program ends.
 const std::vector<Flag>& flags();
 
 // Returns the words that apply to a trial, in the order of flags().

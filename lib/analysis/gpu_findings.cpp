@@ -16,7 +16,7 @@ namespace {
 constexpr double kThrottledShare = 0.05;      // of the samples; more is worth a sentence
 constexpr double kUtilizationGap = 0.2;       // between NVML's utilization and busy_share; more is worth a sentence
 constexpr double kBusy = 0.9, kPartly = 0.5;  // of NVML's utilization and of the multiprocessors
-constexpr double kEnoughForUtilizationS = 3;  // length of a window, whose first second does not count
+constexpr double kEnoughForUtilizationS = 3;  // length of a window; its first second does not count
 
 // Returns "sw_power_cap 42 %, hw_slowdown 1 %; the SM clock fell to 1200 MHz, 690 W a GPU, up to 87 C".
 std::string throttle_numbers(const measure::GpuWindow& gpu) {
@@ -99,7 +99,7 @@ void find_short_windows(const results::TrialResult& trial, const results::Figure
                         std::vector<results::Finding>& findings) {
   const double window_s = longest_window_s(trial);
   if (figures.gpu.mean_utilization || window_s <= 0 || window_s >= kEnoughForUtilizationS) return;
-  // The data set says how many steps an epoch has.
+  // The data set determines the steps per epoch.
   const bool by_epochs = trial.spec.training.epochs > 0;
   const char* const key = by_epochs ? "training.epochs" : "measure.steps";
   const double enough = std::ceil((by_epochs ? trial.spec.training.epochs : trial.spec.measure.steps) *

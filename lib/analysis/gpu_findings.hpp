@@ -1,4 +1,4 @@
-// Derives the findings that come from NVML's figures of a trial.
+// Derives findings from NVML's figures for a trial.
 #pragma once
 
 #include <vector>

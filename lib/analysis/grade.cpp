@@ -13,7 +13,7 @@ namespace {
 
 enum class Side { none, below, above };
 
-// Returns on which side of 1 the ratio lies, if it can be told.
+// Returns on which side of 1 the ratio lies, if that is clear.
 Side side_of(const measure::Ratio& ratio, const std::vector<double>& a, const std::vector<double>& b) {
   if (!ratio.ci95 || measure::sign_test(a, b) > kSignLevel) return Side::none;
   if (ratio.ci95->low > 1) return Side::above;

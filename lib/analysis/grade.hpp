@@ -1,5 +1,5 @@
-// Grades claims: whether what was measured is enough to say that one trial is faster than another, and how much of a
-// trial others disturbed. README.md gives the reasons for the rule.
+// Grades claims: whether the measurements suffice to call one trial faster than another, and how much other processes
+// disturbed a trial. See README.md for the reasons for the rule.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace chexbench::analysis {
 
 // Two trials are told apart if the 95 % interval of their ratio excludes 1 and the p-value of the sign test over their
-// rounds is at most this, which five rounds of five, or nine of ten, reach.
+// rounds is at most this, as with five rounds of five, or nine of ten.
 inline constexpr double kSignLevel = 0.0625;
 
-// Grades the claim that a and b, which were measured in turn, differ in images/s, and by `ratio` (of a to b):
+// Grades the claim that a and b, measured in the same rounds, differ in images/s by `ratio` (of a to b):
 //   sample_too_small   fewer than five rounds
 //   machine_too_busy   interference may have caused or masked the difference: the
 //                      rates as measured and those by results::free_rate() do not both tell the trials apart
@@ -22,18 +22,18 @@ inline constexpr double kSignLevel = 0.0625;
 //   cannot_tell        they do not
 results::Grade grade_of(const results::SharedRounds& rounds, const measure::Ratio& ratio);
 
-// Returns the same for two trials whose results::paired_rates() is `ratio`, and sample_too_small also if one of them
+// Returns the same for two trials whose results::paired_rates() is `ratio`; also sample_too_small if one of them
 // drained buffers filled earlier.
 results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b, const measure::Ratio& ratio);
 
-// Words for what others and a CPU limit took from a trial while it was measured (results/disturbance.hpp).
+// Describes how much other processes and a CPU limit took from a trial while it was measured (results/disturbance.hpp).
 
-// Returns "other processes used up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial, and whether its
-// CPU mask became smaller.
+// Returns "other processes used up to 34 % of its cores in 2 of 6 repeats" for a disturbed trial, and whether its
+// CPU mask shrank.
 std::string disturbance_text(const results::TrialResult& trial);
 
 // Returns "a CPU limit stopped its threads for 34 % of the time that they could have run" if that is more than a tenth,
-// which a few percent of bursts stay below; else "".
+// more than bursts cause; else "".
 std::string limit_text(const results::TrialResult& trial);
 
 // Returns the largest share of its cores that other processes took from a trial in one of its repeats.

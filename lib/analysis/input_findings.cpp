@@ -24,7 +24,7 @@ using spec::OpSpec;
 constexpr std::int64_t kManyBatches = 8;    // in a prefetch, worth a sentence
 constexpr double kManyDecodedBytes = 64e6;  // of decoded images in a shuffle's buffer, worth a sentence
 constexpr double kSmallShardBytes =
-    10e6;  // tensorflow.org, "Better performance with tf.data", recommends 100 MB and more
+    10e6;  // tensorflow.org, "Better performance with tf.data", recommends at least 100 MB
 constexpr double kGoodShardBytes = 100e6;
 constexpr double kLargeSetBytes = 1e9;    // a set of this size can have large shards
 constexpr double kFromStorage = 0.1;      // of the bytes read; below it, the page cache served the reads
@@ -37,7 +37,7 @@ double image_bytes(const results::TrialResult& trial) {
   return static_cast<double>(shape.bytes());
 }
 
-// Goes through the op list of one trial and collects the sentences about it.
+// Walks the op list of one trial and collects sentences about it.
 class Reader {
  public:
   Reader(const results::TrialResult& trial, const results::Figures& figures) : trial_(trial), figures_(figures) {}
@@ -65,8 +65,7 @@ class Reader {
         finding_about(trial_, kind, fmt::format("{} {}.", results::marked(trial_), text), std::move(parts)));
   }
 
-  // Returns the command that measures another value of an op's parameter, or "" if the op's name alone does not say
-  // which one is meant.
+  // Returns the command that measures another value of an op's parameter, or "" if the op's name alone is ambiguous.
   std::string set_again(const OpSpec& op, const std::string& parameter, const std::string& value) const {
     const auto namesakes = std::ranges::count(trial_.spec.pipeline.ops, op.op, &OpSpec::op);
     return namesakes > 1 ? "" : run_op_again(trial_, fmt::format("pipeline.{}.{}={}", op.op, parameter, value));
@@ -176,10 +175,10 @@ class Reader {
     }
   }
 
-  // Returns how many ranks divide the files or images among themselves before the op at hand.
+  // Returns how many ranks divide the files or images among themselves before the current op.
   int sharers() const { return is_shared_out_ ? trial_.ranks : 1; }
 
-  // Whether the shards are as they were published, without images from which `data convert` could make others.
+  // Whether the shards are as published, without images from which `data convert` could make others.
   bool is_published() const { return trial_.spec.data.layout == spec::DataLayout::imagenet; }
 
   std::string convert_command(const std::string& option) const {
@@ -190,12 +189,12 @@ class Reader {
 
   const results::TrialResult& trial_;
   const results::Figures& figures_;
-  bool is_shared_out_ = false;  // by a shard before the op at hand
+  bool is_shared_out_ = false;  // by a shard before the current op
   std::vector<results::Finding> findings_;
 };
 
-// Returns whether the trial read from the page cache although its spec did not ask for that. Data that a server sends
-// never comes from there.
+// Returns whether the trial read from the page cache although its spec did not ask for that. Data from a server never
+// does.
 bool is_cached(const results::TrialResult& trial) {
   double read = 0, from_storage = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -228,7 +227,7 @@ void append_other_images(const std::vector<const results::TrialResult*>& trials,
   }
 }
 
-// Says of each data set and format once if images changed after they were converted.
+// Warns once per data set and format if images changed after they were converted.
 void append_old_shards(const std::vector<const results::TrialResult*>& trials,
                        std::vector<results::Finding>& findings) {
   std::set<std::string> said;
@@ -249,7 +248,7 @@ void append_old_shards(const std::vector<const results::TrialResult*>& trials,
   }
 }
 
-// Says of each data set once if patients are in both splits, or if a training cannot know that.
+// Warns once per data set if patients are in both splits, or if a training cannot find out.
 void append_patients(const std::vector<const results::TrialResult*>& trials, std::vector<results::Finding>& findings) {
   std::set<std::string> said;
   for (const results::TrialResult* const trial : trials) {
@@ -279,7 +278,7 @@ void append_patients(const std::vector<const results::TrialResult*>& trials, std
   }
 }
 
-// Returns " 97 % of the trials' files were in memory as repeats began.", or "" if no file was checked.
+// Returns " 97 % of the trials' files were in memory as repeats began.", or "" if no files were checked.
 std::string share_in_memory(const std::vector<const results::TrialResult*>& trials) {
   double bytes = 0, cached = 0;
   for (const results::TrialResult* trial : trials) {

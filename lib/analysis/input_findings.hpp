@@ -1,5 +1,5 @@
-// Derives findings about the op list of a trial and about its data: what an experienced reader would object to, and
-// what it costs.
+// Derives findings about the op list of a trial and about its data: objections of an experienced reader, and their
+// cost.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace chexbench::analysis {
 
 // Returns the findings about the op list of a measured trial. Their kinds are shuffle_decoded, prefetch_batches,
-// few_parallel_calls, batch_remainder and small_shards; apps/chexbench/reference/README.md has the limits. A trial
+// few_parallel_calls, batch_remainder and small_shards; see apps/chexbench/reference/README.md for the limits. A trial
 // without a pipeline has none. `figures` must be those of the trial.
 std::vector<results::Finding> input_findings(const results::TrialResult& trial, const results::Figures& figures);
 
@@ -18,11 +18,11 @@ std::vector<results::Finding> input_findings(const results::TrialResult& trial, 
 // shared_patients.
 std::vector<results::Finding> data_findings(const std::vector<const results::TrialResult*>& trials);
 
-// Derives the finding that this machine's CPU could train faster than it is allowed to.
+// Derives the finding that this machine's CPU has unused instruction sets for training.
 
 // Returns at most one finding, of the kind unused_instructions: a trial trained on the CPU, and the machine of rank 0
-// has instruction sets for its precision that were hidden, ruled out or not compiled in. AVX512_BF16 and AMX are for
-// bf16 alone.
+// has instruction sets for its precision that were hidden, ruled out or not compiled in. AVX512_BF16 and AMX apply to
+// bf16 only.
 std::vector<results::Finding> cpu_findings(const results::Report& report);
 
 }  // namespace chexbench::analysis

@@ -16,7 +16,7 @@
 namespace chexbench::analysis {
 namespace {
 
-// Returns "42 s" or "12.0 min": as coarse as one would say it.
+// Returns "42 s" or "12.0 min": rounded as in speech.
 std::string duration(double seconds) {
   return seconds < 120 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.1f} min", seconds / 60);
 }
@@ -38,8 +38,8 @@ std::string when_target(const results::TrialResult& trial) {
                  : fmt::format("; {} was not reached", *target);
 }
 
-// Returns what else a reader must know of the figure: that a training ended early, that it is of the images that train,
-// and what other repeats say.
+// Returns caveats for the figure: that the training ended early, that it refers to the training images, and the results
+// of other repeats.
 std::string caveats(const results::TrialResult& trial) {
   std::string text;
   const auto ends_early = [&](const results::RepeatResult& repeat) {
@@ -64,7 +64,7 @@ std::string reached(const results::TrialResult& trial, const results::EpochRecor
                      trial.spec.training.epochs, duration(epoch.elapsed_s), when_target(trial), caveats(trial));
 }
 
-// Leaves out what should not change what is learned: how images are read, how many ranks there are, and how they
+// Leaves out settings that should not affect learning: how images are read, the number of ranks, and how they
 // communicate.
 void leave_out_input_and_ranks(spec::TrialSpec& spec) {
   spec.pipeline = {};
@@ -74,8 +74,8 @@ void leave_out_input_and_ranks(spec::TrialSpec& spec) {
   spec.comm = {};
 }
 
-// Finds trainings that should learn the same: nothing that may change it differs, or nothing but how many ranks share
-// the images of a step.
+// Finds trainings that should learn the same: no relevant setting differs, or only the number of ranks that share the
+// images of a step.
 class Alikes {
  public:
   // Returns the number, in the order of the calls, of the first training that should learn the same, which may be this
@@ -97,7 +97,7 @@ class Alikes {
   std::size_t number_ = 0;
 };
 
-// Both have an interval.
+// Both must have an interval.
 bool intervals_overlap(const Quality& a, const Quality& b) {
   return a.ci95->low <= b.ci95->high && b.ci95->low <= a.ci95->high;
 }

@@ -1,4 +1,4 @@
-// Evaluates trainings over epochs: how well the network predicts, and how long it took to get there.
+// Evaluates trainings over epochs: how well the network predicts, and how long that took to reach.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace chexbench::analysis {
 
-// What tells how well an epoch's network predicts: the mean AUROC or, of exclusive classes, the top-1 accuracy.
+// The measure of how well an epoch's network predicts: the mean AUROC or, for exclusive classes, the top-1 accuracy.
 struct Quality {
   const char* name = "";  // "mean AUROC"
   double value = 0;
@@ -31,19 +31,18 @@ const results::EpochRecord* best_epoch(const results::RepeatResult& repeat);
 // scores of one network together. Returns null if no repeat has one. The result points into `trial`.
 const results::EpochRecord* representative_epoch(const results::TrialResult& trial);
 
-// How the best mean AUROCs of a trial's repeats differ: what another order of images, and other flips, make of the same
-// training.
+// The spread of the best mean AUROCs of a trial's repeats: the effect of another order of images and other flips.
 struct AurocSpread {
-  int repeats = 0;  // that have one
+  int repeats = 0;  // with a mean AUROC
   double best = 0, worst = 0;
-  int best_repeat = 0;   // from 0, as its folder of checkpoints is named
-  double deviation = 0;  // standard deviation, of a sample
+  int best_repeat = 0;   // from 0, as in the name of its checkpoint folder
+  double deviation = 0;  // sample standard deviation
 };
 
 // Returns std::nullopt if fewer than two repeats have a mean AUROC.
 std::optional<AurocSpread> auroc_spread(const results::TrialResult& trial);
 
-// Returns the seconds from the begin of the training to the end of the first validation with a mean AUROC of at least
+// Returns the seconds from the start of the training to the end of the first validation with a mean AUROC of at least
 // training.target_auroc, as the median over repeats. Returns std::nullopt if the spec has no target, or if a repeat did
 // not reach it.
 std::optional<double> time_to_auroc_s(const results::TrialResult& trial);
@@ -53,15 +52,14 @@ std::optional<double> time_to_auroc_s(const results::TrialResult& trial);
 // the images of a step, and how the ranks communicate. It says whether the intervals of their quality overlap.
 std::vector<results::Finding> learning_findings(const std::vector<const results::TrialResult*>& trials);
 
-// AUROCs that others have published for ChestX-ray14, to stand beside those that are measured. Pure functions,
-// thread-safe.
+// AUROCs published by others for ChestX-ray14, to compare with measured ones. Pure functions, thread-safe.
 
-// What one source has published. All of them tested on images of their own choice: a random split by patients, and not
-// the official test list, which is harder.
+// The results of one publication. All of them tested on their own random split by patients, not on the official test
+// list, which is harder.
 struct PublishedAurocs {
   std::string_view name;                   // "CheXNet"
-  std::string_view source;                 // where it is from
-  std::string_view images;                 // of which images it is
+  std::string_view source;                 // the publication
+  std::string_view images;                 // the test images
   double mean = 0;                         // over the findings
   std::array<double, kNihLabels> of = {};  // in the order of the labels
 };
@@ -69,10 +67,10 @@ struct PublishedAurocs {
 // The same for every caller.
 std::span<const PublishedAurocs> published_aurocs();
 
-// Returns whether these are the 14 findings, in their order, for which the figures are.
+// Returns whether these are the 14 findings of the published figures, in their order.
 bool has_published_aurocs(const std::vector<std::string>& labels);
 
-// Returns one sentence on what all of them have in common.
+// One sentence that applies to all of them.
 inline constexpr std::string_view kPublishedOfOtherData =
     "Published AUROCs are of other images: random splits of ChestX-ray14 by patients, not its official test list";
 

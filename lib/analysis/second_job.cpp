@@ -64,7 +64,7 @@ std::string kept_text(const measure::Ratio& kept) {
   return fmt::format("{:.2f} x ({:.2f} to {:.2f})", kept.value, kept.ci95->low, kept.ci95->high);
 }
 
-// Says who loses more, if the intervals tell.
+// Returns which of the two loses more, if the intervals decide it.
 std::string who_suffers(const measure::Ratio& first, const measure::Ratio& second) {
   if (!first.ci95 || !second.ci95) return "";
   if (first.ci95->high < second.ci95->low) return ", so the trial loses more";
@@ -87,7 +87,7 @@ struct Cure {
   std::string advice, command;
 };
 
-// Returns the command that measures the trial's data beside every kind of second job.
+// Returns the command that measures the trial's data alongside every kind of second job.
 std::string all_kinds_command(const results::TrialResult& trial) {
   const std::string& root = trial.spec.data.root;
   const bool is_folder = !root.empty() && !spec::is_distant(trial.spec);
@@ -128,7 +128,7 @@ results::Finding finding_of(const SecondJobCost& cost) {
   finding.emulated = finding.emulated || second_job_is_emulated(cost.pair.trial.trial.spec);
   if (finding.grade != results::Grade::told_apart) return finding;
   finding.reason = reason;
-  if (cost.pair.ratio.value >= 1) return finding;  // it gains, as from files that the other one brings into memory
+  if (cost.pair.ratio.value >= 1) return finding;  // a gain, e.g. from files that the other one reads into memory
   Cure cure = cure_of(cost.pair.trial.trial);
   finding.advice = std::move(cure.advice);
   finding.command = std::move(cure.command);
@@ -137,14 +137,14 @@ results::Finding finding_of(const SecondJobCost& cost) {
 
 double loss_of(const SecondJobCost* cost) { return 1 - cost->pair.ratio.value; }
 
-// Returns "cores 48 %", or "storage not told" where the repeats differ too much.
+// Returns "cores 48 %", or "storage not told" if the repeats differ too much.
 std::string loss_text(const SecondJobCost* cost) {
   const std::string name = resource(cost->pair.trial.trial.spec);
   if (cost->pair.grade != results::Grade::told_apart) return name + " not told";
   return fmt::format("{} {:.0f} %", name, 100 * loss_of(cost));
 }
 
-// What is told comes first, and of that what costs most.
+// Costs that are told apart come first, the highest first.
 bool costs_more(const SecondJobCost* a, const SecondJobCost* b) {
   const auto rank = [](const SecondJobCost* cost) {
     return std::pair(cost->pair.grade == results::Grade::told_apart, loss_of(cost));
@@ -222,7 +222,7 @@ std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& 
 std::vector<results::Finding> second_job_findings(const std::vector<SecondJobCost>& costs) {
   std::vector<results::Finding> findings;
   std::vector<std::vector<const SecondJobCost*>> by_twin;
-  std::map<const results::TrialResult*, std::size_t> numbers;  // of a twin in it
+  std::map<const results::TrialResult*, std::size_t> numbers;  // indices into by_twin
   for (const SecondJobCost& cost : costs) {
     findings.push_back(finding_of(cost));
     const auto [number, is_new] = numbers.try_emplace(&cost.pair.base.trial, by_twin.size());

@@ -1,4 +1,4 @@
-// What a trial and a second job on its host (spec second_job) cost each other.
+// How much a trial and a second job on its host (spec second_job) slow each other down.
 #pragma once
 
 #include <optional>
@@ -15,26 +15,26 @@ struct SecondJobRates {
   bool counts_bytes = false;
   double alone = 0;     // median
   double beside = 0;    // median
-  measure::Ratio kept;  // beside / alone, over repeats, in each of which one followed the other
+  measure::Ratio kept;  // beside / alone, paired by repeat
 };
 
-// A trial beside a second job, the same trial alone, and what is left of each one's rate.
+// A trial with a second job, the same trial alone, and the remaining share of each one's rate.
 struct SecondJobCost {
   Pair pair;                             // its base is the trial alone
   std::optional<SecondJobRates> second;  // empty for kinds without a rate (page_cache)
 };
 
-// Returns the costs for each of `trials` that ran beside a second job and has its twin without one in `all`.
+// Returns the costs for each of `trials` with a second job whose twin without one is in `all`.
 std::vector<SecondJobCost> second_job_costs(const Trials& trials, const Trials& all);
 
-// Returns whether the second job trains on an emulated engine, which every mention of its rate must say.
+// Returns whether the second job trains on an emulated engine; every mention of its rate must include that.
 bool second_job_is_emulated(const spec::TrialSpec& spec);
 
-// Returns the rates of the second job beside the trial; nothing if its kind has none.
+// Returns the rates of the trial's second job; nothing if its kind has none.
 std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial);
 
-// Returns a finding of kind second_job for each cost, and one of kind second_job_resources for each trial that two or
-// more kinds ran beside: which resource costs it most.
+// Returns a finding of kind second_job for each cost, and one of kind second_job_resources for each trial with two or
+// more kinds: which resource costs it most.
 std::vector<results::Finding> second_job_findings(const std::vector<SecondJobCost>& costs);
 
 }  // namespace chexbench::analysis

@@ -14,18 +14,17 @@
 namespace chexbench::analysis {
 namespace {
 
-// The share of the waits that the ops which read and decode must make up, for the input to be called bound by either.
+// The minimum share of the waits due to reading and decoding ops for the input to be called bound by either.
 constexpr double kMost = 0.5;
 
-// What the waits for images went into. The shares are those of the time that threads worked on parts of an image.
+// The causes of waits for images, as shares of the time that threads worked on parts of an image.
 struct InputParts {
-  bool known = false;  // most of the waits are for ops that read or decode, and these timed their parts
+  bool known = false;  // most waits are for ops that read or decode and that timed their parts
   double reading = 0;
   double decoding = 0;  // parse, decode and resize
 };
 
-// What an op that decodes books as "other" is mostly that its threads waited for a core, so it says nothing about what
-// they work on.
+// The time that a decoding op books as "other" is mostly its threads waiting for a core, so it does not count as work.
 InputParts input_parts(const results::Figures& figures) {
   double all = 0, of_images = 0, reading = 0, decoding = 0;
   for (const results::WaitShare& wait : figures.waits) {
@@ -41,7 +40,7 @@ InputParts input_parts(const results::Figures& figures) {
   return {.known = true, .reading = reading / timed, .decoding = decoding / timed};
 }
 
-// Others may have made such waits, or too few steps may have hidden them.
+// Other processes may have caused such waits, or too few steps may have hidden them.
 bool is_doubtful(const results::Figures& figures) {
   return figures.limit == results::LimitedBy::machine || figures.limit == results::LimitedBy::sample;
 }
@@ -70,10 +69,10 @@ std::string lower_first(std::string text) {
   return text;
 }
 
-// Returns a utilization, rounded down: one that misses its target by a hair must not look as if it reached it.
+// Returns a utilization, rounded down: one just below its target must not appear to reach it.
 std::string utilization_text(double au) { return fmt::format("{:.1f} %", std::floor(1000 * au + 1e-6) / 10); }
 
-// A target such as 0.855 has a digit that counts.
+// The last digit of a target such as 0.855 matters.
 std::string target_text(double target) { return fmt::format("{:.4g} %", 100 * target); }
 
 FindingParts parts_of(const results::TrialResult& trial, const results::Figures& figures, double au) {

@@ -18,7 +18,7 @@ namespace {
 
 using results::LimitedBy;
 
-// The ratio of a rank's own time to the median of the others', for each rank and repeat. Empty if there is one rank.
+// The ratio of a rank's own time to the median of the others, for each rank and repeat. Empty with one rank.
 using RankFactors = std::map<int, std::vector<double>>;
 
 RankFactors rank_factors(const results::TrialResult& trial) {
@@ -43,7 +43,7 @@ bool is_slow(const std::vector<double>& factors) {
          static_cast<double>(slow) >= kSlowRepeatsShare * static_cast<double>(factors.size());
 }
 
-// Returns the rank that is slow by the largest factor (the median over repeats), without what limits.
+// Returns the rank that is slow by the largest factor (the median over repeats); the limit itself stays empty.
 Limit slow_rank(const RankFactors& all) {
   Limit slowest;
   for (const auto& [rank, factors] : all) {
@@ -53,17 +53,17 @@ Limit slow_rank(const RankFactors& all) {
   return slowest;
 }
 
-// Returns whether a rank took longer in most repeats, even if they are too few to call it slow. The others then wait
-// for it in the all-reduce, which says nothing about the network.
+// Returns whether a rank took longer in most repeats, even if these are too few to call it slow. The others then wait
+// for it in the all-reduce, which is not the network's fault.
 bool are_uneven(const RankFactors& all) {
   return std::ranges::any_of(all, [](const auto& rank) { return measure::median(rank.second) >= kSlowRank; });
 }
 
-// Returns the share of the slow rank's time that it takes longer than the others.
+// Returns the slow rank's extra time as a share of its time.
 double slow_share(const Limit& limit) { return limit.rank < 0 ? 0 : 1 - 1 / limit.rank_factor; }
 
-// Returns the share of the time that steps wait for batches, without what a small data set adds to it: the wait of the
-// steps between the starts of epochs, if the starts matter, and of steady ones if these are known.
+// Returns the share of the time that steps wait for batches, without the extra waits of a small data set: that of
+// steady steps if known, else that of the steps between the starts of epochs if the starts matter.
 double judged_wait_share(const results::TrialResult& trial, const results::Figures& figures) {
   const std::optional<EpochWaits> waits = epoch_waits(trial);
   if (!waits) return *figures.wait_share;
@@ -71,8 +71,8 @@ double judged_wait_share(const results::TrialResult& trial, const results::Figur
   return matters(*waits) ? waits->other_wait_share : *figures.wait_share;
 }
 
-// Returns whether the measured steps cannot say what a large data set would give. Steps that wait although they begin
-// no epoch do say it, because a shuffle that no longer fills only makes them wait less.
+// Returns whether the measured steps do not represent a large data set. Steps that wait without starting an epoch do
+// represent it, because a shuffle that no longer fills can only shorten their waits.
 bool is_sample_too_small(const results::TrialResult& trial, const results::Figures& figures) {
   const std::optional<EpochWaits> waits = epoch_waits(trial);
   if (judged_wait_share(trial, figures) >= kStarvedShare) return false;
@@ -82,9 +82,9 @@ bool is_sample_too_small(const results::TrialResult& trial, const results::Figur
   return !saw_whole_epoch;
 }
 
-// Returns whether a share of the time might be below the least that counts on a machine of its own. `held_up` says how
-// many times the mean over ranks others may have taken from what the share is about: as often as there are ranks if one
-// of them, from which they took everything, held up the others.
+// Returns whether a share of the time might be below the threshold `least` on an idle machine. Other processes may have
+// affected the share by up to `held_up` times their mean over ranks: the number of ranks if all of it hit one rank, for
+// which the others waited.
 bool may_be_of_others(const results::TrialResult& trial, double share, double least, int held_up) {
   double most = 0;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial))

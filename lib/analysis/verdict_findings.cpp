@@ -21,7 +21,7 @@ using results::LimitedBy;
 
 constexpr const char* kTryEdits = "Try what makes its input faster: advise measures one edit after the other.";
 constexpr const char* kMeasureAgain = "Measure again when the machine is free.";
-constexpr double kWantedBuffers = 10;  // images of a rank that tell what a large set gives, in buffers of its shuffle
+constexpr double kWantedBuffers = 10;  // images per rank that represent a large set, in shuffle buffers
 
 // Returns "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": the ops that make up at least a tenth of the wait.
 std::string awaited(const results::Figures& figures) {
@@ -34,8 +34,8 @@ std::string awaited(const results::Figures& figures) {
   return text;
 }
 
-// Returns "the 2 cores of a rank are full (97 % busy)", or says how long threads waited for cores that others used, or
-// for a CPU limit.
+// Returns "the 2 cores of a rank are full (97 % busy)", or how long threads waited for cores used by others, or for a
+// CPU limit.
 std::string missing_cores(const results::TrialResult& trial, const results::Figures& figures) {
   if (std::string limit = limit_text(trial); !limit.empty()) return limit;
   if (figures.cores_busy_share.value_or(0) < kFullCores)

@@ -59,7 +59,7 @@ CoreShare share_cores(const HostCores& host, const spec::TrialSpec& spec, int ra
   const int wanted = spec.cores_per_rank.value_or(std::max(1, cores / host.sharers));
   const int first = host.place * wanted;
   CoreShare share;
-  // Ranks beyond the cores get hyperthreads of their own, while there are any, instead of a CPU of another rank.
+  // Ranks beyond the number of cores get separate hyperthreads, while there are any, instead of another rank's CPU.
   const bool beyond = first >= cores && !host.hyperthreads.empty();
   const std::vector<int>& cpus = beyond ? host.hyperthreads : host.cores;
   const int begin = beyond ? first - cores : first, count = static_cast<int>(cpus.size());

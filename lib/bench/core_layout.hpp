@@ -1,4 +1,4 @@
-// Decides which cores each rank gets, from what the launcher has bound the ranks of a host to.
+// Decides which cores each rank gets, from the cores to which the launcher bound the ranks of a host.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace chexbench::bench {
 
-// The cores of this host as this rank sees them. Find them once per process, before a thread is bound: binding hides
-// the other cores from later queries.
+// The cores of this host as this rank sees them. Find them once per process, before binding any thread, because binding
+// hides the other cores from later queries.
 struct HostCores {
   std::vector<int> cores;         // one CPU of each core that this process may use
   std::vector<int> hyperthreads;  // the other CPUs that it may use
@@ -23,7 +23,7 @@ struct HostCores {
   std::string host;       // name of the host
 };
 
-// What one rank sends to the others about itself.
+// A rank's description of itself for the others.
 struct RankCores {
   std::string host;
   std::vector<int> cores;         // one CPU of each core that it may use
@@ -40,7 +40,7 @@ void visit_fields(Visitor&& visit, Record& rank) {
 // @throws DeviceError if a rank was lost
 std::vector<RankCores> gather_rank_cores(comm::World& world);
 
-// Derives the HostCores of rank `rank` from what all ranks sent. A pure function.
+// Derives the HostCores of rank `rank` from the descriptions of all ranks. A pure function.
 HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank);
 
 // Finds out how the launcher has bound the ranks of this host. Collective over the world.
@@ -53,11 +53,11 @@ std::string describe(const RankCores& rank);
 // The cores that one rank computes on.
 struct CoreShare {
   std::vector<int> cores;
-  bool oversubscribed = false;  // other ranks of the trial may use some of them, too
+  bool oversubscribed = false;  // other ranks of the trial may also use some of them
 };
 
 // Returns this rank's share of the cores under `spec` in a trial of `ranks` ranks. The default number of cores,
-// floor(cores / ranks that were started on them) but at least 1, does not depend on `ranks`: otherwise a rank alone
+// floor(cores / ranks that were started on them) but at least 1, does not depend on `ranks`: otherwise a single rank
 // would take all cores, and scaling efficiency would be wrong by construction. A pure function.
 CoreShare share_cores(const HostCores& host, const spec::TrialSpec& spec, int ranks);
 

@@ -18,7 +18,7 @@
 namespace chexbench::bench {
 namespace {
 
-// Returns the shape of a tensor in the file, which has the head of class activation maps in the form of a linear layer.
+// Returns the shape of a tensor in the file, where the head for class activation maps is a linear layer.
 std::vector<std::int64_t> shape_in_file(const EvaluationRequest& request, const std::string& name,
                                         const model::TensorInfo& info) {
   const bool is_linear_there = request.class_maps && request.weights.shape(name).size() == 2;
@@ -62,7 +62,7 @@ std::unique_ptr<engine::Engine> make_engine(comm::World& world, const HostCores&
   return engine;
 }
 
-// @throws as score_images(); of an image that cannot be read it also says how to leave it out
+// @throws as score_images(); for an unreadable image, the message also says how to leave it out
 std::vector<ScoredExample> score_or_say_how(const ScoringContext& context) {
   try {
     return score_images(context);

@@ -1,4 +1,4 @@
-// Builds the network of a file of weights on the engine of each rank, and scores images with it.
+// Builds the network from a file of weights on the engine of each rank, and scores images with it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace chexbench::bench {
 
-// What is scored with what. The references must outlive the call.
+// The images to score, and the network. The references must outlive the call.
 struct EvaluationRequest {
   const spec::TrialSpec& spec;       // its engine is resolved
   const spec::Safetensors& weights;  // parameters and running statistics
@@ -27,11 +27,11 @@ struct EvaluationRequest {
 struct Evaluation {
   engine::EngineTraits engine;        // of this rank
   std::vector<ScoredExample> scored;  // on rank 0: all images that could be read, in their order
-  std::optional<MapSize> maps;        // of its class activation maps, if they were asked for
+  std::optional<MapSize> maps;        // of the class activation maps, if requested
 };
 
 // Scores the images over all ranks. Collective over the world.
-// @throws SpecError if the engine cannot evaluate, as engine::make_engine(), or as model::class_map_network()
+// @throws SpecError if the engine cannot evaluate, or as engine::make_engine() or model::class_map_network()
 // @throws DataError if the weights do not fit the network, or an image cannot be read
 // @throws DeviceError if the device fails, ranks share a GPU without permission, or a rank was lost
 // @throws InterruptedError if a signal arrives

@@ -97,7 +97,7 @@ std::size_t common(const std::vector<int>& a, const std::vector<int>& b) {
   return static_cast<std::size_t>(std::ranges::count_if(a, [&](int cpu) { return std::ranges::count(b, cpu) > 0; }));
 }
 
-// Returns the index of the free GPU that most of the rank's cores are near, or -1 if none is free.
+// Returns the index of the free GPU near most of the rank's cores, or -1 if none is free.
 int nearest_free(const RankView& rank, const std::set<std::string>& taken) {
   int best = -1;
   std::size_t most = 0;

@@ -1,4 +1,4 @@
-// Decides which GPU each rank gets, and what ranks that share one need.
+// Decides which GPU each rank gets, and sets up ranks that share one.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace chexbench::bench {
 
-// Finds out which GPU is near which cores, and thereby which rank takes which GPU.
+// Finds which GPU is near which cores, and so which rank takes which GPU.
 
 // A GPU and the CPUs near it.
 struct NearGpu {
   engine::GpuIdentity gpu;
-  std::vector<int> cpus;  // of the socket or NUMA node that it is attached to; empty if the system does not say
+  std::vector<int> cpus;  // of the socket or NUMA node it is attached to; empty if unknown
 };
 template <class Visitor, results::MaybeConst<NearGpu> Record>
 void visit_fields(Visitor&& visit, Record& near) {
@@ -29,11 +29,11 @@ void visit_fields(Visitor&& visit, Record& near) {
   visit("cpus", near.cpus);
 }
 
-// What one rank sends to the others about its host, cores and GPUs.
+// A rank's description of its host, cores and GPUs for the others.
 struct RankView {
   std::string host;
   std::vector<int> cores;     // those that it may use
-  std::vector<NearGpu> gpus;  // those that CUDA shows it, in CUDA's order
+  std::vector<NearGpu> gpus;  // those visible to CUDA, in CUDA's order
 };
 template <class Visitor, results::MaybeConst<RankView> Record>
 void visit_fields(Visitor&& visit, Record& view) {
@@ -42,16 +42,16 @@ void visit_fields(Visitor&& visit, Record& view) {
   visit("gpus", view.gpus);
 }
 
-// Returns for each rank the index, in its RankView::gpus, of the GPU that it takes. Among the GPUs that no earlier rank
-// took, this is the one that most of the rank's cores are near, and the first one if several are equally near. If all
-// are taken, the ranks of a host take them round robin. Each rank must have a GPU.
+// Returns for each rank the index, in its RankView::gpus, of the GPU that it takes. This is the free GPU near most of
+// the rank's cores, or the first of several equally near. If none is free, the ranks of a host take them round robin.
+// Each rank must have a GPU.
 std::vector<int> assign_gpus(const std::vector<RankView>& ranks);
 
 // Returns the CPUs near a PCI device such as "0000:17:00.0", as a folder laid out like /sys/bus/pci/devices lists them;
-// an empty list if the folder has no list for the device.
+// an empty list if there is none for the device.
 std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& folder = "/sys/bus/pci/devices");
 
-// Parses a list of CPUs as the kernel writes it, such as "0-3,8,10-11". Returns an empty list for any other text.
+// Parses a list of CPUs in the kernel's format, such as "0-3,8,10-11". Returns an empty list for any other text.
 std::vector<int> parse_cpu_list(std::string_view text);
 
 // The GPU that one rank takes.
@@ -60,8 +60,8 @@ struct RankGpu {
   engine::GpuIdentity gpu;
 };
 
-// Returns the first two ranks that are on one GPU, or std::nullopt if no ranks share one. Compares UUIDs, so containers
-// that number the GPU differently do not matter.
+// Returns the first two ranks on one GPU, or std::nullopt if no ranks share one. Compares UUIDs, so it works even if
+// containers number the GPUs differently.
 std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::vector<RankGpu>& ranks);
 
 // Checks ranks that share GPUs.
@@ -70,21 +70,21 @@ std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::ve
 // @throws DeviceError if ranks share a GPU with permission, but the ranks are on several hosts
 void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu);
 
-// Returns the environment variables with which NCCL accepts ranks on one GPU, for rank `rank`. NCCL treats two ranks of
-// one host on one GPU as an error, so each rank pretends to be on a host of its own. The ranks then use neither shared
-// memory nor NVLink, but sockets on the loopback interface, which NCCL avoids unless it is named.
+// Returns the environment variables for rank `rank` that make NCCL accept several ranks on one GPU. NCCL treats two
+// ranks of one host on one GPU as an error, so each rank pretends to be on a separate host. The ranks then use neither
+// shared memory nor NVLink, but sockets on the loopback interface, which NCCL avoids unless it is named.
 std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const std::string& host, int rank);
 
-// Returns the environment variables with which NCCL adds in the same order in each run. Without them it chooses
-// algorithm and protocol by size and topology, and may choose differently.
+// Returns the environment variables that make NCCL add in the same order in each run. Without them it chooses algorithm
+// and protocol by size and topology, and the choice may vary.
 std::vector<std::pair<std::string, std::string>> deterministic_environment();
 
 struct GpuShare {
-  int gpu = 0;          // index among the GPUs that CUDA shows this rank
+  int gpu = 0;          // index among the GPUs visible to this rank
   bool shared = false;  // some ranks of the world share a GPU
 };
 
-// Gives each rank a GPU near its cores. `visible` are the GPUs that CUDA shows this rank, in CUDA's
+// Gives each rank a GPU near its cores. `visible` are the GPUs visible to this rank, in CUDA's
 // order. If ranks share GPUs, it also sets shared_gpu_environment() in this process, so it must be called before any
 // rank uses NCCL. Collective over the world.
 // @throws DeviceError if this rank sees no GPU, if a rank was lost, or as check_shared_gpus() does

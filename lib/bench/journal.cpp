@@ -58,7 +58,7 @@ bool create_journal(const std::string& path) {
   if (descriptor < 0 && errno == EEXIST) return false;
   if (descriptor < 0) fail("create", path);
   close(descriptor);
-  sync_folder_of(path);  // or a crash of the machine takes the name, and every repeat with it
+  sync_folder_of(path);  // or a machine crash loses the name, and every repeat with it
   return true;
 }
 

@@ -1,5 +1,5 @@
-// The journal of a run: one line per finished repeat, which is on disk before the next repeat begins, so that a sweep
-// that was killed can continue where it stopped.
+// The journal of a run: one line per finished repeat, on disk before the next repeat begins, so that a killed sweep can
+// continue where it stopped.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace chexbench::bench {
 
-// Creates the empty journal of a new run. Returns false if the file exists already; of several processes only one gets
+// Creates the empty journal of a new run. Returns false if the file already exists; only one of several processes gets
 // true.
 // @throws OutputError if the file cannot be created
 bool create_journal(const std::string& path);
 
-// Removes the file that create_journal() made if nothing has been written to it since, and returns whether it did.
+// Removes the file made by create_journal() if it is still empty, and returns whether it did.
 bool remove_empty_journal(const std::string& path);
 
 // Identifies repeats by the key of their trial and their number, from 0.
@@ -28,7 +28,7 @@ RepeatKeys read_repeat_keys(const std::string& journal_path);
 RepeatKeys repeat_keys(const results::Report& report);
 
 // Checks that the run in `folder` is a run of `planned`, because resuming replaces the results in the folder.
-// `journalled` are the repeats in its journal, and `difference` says how its spec differs, or is empty.
+// `journalled` are the repeats in its journal, and `difference` describes how its spec differs, or is empty.
 // @throws SpecError if the folder's report is of another experiment, or none of the `journalled` repeats belongs to a
 // trial of `planned`
 // @throws DataError if the folder's report.json is not a report
@@ -38,15 +38,15 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
 // The file journal.jsonl in an output folder. Only rank 0 has one. Not thread-safe.
 class Journal {
  public:
-  // Opens the file, or creates it, and reads its repeats. While the object lives, other processes cannot write to the
-  // file (a file system without locks gives no such protection). Drops a torn last line, which a run was writing when
-  // it was killed, and removes half-written files that a killed run left in the same folder.
-  // @throws OutputError if the file cannot be read or written, another process writes to it, or it is damaged before
-  // its end
+  // Opens the file, or creates it, and reads its repeats. While the object exists, other processes cannot write to the
+  // file (except on file systems without locks). Drops a torn last line, left by a killed run, and removes half-written
+  // files of a killed run in the same folder.
+  // @throws OutputError if the file cannot be read or written, is in use by another process, or is damaged before its
+  // end
   explicit Journal(const std::string& path);
 
-  // Returns repeat `repeat` of the trial with this key, as it was when the journal was opened; null if it is not there.
-  // The Journal owns the result.
+  // Returns repeat `repeat` of the trial with this key, as of the opening of the journal; null if it was not in it. The
+  // Journal owns the result.
   const results::RepeatResult* find(const std::string& key, int repeat) const;
   // Appends a repeat and flushes it to disk.
   // @throws OutputError if it cannot be written

@@ -12,7 +12,7 @@
 namespace chexbench::bench {
 namespace {
 
-// If the images that a pipeline held fell by more than this share of the images trained, it drained its buffers.
+// If the images held in a pipeline fell by more than this share of the images trained, it drained its buffers.
 constexpr double kBufferFedShare = 0.05;
 
 using results::Merge;
@@ -36,7 +36,7 @@ void merge(Merge /*rule*/, std::vector<measure::OpCounters>& all, const std::vec
   for (std::size_t op = 0; op < all.size() && op < more.size(); ++op) measure::add(all[op], more[op]);
 }
 
-// Merges what another rank measured into `all`. The same visit of both has the same fields in the same order.
+// Merges another rank's measurements into `all`. Visits of both yield the same fields in the same order.
 void merge(results::RepeatResult& all, const results::RepeatResult& more) {
   std::vector<const void*> values;
   const auto note = [&values](const char*, const auto& value) { values.push_back(&value); };
@@ -52,7 +52,7 @@ void merge(results::RepeatResult& all, const results::RepeatResult& more) {
     all.page_cache = more.page_cache;  // one doubtful host makes the repeat doubtful
 }
 
-// In memory as in files, what no machine measures is not known.
+// Impossible measurements become unknown, in memory as in files.
 void drop_unmeasured(results::RepeatResult& repeat) {
   const auto drop = []<class Value>(const char*, Value& value) {
     if constexpr (std::is_same_v<Value, double>)

@@ -18,9 +18,9 @@ namespace chexbench::bench {
 // `rank_results` must not be empty; `images_per_step` counts the images of one rank.
 results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank_results, int images_per_step);
 
-// Brings the traces of all ranks together on rank 0.
+// Gathers the traces of all ranks on rank 0.
 
-// What this rank recorded of one repeat.
+// This rank's recording of one repeat.
 struct RankRecording {
   int repeat = 0;
   std::string host;
@@ -28,7 +28,7 @@ struct RankRecording {
   measure::Trace trace;
 };
 
-// Returns how many spans each of `ranks` ranks keeps, so that the trace file of a trial stays below about 100 MB with
+// Returns how many spans each of `ranks` ranks keeps, so that the trace file of a trial stays below about 100 MB for
 // any number of ranks.
 std::size_t most_spans(int ranks);
 
@@ -42,7 +42,7 @@ void visit_fields(Visitor&& visit, Record& clock) {
   visit("host", clock.host);
   visit("ready_s", clock.ready_s);
 }
-// Returns the seconds to add to the clock of rank `rank` to get the clock of rank 0. Ranks of one host have one clock.
+// Returns the seconds to add to the clock of rank `rank` to get the clock of rank 0. Ranks of one host share a clock.
 // The clocks of different hosts are aligned by the barrier before the repeat, which is precise to milliseconds. A pure
 // function.
 double clock_shift_s(const std::vector<HostClock>& ranks, std::size_t rank);

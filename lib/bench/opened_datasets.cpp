@@ -17,7 +17,7 @@
 namespace chexbench::bench {
 namespace {
 
-// Returns what `read` returns of the root, or nothing if it cannot be read: whoever opens it will say why.
+// Returns the result of `read` for the root, or nothing if it cannot be read: opening it will report why.
 template <typename Read>
 std::string text_or_nothing(const spec::DataSpec& data, const Read& read) {
   try {
@@ -32,14 +32,14 @@ std::string text_or_nothing(const spec::DataSpec& data, const Read& read) {
 spec::TrialSpec OpenedDatasets::data_part(const spec::TrialSpec& trial) {
   spec::TrialSpec part;
   part.data = trial.data;
-  // The pipeline decides how images are decoded and delivered; the data set is the same.
+  // The pipeline determines how images are decoded and delivered; the data set is the same.
   part.data.decoder = {};
   part.data.jpeg = {};
   part.data.deliver = {};
   part.data.on_bad_record = {};
   part.data.color = spec::Color::automatic;
   if (trial.data.format != spec::DataFormat::cached) return part;
-  part.data.color = spec::color_of(trial.data);  // a file of decoded pixels is of one size and color
+  part.data.color = spec::color_of(trial.data);  // a file of decoded pixels has one size and color
   part.preprocess.resize = trial.preprocess.resize;
   part.model.image_size = trial.model.image_size;
   return part;
@@ -68,7 +68,7 @@ OpenedDatasets::Opened& OpenedDatasets::open(const spec::TrialSpec& trial) {
 
 void OpenedDatasets::read_together(const spec::TrialSpec& trial, comm::Communicator& ranks, int readers) {
   const spec::DataSpec key = index_key_of(trial.data);
-  // What is asked for here must not depend on what this rank has: all ranks call what is collective, or none does.
+  // These conditions must be the same on all ranks: either all or none run the collectives below.
   if (readers < 2 || !spec::uses_pipeline(trial) || std::ranges::find(asked_, key) != asked_.end()) return;
   asked_.push_back(key);
   const auto is_shared = [](const storage::DataRoot& root) { return dataset::is_own_index(root) ? "yes" : ""; };

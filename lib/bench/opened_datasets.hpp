@@ -1,4 +1,4 @@
-// The data sets of a run, each of which is opened only once, the files of its trials, and what their pipelines need.
+// The data sets of a run, each opened only once, the files of its trials, and the contexts of their pipelines.
 #pragma once
 
 #include <deque>
@@ -21,18 +21,18 @@ namespace chexbench::bench {
 // Not thread-safe. The references that it returns are valid as long as this object is.
 class OpenedDatasets {
  public:
-  // Returns what the trial reads, and opens it unless an earlier trial reads the same.
+  // Returns the trial's data set, and opens it unless an earlier trial did.
   // @throws DataError, SpecError as dataset::open_dataset()
   const dataset::Dataset& of(const spec::TrialSpec& trial) { return open(trial).dataset; }
-  // Reads the index of the trial's data set together with other ranks if its shards are its index, so that of() need
-  // not do it alone: each of the first `readers` ranks reads its share of them. Where that fails on one rank, nothing
-  // is kept, and of() finds what is wrong. Collective over `ranks`.
+  // Reads the index of the trial's data set together with other ranks if its shards are its index, to save of() that
+  // work: each of the first `readers` ranks reads its share of them. If that fails on a rank, nothing is kept, and of()
+  // reports the error. Collective over `ranks`.
   void read_together(const spec::TrialSpec& trial, comm::Communicator& ranks, int readers);
-  // Returns what determines which files a trial reads, and how it reads them, and defaults for all else. Trials share a
-  // data set if it is equal.
+  // Returns the settings that determine which files a trial reads, and how, with defaults for all else. Trials share a
+  // data set if these are equal.
   static spec::TrialSpec data_part(const spec::TrialSpec& trial);
-  // Returns what the report says about the trial's data set. Call it after all measuring, because it reads the lists of
-  // the whole data set.
+  // Returns the facts about the trial's data set for the report. Call it after all measuring, because it reads the
+  // lists of the whole data set.
   // @throws DataError, SpecError as of()
   const results::DataFacts& facts_of(const spec::TrialSpec& trial);
 
@@ -46,7 +46,7 @@ class OpenedDatasets {
     spec::DataSpec key;  // index_key_of() of its trials
     dataset::Index index;
   };
-  // Returns what determines the index of a data set, the rest being as it is by default.
+  // Returns the settings that determine the index of a data set, with defaults for all else.
   static spec::DataSpec index_key_of(const spec::DataSpec& data);
   const Indexed* find_index(const spec::DataSpec& data) const;
   Opened& open(const spec::TrialSpec& trial);
@@ -58,8 +58,8 @@ class OpenedDatasets {
 
 // The files that a trial reads, and how much of them is in the page cache.
 
-// Brings the files of the data set into the state that `goal` asks for, on one rank of each host (`local_rank` 0), and
-// returns the state that they are in, in a word. Collective over `members`.
+// Brings the files of the data set into the state `goal`, on one rank of each host (`local_rank` 0), and returns their
+// resulting state in a word. Collective over `members`.
 std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset, int local_rank,
                           comm::Communicator& members);
 
@@ -67,18 +67,18 @@ std::string prepare_files(spec::PageCache goal, const dataset::Dataset& dataset,
 // for a data set on a server.
 measure::CachedShare look_at_files(const dataset::Dataset& dataset, int local_rank);
 
-// Translates a trial's spec into what lib/pipeline builds a pipeline from.
+// Translates a trial's spec into the context from which lib/pipeline builds a pipeline.
 
 // A rank of the trial, and the repeat that it measures.
 struct RankPlace {
   int rank = 0;
   int world = 1;
   std::vector<int> cores;
-  int repeat = 0;  // part of the seed: repeats have different orders of images, arms of one round have the same
-  pipeline::TunedValues tuned;  // the values of what is "auto"
+  int repeat = 0;               // part of the seed: the order of images differs by repeat, but not within a round
+  pipeline::TunedValues tuned;  // the values for "auto"
 };
 
-// Returns what identifies the cached pixels that the trial would read.
+// Returns the identity of the cached pixels that the trial would read.
 image::PixelSpec pixels_of(const spec::TrialSpec& spec);
 
 // Returns the context of one rank's pipeline. It refers to `spec`, `dataset` and `allocator`, which must outlive it and

@@ -38,7 +38,7 @@ results::Environment describe_environment(comm::World& world) {
   const results::HostState host = describe_host(machine);
   environment.governors = host.governors;
   environment.load_before = host.load_before;
-  if (world.communicator().rank() == 0) {  // only rank 0 keeps the report, and waking a driver takes a second
+  if (world.communicator().rank() == 0) {  // only rank 0 keeps the report, and starting a driver takes a second
     const measure::GpuSurvey survey = measure::survey_gpus();
     environment.gpu_driver = survey.driver_version;
     for (const measure::GpuInfo& gpu : survey.gpus) environment.gpus.push_back(gpu.name);
@@ -46,8 +46,8 @@ results::Environment describe_environment(comm::World& world) {
   return environment;
 }
 
-// Returns why the profile of an emulated engine cannot say how long a step takes, or "". Looks now, because an hour
-// into a sweep would be late to learn it. engine::check_network() does the same for an engine's layers.
+// Returns why the profile of an emulated engine has no step time, or "". Checked early, not an hour into a sweep.
+// engine::check_network() does the same for an engine's layers.
 // @throws SpecError if there is no such profile
 std::string hole_in_profile(const spec::TrialSpec& experiment) {
   const std::optional<std::string> name = engine::profile_of_engine(experiment.engine);
@@ -61,8 +61,8 @@ std::string hole_in_profile(const spec::TrialSpec& experiment) {
   return "";
 }
 
-// `planned` is whether `world` is only planned for, not started.
-// @throws SpecError if a trial needs more ranks than there are; it names the most that any trial needs
+// `planned`: `world` is only planned, not started.
+// @throws SpecError if a trial needs more ranks than there are; the message names the most that any trial needs
 void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned) {
   const auto ranks = [](const spec::Trial& trial) { return trial.spec.ranks; };
   const auto most = std::ranges::max_element(trials, {}, ranks);
@@ -74,7 +74,7 @@ void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned
       asked, world == 1 ? "one process" : fmt::format("a world of {}", world), ranks(*most), ranks(*most)));
 }
 
-// Returns what a trial's key depends on besides its spec: the size of the world determines how the host's cores are
+// Returns the part of a trial's key besides its spec: the size of the world, which determines how the host's cores are
 // divided.
 std::string beside_spec(int world) { return fmt::format("world {}", world); }
 
@@ -153,7 +153,7 @@ void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Red
 
 namespace {
 
-// Returns what trials must have in common to take turns on one engine, and defaults for all else.
+// Returns the settings that trials must share to take turns on one engine, with defaults for all else.
 spec::TrialSpec engine_part(const results::TrialResult& trial) {
   const spec::TrialSpec& spec = trial.spec;
   spec::TrialSpec part;

@@ -21,21 +21,20 @@ namespace chexbench::bench {
 
 // Returns a report that contains every trial, without repeats, and the description of this machine (its GPUs on rank 0
 // only). In each trial's spec `ranks` 0 is resolved to the size of the world, and engine `auto` to an engine of this
-// machine. If several trials are planned, those for whose network the profile of their engine has no time are left out,
-// each with a finding left_out. `ranks` plans for a world of that size instead of the one that was started. Not
-// collective.
+// machine. If several trials are planned, those whose engine's profile lacks their network are left out, each with a
+// finding left_out. `ranks` plans for a world of that size instead of the actual one. Not collective.
 // @throws SpecError if a trial asks for more ranks than were started or more servers than ranks, names an unknown
-// network or engine, its profile is unknown, or none of the trials' profiles has their network
+// network, engine or profile, or none of the trials' profiles includes their network
 // @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
                             std::optional<int> ranks = {});
 
-// Gives the trials of `planned` the keys by which an older version began them, if the `known` repeats of the run have
-// those. Such a run keeps them to its end, so that its journal and its checkpoints stay of one kind.
+// Gives the trials of `planned` the keys of the older version that began them, if the `known` repeats of the run use
+// those. Such a run keeps them to its end, so that its journal and checkpoints stay consistent.
 void keep_known_keys(results::Report& planned, int world, const RepeatKeys& known);
 
-// Trials that differ only in their input. One engine serves them all, and because they take turns, noise of the machine
-// that comes and goes hits them alike.
+// Trials that differ only in their input. One engine serves them all, and because they take turns, temporary noise on
+// the machine affects them equally.
 struct ArmGroup {
   int ranks = 1;
   std::vector<std::size_t> arms;  // indices into the report's trials, ascending
@@ -45,10 +44,10 @@ struct ArmGroup {
 // groups are in the order of their first trials. A pure function.
 std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials);
 
-// Writes into a trial's result what it runs on: its engine, its cores, its scale model and its GPU.
+// Describes in a trial's result what it runs on: engine, cores, scale model and GPU.
 
 void describe_engine(results::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share);
-// Comes after describe_engine(), of which it replaces the cores.
+// Must come after describe_engine(), whose cores it replaces.
 void describe_scale(results::TrialResult& trial, const ScaleModel& scale);
 void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer);
 

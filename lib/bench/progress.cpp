@@ -14,7 +14,7 @@ namespace chexbench::bench {
 namespace {
 
 constexpr double kTellEvery_s = 0.1;
-constexpr double kAskedEvery_s = 5;  // where lines were asked for
+constexpr double kAskedEvery_s = 5;  // if lines were requested
 
 bool is_launched() {
   return comm::find_launcher([](const char* name) { return std::getenv(name); }).has_value();

@@ -1,4 +1,4 @@
-// Tells people and programs how far a run is.
+// Shows the progress of a run to people and programs.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@
 
 namespace chexbench::bench {
 
-// How far a run is, as rank 0 sees it. Figures are those of the repeat that is under way.
+// The progress of a run, as seen by rank 0. Figures are those of the current repeat.
 struct RunState {
   std::size_t trial = 0;          // index in the report
   int repeat = 0;                 // of the trial, from 0
-  int repeats = 0;                // of the trial, as many as are planned by now
-  bool is_extra = false;          // the repeat is beyond those that the spec asks for, and further ones may follow
-  std::size_t repeats_done = 0;   // of all trials, those of an earlier run included
+  int repeats = 0;                // of the trial, as planned so far
+  bool is_extra = false;          // the repeat exceeds those requested in the spec, and more may follow
+  std::size_t repeats_done = 0;   // of all trials, including earlier runs
   std::size_t repeats_total = 0;  // of all trials; fewer if trials end early
   std::int64_t step = 0;          // from 0
   std::int64_t steps = 0;
-  std::optional<double> images_per_s;  // of all ranks, if each is as fast as rank 0; empty before the measured steps
-  std::optional<double> wait_share;    // also empty for engine none, which does nothing but wait
-  std::optional<double> left_s;        // about, until the run's end; empty before a repeat has shown how long it takes
+  std::optional<double> images_per_s;  // of all ranks, assuming rank 0's speed; empty before the measured steps
+  std::optional<double> wait_share;    // also empty for engine none, which only waits
+  std::optional<double> left_s;        // estimate until the run's end; empty until a repeat allows one
 };
 
-// What standard error shows of it.
+// The form of progress on standard error.
 enum class ProgressShown {
   nothing,
-  line,   // one line, which is overwritten, for a terminal
-  lines,  // lines, each every ProgressOptions::every_s seconds
+  line,   // one line that is overwritten, for a terminal
+  lines,  // a new line every ProgressOptions::every_s seconds
 };
 
 struct ProgressOptions {
@@ -44,10 +44,10 @@ struct ProgressOptions {
   std::function<double()> clock = now_s;
 };
 
-// Returns what `wanted`, the value of --progress, means for this process. `always` shows it, on a terminal, also one
-// that mpirun forwards to, as one line and else as a line every 5 s; `auto` does so on a terminal and, because nobody
-// would see anything for minutes, as a line every 30 s on a dumb one and where a launcher may be between this process
-// and a terminal; `never` shows nothing.
+// Interprets `wanted`, the value of --progress, for this process. `always` shows progress: on a terminal, even one that
+// mpirun forwards to, as one line, and elsewhere as a line every 5 s. `auto` shows it on a terminal and, to avoid
+// minutes of silence, as a line every 30 s on a dumb one and where a launcher may be between this process and a
+// terminal. `never` shows nothing.
 ProgressOptions progress_options(const std::string& wanted);
 
 // Returns "[7/48] naive png ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
@@ -56,13 +56,13 @@ std::string progress_text(const RunState& state, const std::string& trial, std::
 // Follows a run over `report.trials`. Not thread-safe.
 class Progress {
  public:
-  // The report must outlive this object. Without `is_root`, nothing is shown or told.
+  // The report must outlive this object. Without `is_root`, nothing is shown or reported.
   Progress(const results::Report& report, ProgressOptions options, bool is_root);
 
   // A repeat of the trial begins.
   void begin(std::size_t trial, int repeat);
   void step(const StepProgress& progress);
-  // The repeat has ended, or was taken from an earlier run, and took `spent_s`.
+  // The repeat ended, or was taken from an earlier run, and took `spent_s`.
   void end(std::size_t trial, double spent_s);
   // The trial gets no further repeat for now.
   void finish(std::size_t trial);

@@ -33,8 +33,8 @@
 namespace chexbench::bench {
 namespace {
 
-// Returns a folder within `parent` for the repeat alone, or "" if there is no parent. Its name is that of the trial,
-// with the characters replaced that file names should not contain.
+// Returns a separate folder within `parent` for the repeat, or "" if there is no parent. Its name is that of the trial,
+// with characters replaced that file names should not contain.
 std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
   if (parent.empty()) return {};
   std::string name = arm.trial.name;
@@ -74,7 +74,7 @@ class Runner {
         sit_out(group);
       }
       ranks_.enter({.what = "waits for trials of fewer ranks", .patience = comm::Patience::silent});
-      ranks_.barrier();  // ranks that sat this group out sleep here
+      ranks_.barrier();  // ranks that sit this group out sleep here
     }
     ranks_.enter({.what = "gathers and writes the results"});
     if (ranks_.rank() != 0) return;
@@ -84,21 +84,21 @@ class Runner {
 
  private:
   void run_group(const ArmGroup& group, comm::Communicator& members);
-  // Takes part in what is collective over the world when the members make their reducer.
+  // Takes part in the world's collectives while the members make their reducer.
   void sit_out(const ArmGroup& group);
   const spec::TrialSpec& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
   // Returns the group's trials, ready to run; they refer to `scale`.
   std::vector<RunningArm> arms_of(const ArmGroup& group, const std::optional<ScaleModel>& scale);
-  // Runs rounds, a repeat of each arm, until all are finished and none wants another. Collective over the group.
+  // Runs rounds, one repeat of each arm, until all arms are finished and none needs another. Collective over the group.
   void run_rounds(std::vector<RunningArm>& arms, comm::Communicator& members,
                   const std::function<void(int repeat)>& run_round) const;
   // Collective over the group: rank 0 decides.
   bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) const;
-  // Notes it in each trial that has fewer repeats than it asks for because the run's time is used up.
+  // Adds a note to each trial with fewer repeats than requested because the run's time is used up.
   void note_missing_repeats(std::vector<RunningArm>& arms) const;
-  // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
+  // Returns the number of the network's outputs: the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
 
@@ -151,7 +151,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const double slowdown = scale ? scale->factor : 1;
   bind_this_thread(share.cores);
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
-  // The reducer comes first, because it must outlive the engine, which uses it until its end.
+  // The reducer comes first, because it must outlive the engine, which uses it to the end.
   const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec::slowed(spec.comm, slowdown));
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
@@ -224,7 +224,7 @@ void Runner::run_rounds(std::vector<RunningArm>& arms, comm::Communicator& membe
   }
 }
 
-// All arms of the group take part in an extra round, because ratios between them need rounds that they share.
+// All arms of the group take part in an extra round, because ratios between them need shared rounds.
 bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) const {
   const bool wanted = members.rank() == 0 && std::ranges::any_of(arms, [this](const RunningArm& arm) {
                         return wants_extra_round(arm.trial, time_spent(report_, arm.trial, arm.share));
@@ -249,7 +249,7 @@ void run_trials(results::Report& report, comm::World& world, const RunOptions& o
   try {
     runner.run();
   } catch (...) {
-    report.environment.libraries = loaded_libraries(world);  // for what was measured until then
+    report.environment.libraries = loaded_libraries(world);  // for the measurements so far
     throw;
   }
   report.environment.libraries = loaded_libraries(world);

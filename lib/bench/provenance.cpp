@@ -51,17 +51,17 @@ std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world) 
 
 namespace {
 
-// Returns std::nullopt if the data set does not say whose images it holds.
+// Returns std::nullopt if the data set does not identify patients.
 std::optional<std::uint64_t> shared_patients(const storage::DataRoot& root) {
   try {
     const auto shared = dataset::patients_in_both_splits(dataset::read_index(root));
     return shared ? std::optional(shared->size()) : std::nullopt;
-  } catch (const DataError&) {  // shards without the table that they were made from
+  } catch (const DataError&) {  // shards without their original table
     return std::nullopt;
   }
 }
 
-// Returns std::nullopt also if the images cannot be listed, because a run over shards does not need them.
+// Also returns std::nullopt if the images cannot be listed, because a run over shards does not need them.
 std::optional<dataset::NewerImages> newer_images(const storage::DataRoot& root, const spec::DataSpec& spec) {
   try {
     return dataset::newer_images(root, spec.split, spec.format);

@@ -1,4 +1,4 @@
-// Finds out where a result comes from: the hosts of its ranks, and the libraries that measured and trained.
+// Determines the origin of a result: the hosts of its ranks, and the libraries that measured and trained.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace chexbench::bench {
 
-// Describes this host, which is `machine`, with its governors and its load of now. Takes milliseconds.
+// Describes this host, given as `machine`, with its governors and current load. Takes milliseconds.
 results::HostState describe_host(const measure::Machine& machine);
 
-// Returns what describe_host() says on every host, in the order of ranks. Of the ranks of a host, only the one with
-// `first_of_host` looks. Collective over the world.
+// Returns describe_host() of every host, in the order of ranks. Only the rank with `first_of_host` on each host calls
+// it. Collective over the world.
 // @throws DeviceError if a rank was lost
 // @throws SpecError as measure::probe_machine()
 std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host);
 
-// Returns the libraries of the ranks, the engines and the decoders, with the versions of those that this process has
-// loaded by now. Call it when the trials have run, because engines and decoders load theirs at first need.
+// Returns the libraries of the ranks, the engines and the decoders, with the versions of those loaded by this process
+// so far. Call it after the trials, because engines and decoders load theirs on first use.
 std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world);
 
 // Describes a trial's data set for its report.

@@ -44,8 +44,8 @@ std::string names_of(const std::vector<int>& some, const std::vector<RankCores>&
   return text;
 }
 
-// Compares a text of every rank that takes part; empty texts do not. Returns a sentence about who differs and how, the
-// same on all ranks, or nothing if all are the same. Collective; if they differ, it waits for rank 0.
+// Compares a text of every rank, ignoring empty ones. Returns a sentence about which ranks differ and how, the same on
+// all ranks, or nothing if all are equal. Collective; if they differ, it waits for rank 0.
 std::string find_difference(const std::string& text, comm::Communicator& ranks,
                             const std::vector<RankCores>& rank_cores) {
   const std::string digest = text.empty() ? "" : fmt::format("{:016x}", fnv1a64(text));
@@ -70,7 +70,7 @@ std::string text_of(const std::vector<results::TrialResult>& trials) {
 }
 
 std::string text_of(const dataset::Dataset& dataset) {  // NOLINT(misc-no-recursion): once at most
-  // Other stores report sizes only if they like, so ranks may estimate them differently.
+  // Other stores may not report sizes, so ranks may estimate them differently.
   const bool knows_bytes = dataset.store->is_local() || spec::reads_shards(dataset.format);
   std::string text = fmt::format("{} images in {} files{}\n", dataset.images.size(), dataset.files(),
                                  knows_bytes ? fmt::format(" of {} bytes", dataset.total_bytes) : "");

@@ -17,7 +17,7 @@ std::vector<Record> unpacked_records(const std::vector<std::string>& all) {
   return records;
 }
 
-// Returns every rank's record on rank 0, in the order of ranks, and none elsewhere.
+// Returns every rank's record on rank 0, in the order of ranks, and nothing on others.
 template <class Record>
 std::vector<Record> gather_records(comm::Communicator& ranks, const Record& own) {
   return unpacked_records<Record>(ranks.gather(results::packed(own), 0));

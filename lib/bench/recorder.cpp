@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostOpSamples = 200;  // per repeat; charts need no more
 
-// Returns true at its first call in this process, which is for the first batch.
+// Returns true at its first call in this process, for the first batch.
 bool first_batch_of_process() {
   static bool first = true;
   return std::exchange(first, false);
@@ -83,8 +83,8 @@ void Recorder::look(const engine::Engine& engine) {
 
 void Recorder::pause() { paused_ = edge(); }
 
-// Moves the beginning of the window by what the process did in the pause. The pipeline's own counters go on, because
-// what it prepares in a pause is trained on afterwards.
+// Moves the beginning of the window by the process's use of resources in the pause. The pipeline's counters continue,
+// because batches prepared in a pause are trained on afterwards.
 void Recorder::go_on() {
   const Edge now = edge();
   open_.process_cpu_s += now.process_cpu_s - paused_.process_cpu_s;
@@ -111,7 +111,7 @@ results::RepeatResult Recorder::result() {
   const Edge close = edge();
   for (std::size_t i = 0; i < close.ops.size(); ++i) {
     result_.ops.push_back(measure::difference(close.ops[i], open_.ops[i]));
-    // Also what was skipped before the window: what the pipeline read ahead is trained on within it.
+    // Includes records skipped before the window, because images that were read ahead are trained on within it.
     result_.ops.back().bad_records = close.ops[i].bad_records;
   }
   for (const measure::OpCounters& op : result_.ops) {

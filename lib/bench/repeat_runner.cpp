@@ -25,7 +25,7 @@
 namespace chexbench::bench {
 namespace {
 
-// Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
+// Calls run_repeat(). If the device fails, adds NVML's information to the trial's notes and to the error.
 void run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
     run_repeat(context);
@@ -37,7 +37,7 @@ void run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   }
 }
 
-// Returns the images/s also of repeats that do not count because others disturbed them.
+// Returns the images/s of all repeats, even of those that do not count because others disturbed them.
 std::vector<double> rates_of_all_repeats(const results::TrialResult& trial) {
   std::vector<double> values;
   for (const results::RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
@@ -83,7 +83,7 @@ std::unique_ptr<SecondJob> RepeatRunner::start_second_job(const RunningArm& arm,
   return job;
 }
 
-// Every repeat of a traced trial records a trace, so that all repeats are measured under the same conditions.
+// All repeats of a traced trial record a trace, so that conditions are the same.
 void RepeatRunner::run_traced(RunningArm& arm, const TrialContext& context) const {
   if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
   const double ready_s = now_s();
@@ -92,7 +92,7 @@ void RepeatRunner::run_traced(RunningArm& arm, const TrialContext& context) cons
   arm.recording = {.repeat = context.repeat, .host = host_.host, .ready_s = ready_s, .trace = recording.take()};
 }
 
-// Logs each problem once, because a driver that does not answer stays silent in every repeat, on every rank.
+// Logs each problem once, because an unresponsive driver affects every repeat on every rank.
 void RepeatRunner::warn_of_gpus(const results::RepeatResult& result) {
   for (const results::GpuSeries& gpu : result.gpus) {
     if (gpu.problem.empty() || !gpu_problems_.insert(gpu.problem).second) continue;
@@ -101,7 +101,7 @@ void RepeatRunner::warn_of_gpus(const results::RepeatResult& result) {
   for (const std::string& note : ecc_notes(result)) log::warning("{}", note);
 }
 
-// Logs it once: on a busy machine, it would hold for most repeats.
+// Logs it once: on a busy machine, it would apply to most repeats.
 void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   if (!options_.warns_of_others || warned_of_others_ || !results::is_disturbed(result)) return;
   warned_of_others_ = true;
@@ -170,7 +170,7 @@ void RepeatRunner::measure(RunningArm& arm, TrialContext context) {
     merge(arm, context, mine, begin_s);
   };
   run_traced(arm, context);
-  malloc_trim(0);  // memory that this arm freed must not count as memory of the next arm
+  malloc_trim(0);  // memory freed by this arm must not count for the next arm
   if (members.rank() != 0) return;
   warn_of_gpus(arm.trial.repeats.back());
   warn_of_others(arm.trial.repeats.back());

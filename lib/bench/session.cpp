@@ -23,7 +23,7 @@ void Session::wait_for_root() const { bench::wait_for_root(world_->communicator(
 
 int Session::leave(int exit_code) {
   if (exit_code != 0 && world_ && world_->communicator().world() > 1) {
-    if (interrupt_requested()) wait_for_root();  // rank 0 still has to write what was measured
+    if (interrupt_requested()) wait_for_root();  // rank 0 still has to write the results
     world_->abort(exit_code);
   }
   if (exit_code != 0 && !world_) abort_ranks(exit_code);

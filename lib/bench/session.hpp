@@ -1,4 +1,4 @@
-// The ranks that this process was started with, which a verb joins only if it needs them, and their end.
+// Joins the ranks that this process was started with, only if a verb needs them, and ends them.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace chexbench::bench {
 // There is one per process, owned by main. Not thread-safe.
 class Session {
  public:
-  // What this process was started for, in lines, which must be the same on all ranks. Called before world().
+  // The command of this process, in lines, which must be the same on all ranks. Call it before world().
   void set_command(std::string command) { command_ = std::move(command); }
 
   // Returns the world of all ranks, owned by the Session. The first call joins the ranks, so a verb that needs no ranks
@@ -23,26 +23,26 @@ class Session {
   // @throws SpecError as check_same_command()
   comm::World& world();
 
-  // For errors that every rank finds, such as a signal or a fault of the spec: as wait_for_root() of
-  // rank_agreement.hpp. world() must have been called before.
+  // For errors that every rank finds, such as a signal or an error in the spec: wait_for_root() of rank_agreement.hpp.
+  // Call world() first.
   void wait_for_root() const;
 
   // Leaves the world; called once, at the end of the process. With exit code 0 all ranks leave together. With any other
-  // code, a rank of several ends all of them at once and does not return, because the others may be waiting for it,
-  // even if it has never joined them. After a signal, ranks other than 0 first give rank 0 time (wait_for_root()).
-  // Returns the process's exit code.
+  // code, one of several ranks ends all of them at once and does not return, because the others may be waiting for it,
+  // even if it never joined them. After a signal, ranks other than 0 first give rank 0 time (wait_for_root()). Returns
+  // the process's exit code.
   int leave(int exit_code);
 
  private:
   std::string command_;
   std::unique_ptr<comm::World> world_;
-  std::optional<LostMappingWatch> mapping_watch_;  // ends the job, whose launcher may else report a signal of its own
+  std::optional<LostMappingWatch> mapping_watch_;  // ends the job, or its launcher might report its own signal
 };
 
-// The end of all ranks by a process that can do nothing else any more.
+// Ends all ranks from a process that cannot do anything else.
 
-// As comm::abort_ranks(), for the launcher that started this process: the ranks that wait for it end with `exit_code`.
-// Allocates no memory. Does nothing if the process was started alone.
+// Like comm::abort_ranks(), for the launcher that started this process: the ranks that wait for it end with
+// `exit_code`. Allocates no memory. Does nothing if the process was started alone.
 void abort_ranks(int exit_code);
 
 }  // namespace chexbench::bench

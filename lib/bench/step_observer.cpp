@@ -18,7 +18,7 @@ class DeviceBucketTracer final : public StepObserver {
   explicit DeviceBucketTracer(Reducer& reducer) : reducer_(reducer) {}
 
   void begin_steps() override {
-    if (measure::is_tracing()) reducer_.take_device_buckets();  // those of the repeat before
+    if (measure::is_tracing()) reducer_.take_device_buckets();  // those of the previous repeat
   }
   void after_step(std::int64_t, Recorder&) override { trace(); }
   void end_repeat(results::RepeatResult&) override { trace(); }
@@ -65,7 +65,7 @@ class DisturbanceObserver final : public StepObserver {
     const double busy_s = end.cores->busy_s - begin_.cores->busy_s;
     const double second_cpu_s = end.second_cpu_s - begin_.second_cpu_s;
     const double span_s = end.time_s - begin_.time_s;
-    // Counters of whole ticks, read one after the other, can differ from each other by a little.
+    // Tick counters read one after another can differ slightly.
     result.disturbance = {
         .core_s = span_s * static_cast<double>(cores_.size()),
         .others_s = std::max(0.0, busy_s - (end.own_cpu_s - begin_.own_cpu_s) - second_cpu_s),

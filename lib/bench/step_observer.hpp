@@ -1,4 +1,4 @@
-// The interface of what watches the steps of a repeat, and the observers that every repeat may have.
+// The interface for observers of a repeat's steps, and the observers that any repeat may have.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace chexbench::bench {
 
 class SecondJob;  // second_job/second_job.hpp
 
-// How far a repeat is after a step, as this rank sees it.
+// The progress of a repeat after a step, as seen by this rank.
 struct StepProgress {
   std::int64_t step = 0;  // from 0
   std::int64_t total_steps = 0;
-  std::int64_t first_step = 0;  // those before it were trained by an earlier run; now they are only passed over
+  std::int64_t first_step = 0;  // earlier steps were trained by an earlier run and are only skipped now
   MeasuredSoFar measured;
 };
 using OnStep = std::function<void(const StepProgress&)>;
 
-// The loop (trial.cpp) calls these in the order in which they are declared, on its own thread. What an observer does
-// between two steps is part of the time that is measured, unless it pauses the recorder.
+// The loop (trial.cpp) calls these in the order of declaration, on its own thread. The work of an observer between two
+// steps is part of the measured time, unless it pauses the recorder.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -33,10 +33,10 @@ class StepObserver {
   virtual void begin_steps() {}                                              // after that, right before the first step
   virtual void before_step(std::int64_t /*step*/) {}                         // steps count from 0 over a whole training
   virtual void after_step(std::int64_t /*step*/, Recorder& /*recorder*/) {}  // an engine may run a step behind
-  virtual void end_repeat(results::RepeatResult& /*result*/) {}              // adds to what the recorder has measured
+  virtual void end_repeat(results::RepeatResult& /*result*/) {}              // adds to the recorder's result
 };
 
-// Calls the members of a list in its order.
+// Calls several observers in order.
 class StepObservers {
  public:
   void add(StepObserver& observer) { observers_.push_back(&observer); }  // which must outlive this list
@@ -56,16 +56,16 @@ class StepObservers {
 // Puts the times at which `reducer` averaged buckets on the device into the trace, if this process is tracing.
 std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 
-// Reports each finished step of those from `first_step` on to `on_step`, which must not be empty.
+// Reports each finished step, from `first_step` on, to `on_step`, which must not be empty.
 std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first_step, std::int64_t total_steps);
 
-// Measures what other processes used of `cores` during the steps, and adds it to the result. The process must have the
-// cores for itself, except for `second_job`, which may use some of them: what that takes is no disturbance, and as
-// others' use of memory cannot be told from its own, stalls of memory are not counted beside it. May be null.
+// Measures how much of `cores` other processes used during the steps, and adds it to the result. The process must have
+// the cores for itself, except for `second_job` (may be null), which may use some of them: its use is not a
+// disturbance, and memory stalls are not counted with it, because it may cause them itself.
 std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores, SecondJob* second_job = nullptr);
 
-// Looks at the end of the repeat which of `cores`, to which this thread was bound, its CPU mask no longer has. Comes
-// after what measures the disturbance.
+// Checks at the end of the repeat which of `cores`, to which this thread was bound, are missing in its CPU mask. Must
+// come after measure_disturbance().
 std::unique_ptr<StepObserver> watch_core_mask(std::vector<int> cores);
 
 // Samples the GPU throughout the repeat, and adds the samples of `rank` to the result.

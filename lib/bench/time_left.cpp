@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kFastest_s = 2;       // in which the countdown approaches a forecast
 constexpr double kLatestShare = 0.25;  // or in this share of the time left, if that is more
-constexpr double kFarTooShort = 1.5;   // what is shown is: the estimate is so many times that, and
-constexpr double kAndMore_s = 10;      // so much more
-constexpr double kKnownFrom = 0.1;     // share of a first repeat, or of its first epoch, that shows how long it takes
+constexpr double kFarTooShort = 1.5;   // the shown time is too short if the estimate exceeds this many times that,
+constexpr double kAndMore_s = 10;      // plus this
+constexpr double kKnownFrom = 0.1;  // share of a first repeat, or of its first epoch, needed to estimate its duration
 constexpr std::size_t kLastRepeats = 3;
 
-// Returns the work of the first `steps` of a repeat's `all` steps, in steps: their own, and that of the validations
-// after the epochs that they complete.
+// Returns the work of the first `steps` of a repeat's `all` steps, in steps, including the validations after the epochs
+// that they complete.
 double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& training) {
   const auto own = static_cast<double>(steps);
   if (training.epochs == 0) return own;
@@ -44,7 +44,7 @@ double Countdown::update(double now_s, double forecast_s, const Known& known) {
   const double slowness_s = std::max(kFastest_s, kLatestShare * estimate_s_);
   const double counted_s = estimate_s_ - passed_s;
   estimate_s_ = counted_s + (forecast_s - counted_s) * (1 - std::exp(-passed_s / slowness_s));
-  estimate_s_ = std::max(estimate_s_, forecast_s / 2);  // a countdown of seconds does not end before a long step
+  estimate_s_ = std::max(estimate_s_, forecast_s / 2);  // keeps a countdown of seconds from ending before a long step
   const bool is_far_too_short = estimate_s_ > kFarTooShort * shown_s_ + kAndMore_s;
   shown_s_ = is_far_too_short ? estimate_s_ : std::min(shown_s_, estimate_s_);
   return shown_s_;
@@ -63,7 +63,7 @@ void TimeLeft::begin(std::size_t trial, int repeat, double now_s) {
 }
 
 void TimeLeft::step(const StepProgress& progress, double now_s) {
-  if (progress.step < progress.first_step) {  // what is passed over is no measure of what is trained
+  if (progress.step < progress.first_step) {  // skipped steps do not predict trained ones
     began_s_ = now_s;
     return;
   }
@@ -111,22 +111,22 @@ std::size_t TimeLeft::repeats_planned() const {
   return all;
 }
 
-// One disturbed repeat says nothing about those to come; two say that the machine has become slower.
+// One disturbed repeat predicts nothing; two mean that the machine has become slower.
 TimeLeft::Repeat TimeLeft::typical(const Planned& planned) {
   std::vector<Repeat> last = planned.last;
   std::ranges::sort(last, {}, &Repeat::spent_s);
   return last[(last.size() - 1) / 2];
 }
 
-// Returns the time that the steps left of the repeat under way take at the pace of those that are done. The first step
-// is no part of that pace, because it waits for a pipeline that begins.
+// Returns the time for the remaining steps of the current repeat at its pace so far. The first step does not count
+// towards that pace, because it waits for the pipeline to start.
 std::optional<double> TimeLeft::own_left_s(double now_s) const {
   if (last_->share <= first_->share) return {};
   const double pace_s = (last_->time_s - first_->time_s) / (last_->share - first_->share);
   return std::max(0.0, pace_s * (1 - last_->share) - (now_s - last_->time_s));
 }
 
-// Returns how long a repeat takes of which nothing else is known: as the others do, and as the one under way will.
+// Estimates a repeat without data of its trial from the others and from the current one.
 std::optional<double> TimeLeft::usual_repeat_s(double now_s) const {
   double all_s = 0;
   int trials = 0;
@@ -145,7 +145,7 @@ std::optional<double> TimeLeft::usual_repeat_s(double now_s) const {
   return all_s / trials;
 }
 
-// The more of the repeat is done, the more its own pace counts.
+// The more of the repeat is done, the more weight its pace gets.
 double TimeLeft::repeat_left_s(const Repeat& usual, double now_s) const {
   const double whole_s = usual.spent_s * part_ - (now_s - began_s_);
   const double steps_s = usual.steps_s * part_ * (1 - last_->share);
@@ -167,13 +167,13 @@ std::optional<double> TimeLeft::forecast_s(double now_s) const {
   const std::optional<double> usual_s = usual_repeat_s(now_s);
   if (!usual_s) return {};
   double left_s = 0;
-  double least_s = 0;  // what measure.max_total_seconds does not cut
+  double least_s = 0;  // not limited by measure.max_total_seconds
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     const Planned& planned = trials_[i];
     double repeats = planned.total - planned.done;
     if (repeats <= 0) continue;
     const Repeat usual = planned.done > 0 ? typical(planned) : Repeat{.spent_s = *usual_s, .steps_s = *usual_s};
-    // Its last repeat is the one that passes the limit.
+    // Its last repeat is the one that exceeds the limit.
     if (const auto& most_s = report_.trials[i].spec.measure.max_seconds)
       repeats = std::min(repeats, std::max(1.0, std::ceil((*most_s - planned.spent_s) / usual.spent_s)));
     if (i != trial_) {

@@ -1,4 +1,4 @@
-// Forecasts how long a run over several trials still takes, so steadily that a person can plan by it.
+// Forecasts the time left for a run over several trials, steadily enough to plan by.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace chexbench::bench {
 
-// Returns how long the validation after an epoch takes, as a share of the time of the epoch's steps, where computing
-// limits both: forward alone is about a third of the operations of forward and backward. 0 without epochs.
+// Returns the time of the validation after an epoch as a share of the time of the epoch's steps, if computing limits
+// both: forward is about a third of the operations of forward and backward. 0 without epochs.
 double validation_share(const spec::TrainingSpec& training);
 
-// Counts down from a forecast, which it approaches slowly when others disturb the run. The time left rises if more work
-// is known, and else only if what is shown has become far too short, as on a machine that has become slower for good.
-// Not thread-safe.
+// Counts down, and follows a changed forecast slowly if others disturb the run. The time left rises if more work
+// becomes known, and otherwise only if the shown time is far too short, as on a machine that has become permanently
+// slower. Not thread-safe.
 class Countdown {
  public:
-  // What a forecast knows of the work.
+  // The data behind a forecast.
   struct Known {
     std::size_t repeats = 0;  // those planned, of all trials
-    std::size_t trials = 0;   // those of which a repeat is done
+    std::size_t trials = 0;   // those with a finished repeat
     bool operator==(const Known&) const = default;
   };
-  // Takes over what was forecast at `now_s`, and returns what to show.
+  // Takes a new forecast, made at `now_s`, and returns the time to show.
   double update(double now_s, double forecast_s, const Known& known);
 
  private:
@@ -36,17 +36,17 @@ class Countdown {
   Known known_;  // no repeat before the first update
 };
 
-// The time that the repeats to come take, each as long as those of its trial did or, before there are any, as those of
-// the others did. Times are those of any one clock. Not thread-safe.
+// The time for the remaining repeats, each estimated from those of its trial or, before there are any, from those of
+// the others. All times are from one arbitrary clock. Not thread-safe.
 class TimeLeft {
  public:
   // The report must outlive this object.
   explicit TimeLeft(const results::Report& report);
 
   void begin(std::size_t trial, int repeat, double now_s);
-  // Takes over a step of the repeat that has begun last.
+  // Records a step of the current repeat.
   void step(const StepProgress& progress, double now_s);
-  // The repeat has ended, or was taken from an earlier run, and took `spent_s`.
+  // The repeat ended, or was taken from an earlier run, and took `spent_s`.
   void end(std::size_t trial, double spent_s);
   // The trial gets no further repeat for now.
   void finish(std::size_t trial);
@@ -55,8 +55,8 @@ class TimeLeft {
   std::size_t repeats_planned() const;  // of all trials
   int repeats_planned(std::size_t trial) const { return trials_[trial].total; }
 
-  // Returns the time left after the last step, which must have been told; std::nullopt before a repeat has shown how
-  // long it takes: the first one of a training over epochs after a tenth of an epoch, for epochs are alike.
+  // Returns the time left after the last step, which must have been recorded; std::nullopt until a repeat allows an
+  // estimate: in a training over epochs after a tenth of the first epoch, because epochs are alike.
   std::optional<double> left_s(double now_s);
 
  private:
@@ -71,7 +71,7 @@ class TimeLeft {
     double spent_s = 0;
     std::vector<Repeat> last;  // at most three
   };
-  // A step of the repeat that is under way: when it ended, and the share of the repeat's work that was done then.
+  // A step of the current repeat: its end, and the share of the repeat's work done by then.
   struct Mark {
     double time_s = 0;
     double share = 0;
@@ -89,27 +89,27 @@ class TimeLeft {
   std::size_t trial_ = 0;
   double began_s_ = 0;
   std::optional<Mark> first_, last_;
-  double part_ = 1;  // of the repeat's work that is done in this run: less than 1 if an earlier one trained some steps
+  double part_ = 1;  // share of the repeat's work in this run: below 1 if an earlier run trained some steps
   Countdown countdown_;
 };
 
-// The rate of a pipeline in a window that begins once it delivers no longer what it had read ahead.
+// The rate of a pipeline in a window that begins once its initial read-ahead is used up.
 
 struct WindowPlan {
-  double window_s = 0.3;  // how long a window lasts at least
-  // Images that the pipeline may have read ahead when it starts to deliver: as many come before the window, as they
-  // tell nothing of how fast it reads, and as many in it, so that it has all phases of reading in equal shares.
+  double window_s = 0.3;  // minimum length of a window
+  // Images that the pipeline may have read ahead when it starts to deliver. The window begins after this many, which do
+  // not show how fast it reads, and includes at least this many, to cover all phases of reading equally.
   std::int64_t images_ahead = 0;
 };
 
-// Is told of each batch. Knows no clock.
+// Measures the rate from each batch and its time of arrival. Reads no clock.
 class RateWindow {
  public:
   RateWindow(const WindowPlan& plan, double begin_s) : plan_(plan), begin_s_(begin_s), open_s_(begin_s) {}
 
-  // Takes a batch of so many images. Returns the images/s of the window if it is complete.
+  // Takes a batch of `images` images. Returns the images/s of the window once it is complete.
   std::optional<double> take(std::int64_t images, double arrived_s);
-  // Returns the rate if the pipeline ends now: that of the window so far, or of everything if it did not open.
+  // Returns the rate if the pipeline ends now: that of the window so far, or of everything if it never opened.
   double end(double now_s) const;
 
  private:

@@ -53,7 +53,7 @@ Steps plan_steps(const spec::MeasureSpec& measure, const std::optional<Epochs>& 
   return steps;
 }
 
-// Takes and drops the batches before the first step, so that a resumed training sees the images it would have seen.
+// Drops the batches before the first step, so that a resumed training sees the same images as an uninterrupted one.
 void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, const Steps& steps) {
   for (std::int64_t step = 0; step < steps.first; ++step) {
     for (int i = 0; i < context.spec.training.accumulate_steps; ++i) pipeline.next();
@@ -72,7 +72,7 @@ std::unique_ptr<pipeline::Pipeline> make_pipeline(const TrialContext& context, c
                                                         .tuned = context.tuned}));
 }
 
-// Returns what watches this repeat. Epochs come before the progress line, because a validation takes long.
+// Returns the observers of this repeat. Epochs come before the progress line, because a validation takes long.
 StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& epochs, const Steps& steps) {
   StepObservers observers;
   observers.add(trace_device_buckets(context.reducer));
@@ -96,7 +96,7 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
   }
 }
 
-// Runs the steps with a pipeline of their own, which is gone when this returns.
+// Runs the steps with a new pipeline, which is destroyed on return.
 results::RepeatResult run_steps(const TrialContext& context, std::optional<Epochs>& epochs) {
   const Steps steps = plan_steps(context.spec.measure, epochs);
   const auto pipeline = make_pipeline(context, epochs ? epochs->training_images() : context.dataset);

@@ -1,5 +1,5 @@
 // Runs one repeat of one trial on one rank: the loop. The protocol (protocol.hpp) builds everything that a trial needs
-// and passes it in; the loop knows nothing about sweeps, files or reports.
+// and passes it in; the loop is independent of sweeps, files and reports.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace chexbench::bench {
 
-// Thrown when TrialContext::stop_at_s has come before the repeat ended. A caller that sets the time catches it.
+// Thrown if TrialContext::stop_at_s passes before the repeat ends. A caller that sets the time catches it.
 struct TimeIsUp : Error {
   TimeIsUp() : Error(ExitCode::data, "the time for measuring is up") {}
 };
 
-// What a repeat needs. The references must outlive the call.
+// The inputs of a repeat. The references must outlive the call.
 struct TrialContext {
   const spec::TrialSpec& spec;
   const dataset::Dataset& dataset;
@@ -36,21 +36,21 @@ struct TrialContext {
   GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
   bool shares_cores = false;         // with other ranks
-  SecondJob* second_job = nullptr;   // that runs on this host; on one rank of each host, and only if the trial has one
+  SecondJob* second_job = nullptr;   // on this host; set on one rank of each host, and only if the trial has one
   int repeat = 0;
-  pipeline::TunedValues tuned;      // what the pipeline's "auto" stands for (tuning.hpp)
+  pipeline::TunedValues tuned;      // values for the pipeline's "auto" (tuning.hpp)
   std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
   EventPlace events;                // for a training over epochs, on rank 0
   OnStep on_step;                   // updates a progress line; may be empty
-  std::optional<double> stop_at_s;  // by now_s(): the repeat is given up then; only for a communicator of one rank
-  // Keeps what this rank measured, before a training over epochs writes its last checkpoint. May be empty. Collective.
+  std::optional<double> stop_at_s;  // by now_s(): the repeat is abandoned then; only for a communicator of one rank
+  // Stores this rank's result before a training over epochs writes its last checkpoint. May be empty. Collective.
   std::function<void(const results::RepeatResult& mine)> on_measured;
 };
 
-// What a rank does in the steps of a repeat, behind the number of the step: Communicator::enter_step().
+// A rank's activity in the steps of a repeat, shown after the number of the step: Communicator::enter_step().
 comm::Phase stepping(std::int64_t total_steps, int repeat);
 
-// Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns what this rank measured;
+// Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns this rank's result;
 // merge_ranks() combines the ranks. Collective over the communicator.
 // @throws SpecError if a finite pipeline ends too early; DataError if an image cannot be read; DeviceError if the
 // engine or the communicator fails; InterruptedError after a signal; TimeIsUp

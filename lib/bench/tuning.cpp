@@ -22,10 +22,10 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr int kClearRounds = 2;  // are enough for a value that is ahead by more than kClear in each
+constexpr int kClearRounds = 2;  // suffice for a value that leads by more than kClear in each
 constexpr double kClear = 0.3;
 constexpr double kScatter = 0.1;  // the windows of a value differ by more than this
-// A shuffle of the pipelines that are tried draws from so few elements, as filling it says nothing about calls.
+// Shuffle buffer of the tried pipelines: minimal, because filling a large one does not help to compare values.
 constexpr std::int64_t kShuffled = 1;
 
 spec::PipelineSpec with_small_shuffles(spec::PipelineSpec pipeline) {
@@ -78,7 +78,7 @@ class Tuner {
     tuning.value = found.value;
     tuning.reason = found.reason;
     for (const auto& [value, gain] : found.points) {
-      if (rates_[value].empty()) continue;  // of the start, if there was no time to try anything
+      if (rates_[value].empty()) continue;  // the start, if there was no time to try anything
       tuning.points.push_back({.value = value, .images_per_s = std::ranges::max(rates_[value]), .gain = gain});
     }
     if (ranks_.rank() == 0)
@@ -86,8 +86,8 @@ class Tuner {
     return tuning;
   }
 
-  // A value is as fast as the best of its windows, because whatever else the machine does only makes them slower. Only
-  // the windows of this comparison count: the best of more windows is better by chance, and the reference has had more.
+  // A value is as fast as its best window, because other load on the machine only slows windows down. Only the windows
+  // of this comparison count: the best of more windows is better by chance, and the reference has had more.
   std::optional<TwoRates> compare(const pipeline::Tunable& tunable, std::int64_t candidate, std::int64_t reference) {
     std::vector<double> ours, theirs;
     const auto is_enough = [&] {
@@ -111,7 +111,8 @@ class Tuner {
     return most > (1 + kScatter) * least;
   }
 
-  // Returns the images/s of all ranks with this value, or nothing if the time is up. Each rank gets the same numbers.
+  // Returns the images/s of all ranks with this value, or nothing if the time is up. The result is the same on every
+  // rank.
   std::optional<double> rate_with(const pipeline::Tunable& tunable, std::int64_t value) {
     tuned_[tunable.op_index] = value;
     ranks_.barrier();
@@ -123,7 +124,7 @@ class Tuner {
     return sums[0];
   }
 
-  // Runs a new pipeline of this rank, and returns its images/s. An end of the pipeline ends the window.
+  // Runs a new pipeline on this rank, and returns its images/s. The end of the pipeline ends the window.
   double window(const WindowPlan& plan) const {
     const auto pipeline = pipeline::make_pipeline(pipeline_context());
     const InterruptWatch watch(*pipeline, context_.stop_at_s);
@@ -167,7 +168,7 @@ pipeline::TunedValues values_of(const std::vector<results::OpTuning>& tunings) {
 namespace {
 
 constexpr double kNoise = 0.02;        // of the best rate: less than this is no gain and no loss
-constexpr int kStepsWithoutGain = 2;   // that end the climb: one step may be unlucky, or too small to tell
+constexpr int kStepsWithoutGain = 2;   // that end the climb: a single one may be bad luck, or too small to tell
 constexpr std::size_t kMostShown = 2;  // of the larger values, in a reason
 
 class Search {
@@ -185,7 +186,7 @@ class Search {
   }
 
  private:
-  // Compares `value` with the best one so far. Returns its rate over that of the best, or 0 if the time is up.
+  // Compares `value` with the best one so far. Returns the ratio of its rate to the best, or 0 if the time is up.
   double attempt(std::int64_t value) {
     const std::optional<TwoRates> rates = compare_(value, best_);
     if (!rates) {
@@ -231,7 +232,7 @@ class Search {
     return fmt::format("{} {} {:.1f} %", point.value, percent < 0 ? "lost" : "added", std::abs(percent));
   }
 
-  // Says what the values beside the chosen one did.
+  // Describes the results of the values next to the chosen one.
   std::string reason_of(const FoundValue& found) const {
     std::vector<std::string> words;
     const auto above = std::ranges::upper_bound(found.points, found.value, {}, &FoundValue::Point::value);
@@ -248,8 +249,8 @@ class Search {
   const CompareValues& compare_;
   const std::ptrdiff_t start_;
   std::int64_t best_;
-  // Of the values that were tried, in units of the start's: ratios of what was measured in turn, as rates measured
-  // minutes apart may differ by what else the machine does.
+  // The rates of the tried values, relative to the start's: ratios of alternating measurements, because rates measured
+  // minutes apart also reflect other load on the machine.
   std::map<std::int64_t, double> rates_;
   bool out_of_time_ = false;
 };

@@ -1,4 +1,4 @@
-// For a build without Chart.js: report.html then has its tables and says why it has no charts.
+// For a build without Chart.js: report.html then has only its tables, and states why.
 #include "report/html.hpp"
 
 namespace chexbench::report {

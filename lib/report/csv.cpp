@@ -10,9 +10,9 @@
 namespace chexbench::report {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keys in the order below, for human readers
 
-// Returns the name that CSVW accepts: that of a column, with the brackets of "pipeline.shuffle[1].buffer" escaped.
+// Returns a column's name as CSVW accepts it, with the brackets of "pipeline.shuffle[1].buffer" escaped.
 std::string csvw_name(const std::string& name) {
   std::string escaped;
   for (const char c : name) {
@@ -42,7 +42,7 @@ Json column_to_json(const Column& column) {
   return object;
 }
 
-// A report and its figures with a row in each file, which the columns are taken from.
+// A report and its figures with a row in each file, from which the columns are taken.
 const analysis::Evaluation& one_of_each() {
   static const results::Report kReport = [] {
     results::RepeatResult repeat{.wall_s = 1};

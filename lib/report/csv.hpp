@@ -1,6 +1,6 @@
 // Tables for other programs, as tidy CSV (RFC 4180, but lines end with LF): one row per thing measured, one value per
 // field. Column names carry the units, undefined values are empty fields, and booleans are true and false. Lists have
-// rows in files of their own.
+// rows in separate files.
 #pragma once
 
 #include <span>
@@ -17,10 +17,10 @@ namespace chexbench::report {
 // A CSV file that a run may write.
 struct CsvFile {
   const char* name;  // "trials.csv"
-  const char* rows;  // what a row is, as a sentence without a full stop
+  const char* rows;  // the meaning of a row, as a sentence without a full stop
   void (*add_rows)(CsvTable&, const analysis::Evaluation&);
   bool has_settings = false;  // its rows end with the keys in which trials differ (swept_keys.hpp)
-  bool has_header = false;    // also without a row; the other files are then empty
+  bool has_header = false;    // even without rows; other files are then empty
 };
 
 // Returns all of them, in the order in which they are written. A file whose text is empty is not written.
@@ -30,7 +30,7 @@ std::span<const CsvFile> csv_files();
 std::string csv_text(std::string_view name, const analysis::Evaluation& evaluation);
 
 // Returns csv-metadata.json, which describes the columns of the files named in `written`, as CSVW metadata (W3C,
-// "Metadata Vocabulary for Tabular Data"). CSVW's processors look for it by this name beside a CSV file.
+// "Metadata Vocabulary for Tabular Data"). CSVW processors look for this name in the folder of a CSV file.
 std::string csv_metadata(const results::Report& report, const std::vector<std::string>& written);
 
 // The curves of labels without a trial, with a header: one row per point of a ROC curve, and one per bin.

@@ -1,4 +1,4 @@
-// Builds one row of a CSV file, after RFC 4180 with LF, that spreadsheets compute nothing of.
+// Builds one row of a CSV file, by RFC 4180 with LF, without anything that spreadsheets would evaluate.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,23 +16,23 @@
 
 namespace chexbench::report {
 
-// Returns whether a spreadsheet could take the text for a formula, quotes around the field or not, and so run what a
-// name says. Numbers are none. A text that begins with apostrophes before such a beginning counts, too, so that the
-// apostrophe which CsvRow puts before these texts can be taken away again from exactly these.
+// Returns whether a spreadsheet could take the text for a formula, quoted or not, and so execute a part of a name.
+// Numbers are not formulas. Texts with apostrophes before such a beginning count, too, so that the apostrophe added by
+// CsvRow can be removed again from exactly these texts.
 inline bool could_be_formula(std::string_view text) {
   const std::size_t apostrophes = std::min(text.find_first_not_of('\''), text.size());
   const std::string_view rest = text.substr(apostrophes);
   constexpr std::string_view kBeginnings[] = {
-      "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"};  // the last four of full width
+      "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"};  // the last four are full-width
   const bool begins = std::ranges::any_of(kBeginnings, [rest](auto beginning) { return rest.starts_with(beginning); });
   const std::optional<double> number = parse_number<double>(text);
   return begins && !(number && std::isfinite(*number));
 }
 
-// Appends a field for each call. A text that could be a formula gets an apostrophe, which makes it a text in
-// spreadsheets (OWASP, "CSV Injection"); scripts/plotting/tables.py takes it away. A floating-point number becomes the
-// shortest text that reads back as the same bits; NaN, infinities and empty optionals become empty fields; booleans
-// become true and false. What is not UTF-8 becomes U+FFFD, as in JSON.
+// Each call appends a field. A text that could be a formula gets an apostrophe, which makes it a text in spreadsheets
+// (OWASP, "CSV Injection"); scripts/plotting/tables.py removes it. A floating-point number becomes the shortest text
+// that restores the same bits; NaN, infinities and empty optionals become empty fields; booleans become true and false.
+// Invalid UTF-8 becomes U+FFFD, as in JSON.
 class CsvRow {
  public:
   void operator()(std::string_view text) {
@@ -53,7 +53,7 @@ class CsvRow {
     value ? (*this)(*value) : append("");
   }
 
-  // Returns the row with its line end, and leaves the object unusable.
+  // Returns the row with a newline, and leaves the object unusable.
   std::string line() && { return std::move(text_) + '\n'; }
 
  private:

@@ -37,7 +37,7 @@ void for_each_repeat(const results::Report& report, Add add) {
     for (const results::RepeatResult& repeat : trial.repeats) add(Place{report, trial, repeat});
 }
 
-// The columns of what steps waited for because of one part of an op.
+// The columns of the waits because of one part of an op.
 constexpr std::array kParts{
     std::pair{"read", Field{"wait_read_s", "s", "part of wait_s: reading"}},
     std::pair{"parse", Field{"wait_parse_s", "s", "part of wait_s: parsing records"}},
@@ -139,7 +139,7 @@ void add_repeats(CsvTable& table, const analysis::Evaluation& evaluation) {
   });
 }
 
-// The lists of a trial, which no cell of trials.csv can hold.
+// The lists of a trial, which do not fit into cells of trials.csv.
 
 void add_waits(CsvTable& table, const analysis::Evaluation& evaluation) {
   for (std::size_t i = 0; i < evaluation.figures.size(); ++i) {
@@ -206,7 +206,7 @@ void add_aurocs(CsvTable& table, const analysis::Evaluation& evaluation) {
 
 namespace {
 
-// Adds a row for each point or bin of a label's curve, which `begin` begins and `visit` visits.
+// Adds a row for each point or bin of a label's curve, started by `begin` and visited by `visit`.
 template <class Begin, class Visit>
 void add_curve(CsvTable& table, const results::LabelCurves& label, std::size_t points, Begin begin, Visit visit) {
   for (std::size_t point = 0; point < points; ++point) {
@@ -258,7 +258,7 @@ std::string reliability_csv(const std::vector<results::LabelCurves>& labels) {
 
 namespace {
 
-// Calls `add(begin, sample)` for every sample of the report; begin() begins a row.
+// Calls `add(begin, sample)` for every sample of the report; begin() starts a row.
 template <class Add>
 void for_each_sample(CsvTable& table, const results::Report& report, Add add) {
   for_each_repeat(report, [&](const Place& place) {

@@ -1,4 +1,4 @@
-// What the rows of the CSV files are, for csv.cpp: each function adds those of one file.
+// The rows of the CSV files, for csv.cpp: each function adds those of one file.
 #pragma once
 
 #include "analysis/evaluation.hpp"
@@ -32,7 +32,7 @@ inline constexpr results::Field kCoresPerRank{"cores_per_rank", "cores", "cores 
 inline constexpr results::Field kEmulated{"emulated", "",
                                           "the engine computed nothing: its steps took the time of a profile"};
 
-// Adds the cells that tell trials apart and begin trials.csv and repeats.csv.
+// Adds the cells that identify trials, at the start of the rows of trials.csv and repeats.csv.
 inline void add_arm(CsvTable& table, const results::Report& report, const results::TrialResult& trial) {
   using results::Field;
   table(kExperiment, report.experiment);

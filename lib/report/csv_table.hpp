@@ -1,4 +1,4 @@
-// A CSV file while its rows are made: the visits that write its fields also say what its columns hold, so that the two
+// A CSV file while its rows are made: the visits that write its fields also describe its columns, so that the two
 // cannot differ.
 #pragma once
 
@@ -17,22 +17,22 @@
 
 namespace chexbench::report {
 
-// What a reader needs to know of one column.
+// The description of one column.
 struct Column {
   std::string name;
-  std::string datatype;  // of CSVW, after XML Schema: string, boolean, integer, nonNegativeInteger, double
-  std::string unit;      // "" if it has none
+  std::string datatype;  // of CSVW, from XML Schema: string, boolean, integer, nonNegativeInteger, double
+  std::string unit;      // "" without a unit
   std::string meaning;   // a phrase without a full stop
-  std::string empty_if;  // when a field is empty: a clause without "if"; "" if none ever is
+  std::string empty_if;  // when a field is empty: a clause without "if"; "" if it never is
 };
 
-// A list, which a cell cannot hold.
+// A list, which does not fit into a cell.
 template <class Value>
 concept IsList =
     std::same_as<Value, std::vector<std::string>> || std::same_as<Value, std::optional<std::vector<std::string>>> ||
     std::same_as<Value, std::vector<measure::ThrottleShare>> || std::same_as<Value, std::vector<results::WaitShare>>;
 
-// Returns the datatype of the fields that hold a `Value` or, if it is optional, its value.
+// Returns the datatype of fields with a `Value` or, if it is optional, with its value.
 template <class Value>
 const char* datatype_of(const Value*) {
   if constexpr (std::is_same_v<Value, bool>)
@@ -60,9 +60,9 @@ class CsvTable {
       columns_.push_back({field.name, datatype_of(&value), field.unit, field.meaning, field.empty_if});
     row_(value);
   }
-  // A list has rows in a file of its own. Everything else must be a Field, so that it is described.
+  // Lists have rows in separate files. Everything else must be a Field, so that it is described.
   void operator()(const char* /*name*/, const IsList auto& /*list*/) const {}
-  // An interval has two columns.
+  // An interval takes two columns.
   void operator()(const results::Field& field, const std::optional<measure::Interval>& value) {
     const std::string name = field.name, meaning = field.meaning, low = name + "_low", high = name + "_high";
     const std::string of_low = "lower end of the " + meaning, of_high = "upper end of the " + meaning;

@@ -27,12 +27,12 @@ using measure::mean;
 
 constexpr double kMebi = 1024.0 * 1024, kGibi = 1024 * kMebi;  // DLIO's MB and GB
 
-// As numpy's std(), of which DLIO's deviations are.
+// Like numpy's std(), which DLIO uses.
 double population_deviation(const Values& values) {
   return std::sqrt(measure::squared_deviations(values) / static_cast<double>(values.size()));
 }
 
-// Returns the time as DLIO writes it: "2026-11-26T05:51:14.379982", in UTC without saying so.
+// Returns the time as DLIO writes it: "2026-11-26T05:51:14.379982", in UTC, but unmarked.
 std::string dlio_time(double unix_s) {
   const double whole_s = std::floor(unix_s);
   const int microseconds = static_cast<int>((unix_s - whole_s) * 1e6);
@@ -82,7 +82,7 @@ Json metrics_of(const results::TrialResult& trial) {
           {"train_io_stdev_MB_per_second", population_deviation(rates) * mebi_of_image}};
 }
 
-// What DLIO tells of hosts. A report knows the cores and the memory of rank 0's alone, which stands for the others.
+// DLIO's description of hosts. Reports contain cores and memory of rank 0's host only, so it stands for the others.
 void add_hosts(const results::Environment& environment, const results::TrialResult& trial, Json& object) {
   const std::size_t hosts = std::max<std::size_t>(1, environment.hosts.size());
   const double memory_gb = static_cast<double>(environment.memory_bytes) / kGibi;

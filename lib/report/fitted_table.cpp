@@ -11,7 +11,7 @@ namespace chexbench::report {
 namespace {
 
 constexpr std::size_t kShortestCell = 8;
-constexpr std::size_t kFewLeftOut = 2;  // columns; before more are left out, the last one goes below its row
+constexpr std::size_t kFewLeftOut = 2;  // columns; before more are left out, the last column moves below its row
 constexpr std::size_t kSentenceIndent = 3;
 constexpr std::string_view kCut = "...";
 
@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Returns whether a command between backticks begins in the text and goes on behind it.
+// Returns whether the text ends inside a command between backticks.
 bool ends_in_command(std::string_view text) { return std::ranges::count(text, '`') % 2 != 0; }
 
 // Returns the words of a line. A percent sign stays with its number, and a command between backticks is one word, so
@@ -47,7 +47,7 @@ std::size_t width_of(const TextTable& table) {
   return widest;
 }
 
-// A column without text is not shown.
+// Columns without text are not shown.
 void empty_column(TextTable& table, std::size_t column) {
   for (auto& row : table.rows) row[column].clear();
 }
@@ -79,7 +79,7 @@ std::string render_with_lines_below(const TextTable& table, const std::vector<st
   return text;
 }
 
-// Returns about the last `bytes` of the text, which begin with a whole UTF-8 character.
+// Returns about the last `bytes` of the text, starting with a complete UTF-8 character.
 std::string end_of(const std::string& text, std::size_t bytes) {
   const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   std::size_t begin = text.size() - std::min(bytes, text.size());
@@ -87,7 +87,8 @@ std::string end_of(const std::string& text, std::size_t bytes) {
   return text.substr(begin);
 }
 
-// Shortens the longest cell that stands left until the table fits. The end of a name or path says more than its begin.
+// Shortens the longest left-aligned cell until the table fits. The end of a name or path is more specific than its
+// start.
 void shorten_left_cells(TextTable& table, std::size_t width) {
   for (std::size_t wide = width_of(table); wide > width; wide = width_of(table)) {
     std::size_t column = 0, longest = 0;
@@ -105,7 +106,7 @@ void shorten_left_cells(TextTable& table, std::size_t width) {
   }
 }
 
-// Returns whether the line is a command, or ends in one behind a colon or a gap.
+// Returns whether the line is a command, or ends in one after a colon or a gap.
 bool holds_command(const std::string& line) {
   for (const std::string_view program : {"chexbench ", "mpirun "}) {
     const std::size_t at = line.find(program);
@@ -116,13 +117,13 @@ bool holds_command(const std::string& line) {
   return false;
 }
 
-// A break inside a text of JSON, as in a spec that is shown, would end up in a file that it is copied to.
+// A break inside a JSON text, as in a printed spec, would be copied with it into a file.
 bool is_json(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(' ');
   return begin != std::string::npos && std::string_view("\"{[").find(line[begin]) != std::string_view::npos;
 }
 
-// Returns the line, in several if it is too long and a sentence, or a row that ends in one.
+// Returns the line, broken if it is too long and a sentence, or a row that ends in one.
 std::string fitted_line(const std::string& line, std::size_t width) {
   if (line.size() <= width || holds_command(line) || is_json(line)) return line;
   const std::size_t gap = line.rfind("  ");

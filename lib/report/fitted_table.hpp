@@ -1,4 +1,4 @@
-// Fits tables and sentences into the width of a terminal, so that no line is broken by it.
+// Fits tables and sentences into the width of a terminal, so that it does not break lines.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,34 @@
 
 namespace chexbench::report {
 
-// Columns of characters that a line may have. Empty where lines may be of any length, as in a pipe.
+// The longest line, in characters. Empty if lines may have any length, as in a pipe.
 using LineWidth = std::optional<std::size_t>;
 
-// Takes those expendable columns off a table of two rows or more whose cells are alike in all rows, and returns them as
-// "decoded/trained 1.00".
+// Removes expendable columns with equal cells from a table of two or more rows, and returns them as "decoded/trained
+// 1.00".
 std::vector<std::string> take_shared_columns(TextTable& table);
 
-// A table as text, and the headers of the columns that had no room.
+// A table as text, and the headers of the columns that did not fit.
 struct FittedTable {
   std::string text;
   std::vector<std::string> left_out;
 };
 
-// Renders a table that is no wider than `width`: leaves out an expendable column or two, or, where that is not enough,
-// puts the last column below each row if it is one of text, leaves out further columns, and shortens what stands left.
-// What cannot be made narrow enough stays wider.
+// Renders a table that is no wider than `width`: leaves out one or two expendable columns; if that is not enough, puts
+// the last column below each row if it is text, leaves out further columns, and shortens left-aligned cells. A table
+// that still does not fit stays wider.
 FittedTable fit(TextTable table, const LineWidth& width);
 
-// Returns the table that fits, and below it a line that names the columns without room. It says that `whole_in`, such
-// as "--format csv", has all of them.
+// Returns the fitted table, followed by a line that names the columns that did not fit and refers to `whole_in`, such
+// as "--format csv", for all of them.
 std::string fitted_text(const TextTable& table, const LineWidth& width, std::string_view whole_in);
 
-// Breaks a line between words, and indents all but its first line. A word that is too long has a line of its own. The
-// result has no line end.
+// Breaks a line between words, and indents all but its first line. A word that is too long gets a separate line. The
+// result does not end with a newline.
 std::string wrapped(const std::string& line, const LineWidth& width, std::size_t indent);
 
-// Breaks the lines of a text that are too long: sentences, and rows whose last column is a sentence, which goes on
-// under its begin. Commands and lines of JSON stay whole, so that they can be copied, and so do rows of numbers.
+// Breaks the long lines of a text: sentences, and rows whose last column is a sentence, which continues below its
+// start. Commands and lines of JSON stay whole, so that they can be copied, and so do rows of numbers.
 std::string fitted_lines(const std::string& text, const LineWidth& width);
 
 }  // namespace chexbench::report

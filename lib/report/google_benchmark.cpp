@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using Values = std::vector<double>;
 using measure::mean;
 
-// What is measured of each repeat, by the keys of a row.
+// The measurements of each repeat, by the keys of a row.
 struct Measured {
   Values real_time, cpu_time;  // ns an image
   Values items_per_second;
@@ -48,7 +48,7 @@ double cv(const Values& values) {
   return center == 0 ? 0 : stddev(values) / center;
 }
 
-// Returns the members that the rows of a trial begin with. `suffix` is "", or "_mean".
+// Returns the first members of a trial's rows. `suffix` is "", or "_mean".
 Json row_of(const FinishedTrial& finished, std::size_t family, const std::string& suffix) {
   return {{"name", finished.name + suffix},
           {"family_index", family},

@@ -1,4 +1,4 @@
-// Formats the result as Google Benchmark writes it, for tools that compare such files: its own compare.py above all.
+// Formats the result like Google Benchmark's output, for tools that compare such files, above all its compare.py.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace chexbench::report {
 
 // Returns the JSON of --benchmark_format=json. Each finished trial (swept_keys.hpp) is a benchmark with a row for
-// each repeat that counts (results::counted_repeats) and, from two on, the rows of its mean, median, stddev and cv.
-// real_time and cpu_time are nanoseconds an image: 1e9 / images/s, and the CPU time of all ranks / images trained.
+// each repeat that counts (results::counted_repeats) and, for two or more, rows for mean, median, stddev and cv.
+// real_time and cpu_time are nanoseconds per image: 1e9 / images/s, and the CPU time of all ranks / images trained.
 // items_per_second is images/s. Logs a warning for each trial that is left out.
-// @throws DataError if no trial was measured to its end
+// @throws DataError if no trial was measured completely
 std::string google_benchmark_json(const results::Report& report);
 
 }  // namespace chexbench::report

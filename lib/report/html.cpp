@@ -29,7 +29,7 @@ std::string escaped_for_html(std::string_view text) {
 
 using Parts = std::vector<std::pair<std::string_view, std::string>>;
 
-// Replaces each "{{name}}" in `page` by the part of that name. The parts themselves are not searched.
+// Replaces each "{{name}}" in `page` with the part of that name. The parts themselves are not searched.
 std::string fill(std::string_view page, const Parts& parts) {
   std::string text;
   while (!page.empty()) {
@@ -56,7 +56,7 @@ std::string escaped_for_script(const std::string& json) {
 
 struct Page {
   std::string_view title;
-  std::string_view numbers;  // the files beside the page that hold its numbers
+  std::string_view numbers;  // the files next to the page with its numbers
   std::string data;          // JSON, for the scripts
   const Embedded& scripts;
 };

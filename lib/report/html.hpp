@@ -9,18 +9,18 @@
 namespace chexbench::report {
 
 // Returns the page, with findings, charts, tables, environment and resolved specs. It has charts only if this build has
-// Chart.js; the tables are the same without. The page of a report without results says that nothing was measured.
+// Chart.js; the tables do not depend on that. Without results, the page states that nothing was measured.
 std::string html_page(const analysis::Evaluation& evaluation);
 
-// Returns the page of an evaluation, with charts if this build has Chart.js. `name` is its title, and `json` what
-// evaluation.json holds (verbs/evaluate).
+// Returns the page of an evaluation, with charts if this build has Chart.js. `name` is its title, and `json` the text
+// of evaluation.json (verbs/evaluate).
 std::string evaluation_page(std::string_view name, const std::string& json);
 
 // The parts of pages that are the same for every report, and for every evaluation. embed.cmake embeds them at build
 // time.
 
-// What an element of the page holds, and the source by which a content security policy allows it: 'sha256-BASE64', or
-// "" if there is nothing to allow. Both live as long as the program.
+// The content of an element of the page, and the source by which a content security policy allows it: 'sha256-BASE64',
+// or "" if there is nothing to allow. Both are valid until the program ends.
 struct Embedded {
   std::string_view text;
   std::string_view policy_source;
@@ -28,7 +28,7 @@ struct Embedded {
 
 // The files of html/ by their kind.
 struct PageFiles {
-  std::string_view html;  // with {{name}} in the places of the other parts
+  std::string_view html;  // with {{name}} as placeholders for the other parts
   Embedded css;
   // All scripts of a page, each after those that it uses.
   Embedded report;

@@ -32,15 +32,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostFindings = 500;
-constexpr std::size_t kMostTrialBytes = 3'000'000;  // of the page, beyond which only the first trials
-constexpr std::size_t kLeastTrials = 100;           // are shown
-constexpr const char* kPageFolder = ".";            // the page lies beside the results, wherever the folder is moved
+constexpr std::size_t kMostTrialBytes = 3'000'000;  // of the page; beyond that, only the first
+constexpr std::size_t kLeastTrials = 100;           // trials are shown
+constexpr const char* kPageFolder = ".";            // the page stays next to the results, even if the folder moves
 
-// Returns "naive, png, ranks 2": what distinguishes the trial. Values that are mere numbers carry their name.
+// Returns "naive, png, ranks 2": what distinguishes the trial. Plain numbers include their name.
 std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < labels.names.size(); ++i) {
-    if (labels.rows[trial][i].empty()) continue;  // as the pipeline of ready-made batches
+    if (labels.rows[trial][i].empty()) continue;  // such as the pipeline of ready-made batches
     const bool number = labels.names[i] == "ranks" || labels.names[i] == "batch";
     words.push_back(number ? labels.names[i] + " " + labels.rows[trial][i] : labels.rows[trial][i]);
   }
@@ -63,7 +63,7 @@ Json ranks_of(const results::TrialResult& trial) {
   return ranks;
 }
 
-// Returns the counters of one op, summed over the repeats. What it held and the capacity of its queue are per rank.
+// Returns the counters of one op, summed over the repeats. Bytes held and the queue's capacity are per rank.
 Json op_of(const results::TrialResult& trial, std::size_t index) {
   measure::OpCounters sum;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -119,7 +119,7 @@ Json repeat_of(const results::RepeatResult& repeat) {
           {"gpus", std::move(gpus)}};
 }
 
-// Returns the scores of all labels, of the epoch that represents the trial.
+// Returns the scores of all labels in the epoch that represents the trial.
 Json scores_of(const results::TrialResult& trial) {
   Json scores = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
@@ -136,7 +136,7 @@ Json scores_of(const results::TrialResult& trial) {
   return scores;
 }
 
-// Returns the curves of all labels, of the same epoch.
+// Returns the curves of all labels in the same epoch.
 Json curves_of(const results::TrialResult& trial) {
   Json curves = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
@@ -185,7 +185,7 @@ Json answer_of(const analysis::Evaluation& evaluation) {
   return object;
 }
 
-// Returns the findings, those that cost most first, as far as they fit.
+// Returns up to kMostFindings findings, the costliest first.
 Json findings_of(const results::Report& report) {
   Json findings = Json::array();
   for (const results::Finding* const finding : analysis::by_worth(report.findings)) {
@@ -195,7 +195,7 @@ Json findings_of(const results::Report& report) {
   return findings;
 }
 
-// Returns the trials in the order in which they are worth a place on the page: those of the answer, then the fastest.
+// Returns the trials in the order of their priority on the page: those of the answer, then the fastest.
 std::vector<std::size_t> by_rate(const analysis::Evaluation& evaluation, const Json& answer) {
   const std::vector<results::TrialResult>& trials = evaluation.report.trials;
   std::vector<std::size_t> order(trials.size());
@@ -212,7 +212,7 @@ std::vector<std::size_t> by_rate(const analysis::Evaluation& evaluation, const J
   return order;
 }
 
-// Returns the trials in their order; as many as fit, because a browser shows no page of 40 MB.
+// Returns the trials that fit, in their order, because browsers cannot show a page of 40 MB.
 Json trials_of(const analysis::Evaluation& evaluation, const Json& answer) {
   const results::Report& report = evaluation.report;
   const results::Labels labels = results::label_trials(report.trials);
@@ -234,7 +234,7 @@ Json trials_of(const analysis::Evaluation& evaluation, const Json& answer) {
   return trials;
 }
 
-// Returns what the page leaves out, or "".
+// Returns a sentence about omitted parts of the page, or "".
 std::string left_out(const results::Report& report, const Json& page) {
   const std::size_t trials = page["trials"].size(), findings = page["findings"].size();
   if (trials == report.trials.size() && findings == report.findings.size()) return "";
@@ -268,7 +268,7 @@ namespace {
 
 using measure::StepTimings;
 
-// Returns how many values each point combines so that there are at most `most_points`.
+// Returns how many values to combine per point for at most `most_points`.
 std::size_t values_per_point(std::size_t values, std::size_t most_points) {
   return std::max<std::size_t>(1, (values + most_points - 1) / most_points);
 }

@@ -1,4 +1,4 @@
-// Makes the block of JSON from which the scripts of report.html make its tables and charts.
+// Makes the JSON from which the scripts of report.html build its tables and charts.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace chexbench::report {
 
-// A curve of a repeat has at most this many points in the page. report.json has all values.
+// A curve of a repeat has at most this many points in the page; see report.json for all values.
 inline constexpr std::size_t kMostPoints = 300;
 
-// Returns one JSON object. Environment, findings, ablations and figures are as in report.json, except that the findings
-// that cost most come first. The answer is added; its command reads the results in ".", the page's folder. Each trial
-// also has its label, the index of the first trial of its arm, flags, resolved spec, times by rank, counters by op,
-// scores by label with their curves, and the curves of its repeats.
+// Returns one JSON object. Environment, findings, ablations and figures are as in report.json, except that the
+// costliest findings come first. The answer is added; its command reads the results in ".", the page's folder. Each
+// trial also has its label, the index of the first trial of its arm, flags, resolved spec, times by rank, counters by
+// op, scores by label with their curves, and the curves of its repeats.
 std::string page_data(const analysis::Evaluation& evaluation);
 
-// Computes the curves of report.html: what happened over time, reduced to as many points as a page can show.
+// Computes the curves of report.html: the course of the run, reduced to the points that a page can show.
 
 // The wall times of a repeat's steps, in seconds. Each point covers all ranks and `steps_per_point` consecutive steps.
 struct StepCurve {
@@ -33,7 +33,7 @@ StepCurve step_curve(const results::RepeatResult& repeat, std::size_t most_point
 // A GPU's utilization between 0 and 1, in the measured window. Each point is the mean over consecutive samples; samples
 // without a utilization are left out.
 struct UtilizationCurve {
-  std::vector<double> time_s;  // since the begin of the measured window
+  std::vector<double> time_s;  // since the start of the measured window
   std::vector<double> utilization;
 };
 // Returns a curve of at most `most_points` points, which must be positive. It is empty if the GPU's rank has no steps.

@@ -40,7 +40,7 @@ std::string to_json(const analysis::Evaluation& evaluation) {
   object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
   object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
   std::string text = results::dump(object);
-  text.back() = ',';  // thousands of trials take much less memory as text
+  text.back() = ',';  // as text, thousands of trials take much less memory
   text += "\"trials\":[";
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     if (i > 0) text += ',';

@@ -1,4 +1,4 @@
-// Writes ablations and second jobs as JSON: report.json and report.html hold the same arrays. Like the visitors of
+// Writes ablations and second jobs as JSON: report.json and report.html contain the same arrays. Like the visitors of
 // json_visitors.hpp, these are templates over the JSON type, so that this header does not include the library.
 #pragma once
 
@@ -37,8 +37,8 @@ Json ablations_to_json(const std::vector<analysis::Ablation>& ablations) {
   return all;
 }
 
-// Returns an array with one object per trial that ran beside a second job and has its twin alone. Rates of the second
-// job are in images/s, or in bytes/s if `second_counts_bytes`, and null if its kind has none.
+// Returns an array with one object per trial that ran alongside a second job and also alone. Rates of the second job
+// are in images/s, or in bytes/s if `second_counts_bytes`, and null if its kind has none.
 template <class Json>
 Json second_jobs_to_json(const std::vector<analysis::SecondJobCost>& costs) {
   Json all = Json::array();

@@ -20,8 +20,8 @@ bool in_word(std::string_view text, std::size_t at) {
   return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
 }
 
-// Returns whether the character has a meaning in Markdown. An underscore inside a word has none, so that map_and_batch
-// stays readable if the Markdown is read as text.
+// Returns whether the character is special in Markdown. An underscore inside a word is not, so map_and_batch stays
+// readable in the source.
 bool has_meaning(std::string_view text, std::size_t at) {
   if (text[at] == '_') return !in_word(text, at - 1) || !in_word(text, at + 1);
   if (text[at] == '#') return at == 0 || text[at - 1] == ' ';
@@ -49,7 +49,8 @@ std::string list_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-// Returns the command as code, so that it can be copied. A fence of tildes holds it, because it may have backticks.
+// Returns the command as code, so that it can be copied. The fence consists of tildes, because the command may contain
+// backticks.
 std::string code_of(const std::string& command) {
   return fmt::format("\n~~~sh\n{}\n~~~\n", printable(command, command.max_size()));
 }

@@ -10,13 +10,13 @@
 namespace chexbench::report {
 
 // Returns the title, the answer (analysis/answer.hpp), the trials, the findings, and the other tables of
-// result_tables.hpp. Emulated trials are marked in their rows. Commands read `folder`, the one of the run, unless that
-// is empty. The text is ASCII if the report is.
+// result_tables.hpp. Emulated trials are marked in their rows. Commands read `folder`, that of the run, unless it is
+// empty. The text is ASCII if the report is.
 std::string markdown(const analysis::Evaluation& evaluation, const std::string& folder = "");
 
 // Escapes `text` so that Markdown shows it literally within a line: it makes no emphasis, link, formula or HTML, and
-// ends no table cell. Line ends become blanks, and other control characters are shown as \xNN. What GitHub makes of
-// plain text (https://..., @name) it makes of this, too.
+// ends no table cell. Newlines become spaces, and other control characters are shown as \xNN. GitHub's automatic links
+// (https://..., @name) still apply.
 std::string markdown_escaped(std::string_view text);
 
 // Does the same for text that begins a line, where it must not begin a list or a heading either.

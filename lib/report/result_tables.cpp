@@ -32,7 +32,7 @@ std::string number(const Optional& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "";
 }
 
-// A share that rounds to zero is shown as zero without a sign, because sums of times may end just below zero.
+// A share that rounds to zero is shown as zero without a sign, because sums of times may be slightly negative.
 std::string percent_or_blank(const Optional& share) {
   if (!share) return "";
   return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
@@ -61,7 +61,7 @@ std::vector<std::string> row_of(std::vector<std::string> labels, Cells... cells)
   return labels;
 }
 
-// The columns of the figures behind the labels, in their order.
+// The columns of the figures, in the order in which they follow the labels.
 enum FigureColumn : std::size_t {
   kImagesPerS,
   kMad,
@@ -86,10 +86,10 @@ std::vector<std::size_t> columns_behind(const results::Labels& labels, std::vect
   return columns;
 }
 
-// Engine none does nothing but wait, which says nothing about a pipeline.
+// Engine none only waits, which means nothing for a pipeline.
 Optional if_trains(bool trains, const Optional& share) { return trains ? share : std::nullopt; }
 
-// Returns whether a trial is told how far it scales. Without one, the 100 % of trials on one rank say nothing.
+// Returns whether any trial shows how far it scales. Otherwise the 100 % of trials on one rank is meaningless.
 bool any_scales(const results::Report& report, const std::vector<results::Figures>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (report.trials[i].ranks > 1 && all[i].scaling_efficiency) return true;
@@ -121,7 +121,7 @@ TextTable figures_table(const results::Report& report, const std::vector<results
   return table;
 }
 
-// Returns the mean and not the median, which says nothing if a pipeline delivers in bursts.
+// Returns the mean, because the median is meaningless if a pipeline delivers in bursts.
 std::string mean_step(const results::TrialResult& trial) {
   double wall_s = 0;
   std::size_t steps = 0;
@@ -132,7 +132,7 @@ std::string mean_step(const results::TrialResult& trial) {
   return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
 }
 
-// Returns "map_and_batch: decode": the op and the part of it that waits are attributed to, or "" if there are none.
+// Returns "map_and_batch: decode": the op and its part to which waits are attributed, or "" if there are none.
 std::string waits_for(const results::Figures& figures) {
   return figures.wait_part.empty() ? figures.wait_op : figures.wait_op + ": " + figures.wait_part;
 }
@@ -184,7 +184,7 @@ TextTable learning_table(const results::Report& report, const std::vector<result
   return table;
 }
 
-// Returns "812.0", as images/s are shown, or "10.3 GB/s".
+// Returns "812.0", for images/s, or "10.3 GB/s".
 std::string rate_text(const analysis::SecondJobRates& rates, double value) {
   return rates.counts_bytes ? fmt::format("{:.2f} GB/s", value / 1e9) : throughput(value);
 }
@@ -239,7 +239,7 @@ std::vector<std::string> flag_notes(const results::Report& report, const std::ve
   return lines;
 }
 
-// Returns where the speed of emulated engines comes from, then the notes of all engines; each line once.
+// Returns the sources of the speed of emulated engines, then the notes of all engines, without duplicates.
 std::vector<std::string> engine_notes(const results::Report& report) {
   std::set<std::pair<std::string, std::string>> sources;
   std::vector<std::string> said;
@@ -258,7 +258,7 @@ std::vector<std::string> engine_notes(const results::Report& report) {
   return lines;
 }
 
-// Returns what was found for each parameter that is "auto", and why.
+// Returns the value found for each parameter that is "auto", and the reason.
 std::vector<std::string> tuning_notes(const results::Report& report) {
   std::vector<std::string> lines;
   for (const results::TrialResult& trial : report.trials) {

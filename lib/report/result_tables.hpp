@@ -19,14 +19,14 @@ struct AblationTable {
 // All tables. Numbers are rounded and carry their units. Every row of an emulated trial is marked, except in
 // `learning`, because emulated engines do not learn.
 struct ResultTables {
-  std::vector<std::string> title;  // lines: what ran, where and when, and which settings all trials share
+  std::vector<std::string> title;  // lines: experiment, place and time, and the settings that all trials share
   TextTable figures;               // one row per trial
   std::vector<AblationTable> ablations;
   TextTable learning;  // one row per trial that trained over epochs; no rows if none did
-  TextTable two_jobs;  // one row per trial beside a second job; no rows if there was none
-  TextTable times;     // where the time went, one row per trial
+  TextTable two_jobs;  // one row per trial with a second job; no rows if there was none
+  TextTable times;     // breakdown of the time, one row per trial
   std::vector<std::string>
-      notes;  // lines: what the flags mean, where the speed of emulated engines comes from, notes of engines
+      notes;  // lines: meanings of flags, sources of the speed of emulated engines, notes of engines
 };
 
 // Captions, which the terminal and Markdown share.

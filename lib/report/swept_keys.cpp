@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kOpPrefix = "pipeline.";
 
-// Keys that every file has as columns of these names anyway.
+// Keys for which every file already has columns with these names.
 constexpr std::array<std::string_view, 4> kOwnColumns{"experiment", "engine", "ranks", "cores_per_rank"};
 
 bool has_no_effect(const std::string& key, const spec::TrialSpec& experiment) {
@@ -42,7 +42,7 @@ std::string text_of(const std::variant<Values...>& value) {
       value);
 }
 
-// Returns every parameter of the pipeline's ops with its value, under the names that sweeps and overrides use.
+// Returns every parameter of the pipeline's ops with its value, under their names in sweeps and overrides.
 std::vector<std::pair<std::string, std::string>> op_settings(const spec::PipelineSpec& pipeline) {
   std::vector<std::pair<std::string, std::string>> settings;
   std::map<std::string, int> seen;
@@ -80,7 +80,7 @@ void add_op_keys(const std::vector<results::TrialResult>& trials, std::vector<st
 }
 
 const char* datatype(const spec::ValueRule& values) {
-  if (!values.words.empty()) return "string";  // numbers, too, may then be words
+  if (!values.words.empty()) return "string";  // even numbers may then be words
   switch (values.type) {
     case spec::ValueType::boolean:
       return "boolean";
@@ -94,7 +94,7 @@ const char* datatype(const spec::ValueRule& values) {
   return "string";
 }
 
-// Returns a description, which is one or more sentences, as the phrase that Column::meaning is.
+// Converts a description of one or more sentences to a phrase for Column::meaning.
 std::string phrase(const std::string& description) {
   return description.ends_with('.') ? description.substr(0, description.size() - 1) : description;
 }

@@ -1,4 +1,4 @@
-// Finds the keys of the spec in which the trials of a run differ, so that each has a column of its own.
+// Finds the keys of the spec in which the trials of a run differ, so that each gets a column.
 #pragma once
 
 #include <string>
@@ -13,29 +13,29 @@ namespace chexbench::report {
 // spec ("comm.update", "training.accumulate_steps"), then parameters of ops ("pipeline.map.parallel_calls",
 // "pipeline.shuffle[1].buffer") that differ between trials whose pipelines have the same name. A trial over
 // ready-made batches does not count for keys of the input. "pipeline", "engine", "ranks" and "cores_per_rank" are left
-// out: they have columns of these names in every run.
+// out: every run has columns with these names.
 std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& trials);
 
-// Returns `columns` and, after them, those of the keys in which the trials of the report differ. They are described as
-// the table of keys, or that of ops, does.
+// Returns `columns` and, after them, those of the keys in which the trials of the report differ. Their descriptions
+// come from the table of keys or of ops.
 std::vector<Column> with_swept_keys(std::vector<Column> columns, const results::Report& report);
 
 // Returns the value of such a key as text; "" if the trial's pipeline lacks the op, or if it is a key of the
 // input and the trial's batches are ready-made.
 std::string setting_of(const spec::TrialSpec& experiment, const std::string& key);
 
-// The trials of a run that tools for continuous benchmarking get, under names by which these tools compare runs.
+// The trials of a run for continuous-benchmarking tools, under the names by which these tools compare runs.
 
-// A trial that was measured to its end.
+// A trial that was measured completely.
 struct FinishedTrial {
   std::string name;                             // unique in the report; the same in each run of the same trials
   const results::TrialResult* trial = nullptr;  // into the report
 };
 
-// Returns the trials that were measured to their end, in their order, as "EXPERIMENT/TRIAL" with the mark of emulated
-// ones (results::mark_of); a second trial of the same name gets " #2". Logs a warning for each trial that is left out:
-// it has no repeat, or a repeat without images, or the run was interrupted before all of its repeats. A trial that
-// measure.max_seconds ended is not left out, unless the run was also interrupted, when nothing tells the two apart.
+// Returns the completely measured trials in their order, as "EXPERIMENT/TRIAL" with the mark of emulated ones
+// (results::mark_of); a second trial with the same name gets " #2". Logs a warning for each trial that is left out: it
+// has no repeat, or a repeat without images, or the run was interrupted before all of its repeats. A trial ended by
+// measure.max_seconds is kept, unless the run was also interrupted, because the two cases then look the same.
 // @throws DataError if none is left
 std::vector<FinishedTrial> finished_trials(const results::Report& report);
 

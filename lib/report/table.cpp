@@ -22,10 +22,10 @@ constexpr const char* kDoubt = "\x1b[33m";  // yellow
 constexpr const char* kPlain = "\x1b[0m";
 constexpr std::size_t kIndent = 3;
 
-// Returns a sentence with names in it as a terminal can show it.
+// Returns a sentence that may contain names, made safe for a terminal.
 std::string shown(const std::string& sentence) { return printable(sentence, sentence.max_size()); }
 
-// Prints the parts of a result, one after the other, into a text.
+// Prints the parts of a result into a text.
 class Printer {
  public:
   Printer(const analysis::Evaluation& evaluation, const TableOptions& options)
@@ -103,7 +103,8 @@ class Printer {
     print_table(times);
   }
 
-  // Returns "naive png (emulated) starves its accelerator 38 % of the time", or the text of a report of an old version.
+  // Returns "naive png (emulated) starves its accelerator 38 % of the time", or the whole text for reports of old
+  // versions.
   std::string headline(const results::Finding& finding) const {
     if (finding.headline.empty()) return finding.text;
     const auto trial = std::ranges::find(report_.trials, finding.trial, &results::TrialResult::name);

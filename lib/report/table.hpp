@@ -12,18 +12,18 @@ namespace chexbench::report {
 
 inline constexpr std::size_t kToldFindings = 5;
 
-// How much to print, and onto what. By default it is text for a pipe: of any width, and without colours.
+// How much to print, and for which output. By default it is text for a pipe: of any width, without colours.
 struct TableOptions {
   LineWidth width = {};
   bool colour = false;                                  // emphasis by ANSI escape sequences
-  std::optional<std::size_t> findings = kToldFindings;  // at most so many; empty: all
-  std::string folder = {};                              // of the run, for commands that read it; may be empty
+  std::optional<std::size_t> findings = kToldFindings;  // at most this many; empty: all
+  std::string folder = {};                              // of the run, for suggested commands; may be empty
 };
 
-// Returns the answer (analysis/answer.hpp), the trials with the figures that differ or say something in this run, what
-// their flags mean, ablations, what was learned, where the time went, and the findings that cost most, with how to see
-// all of them. Emulated trials are marked in their rows, and the source of their speed is named below the table. The
-// text is ASCII if the report is, and names in it have no effect on a terminal.
+// Returns the answer (analysis/answer.hpp), the trials with the figures that matter in this run, the meanings of their
+// flags, ablations, results of training, a breakdown of the time, and the costliest findings, with how to see all of
+// them. Emulated trials are marked in their rows, and the source of their speed is named below the table. The text is
+// ASCII if the report is, and names in it cannot affect a terminal.
 std::string result_table(const analysis::Evaluation& evaluation, const TableOptions& options = {});
 
 }  // namespace chexbench::report

@@ -15,7 +15,7 @@ std::size_t widest_cell(const TextTable& table, std::size_t column) {
   return width;
 }
 
-// Returns the table with its cells as a terminal can show them.
+// Returns the table with its cells made safe for a terminal.
 TextTable printable_cells(TextTable table) {
   const auto show = [](std::vector<std::string>& cells) {
     for (std::string& cell : cells) cell = printable(cell, cell.max_size());

@@ -20,7 +20,7 @@ const results::RepeatResult* traced_repeat(const results::TrialResult& trial) {
   return found == trial.repeats.end() ? nullptr : &*found;
 }
 
-// Draws the parts of a whole one after the other. No part ends after the whole.
+// Draws the parts of a whole one after another. No part extends beyond the whole.
 class TraceRow {
  public:
   TraceRow(results::TracePlace place, results::TraceTime whole, std::string& text)
@@ -47,7 +47,7 @@ results::TraceTime time_of(const results::StepRecord& step, double shift_s) {
   return {.begin_ns = end_ns - results::nanoseconds(step.timings.wall_s), .end_ns = end_ns};
 }
 
-// When the parts of a step began is not recorded, so they are drawn one after the other.
+// The start times of a step's parts are not recorded, so they are drawn one after another.
 void add_step(const results::StepRecord& step, results::TraceTime time, std::string& text) {
   const results::TracePlace place{.rank = step.rank, .row = results::kStepsRow};
   const measure::StepTimings& timings = step.timings;
@@ -170,7 +170,7 @@ void write_trace(const results::Report& report, const Write& write) {
   for (const TracedTrial& one : traced) {
     for (const results::RankTrace& rank : one.trial.trace->ranks) write_rank(one, rank, write);
   }
-  // Each event ends with a comma, so the last one is written here without.
+  // Each event ends with a comma, so the last one, without a comma, is written here.
   write(R"({"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":0}})"
         "\n]}\n");
 }

@@ -1,5 +1,5 @@
 // Writes trace.json: the traced repeat of each trial in Chrome's trace event format, for Perfetto and chrome://tracing.
-// A process is a rank. Its rows are its measured steps with their parts, the threads of its pipeline, its
+// Each rank is a process, with rows for its measured steps with their parts, the threads of its pipeline, its
 // communication, and the depths of its queues.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace chexbench::report {
 // Returns whether any trial of the report was traced.
 bool has_trace(const results::Report& report);
 
-// Passes the file to `write` piece by piece, because it can have hundreds of MB. Times are microseconds of the clock of
-// end_s in steps.csv, on the host of rank 0. Throws only what `write` throws.
+// Passes the file to `write` piece by piece, because it can be hundreds of MB. Times are in microseconds by the clock
+// of end_s in steps.csv, on the host of rank 0. Throws only what `write` throws.
 void write_trace(const results::Report& report, const std::function<void(std::string_view)>& write);
 
 }  // namespace chexbench::report

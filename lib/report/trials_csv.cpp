@@ -26,7 +26,7 @@ using results::kNotReached;
 
 constexpr const char* kNoRepeats = "fewer than two repeats have a mean AUROC";
 
-// What a row of trials.csv is made from.
+// The sources of a row of trials.csv.
 struct TrialRow {
   const results::Report& report;
   const results::TrialResult& trial;
@@ -48,12 +48,12 @@ std::optional<Value> if_measured(const results::TrialResult& trial, Value value)
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
 }
 
-// Adds the figures for which `takes(name)`, and notes them.
+// Adds the figures for which `takes(name)` holds, and notes them.
 template <class Takes>
 void add_figures_if(CsvTable& table, TrialRow& row, Takes takes) {
   visit_fields(
       [&]<class Name, class Value>(const Name& field, const Value& value) {
-        if constexpr (std::is_same_v<Name, Field>) {  // lists have rows in files of their own
+        if constexpr (std::is_same_v<Name, Field>) {  // lists have rows in separate files
           if (!takes(field.name) || !row.added.insert(field.name).second) return;
           if constexpr (std::is_same_v<Value, std::uint64_t>)
             table(field, if_measured(row.trial, value));
@@ -75,7 +75,7 @@ std::optional<Value> of_input(const results::TrialResult& trial, Value value) {
   return spec::uses_pipeline(trial.spec) ? std::optional(std::move(value)) : std::nullopt;
 }
 
-// Returns the state of the page cache in the repeats; "mixed" if it was not the same in all of them.
+// Returns the state of the page cache in the repeats, or "mixed" if it differed.
 std::string page_cache_state(const results::TrialResult& trial) {
   if (trial.repeats.empty()) return "";
   const std::string& first = trial.repeats.front().page_cache;
@@ -99,7 +99,7 @@ std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) 
   return std::nullopt;
 }
 
-// Adds the columns that keep their places, in the order that the interface promises.
+// Adds the columns that keep their places, in the promised order.
 void add_promised(CsvTable& table, TrialRow& row) {
   add_arm(table, row.report, row.trial);
   add_figures(table, row,
@@ -108,14 +108,14 @@ void add_promised(CsvTable& table, TrialRow& row) {
   table(kEmulated, row.trial.emulated);
 }
 
-// Adds what limits the trial, and rates that follow from its images/s.
+// Adds the limit of the trial, and rates derived from its images/s.
 void add_verdict(CsvTable& table, TrialRow& row) {
   add_figures(table, row,
               {"limit", "wait_op", "wait_part", "speedup", "scaling_efficiency_ci95", "images_per_s_per_core",
                "epoch_s", "images_per_joule"});
 }
 
-// Adds where the time went.
+// Adds the breakdown of the time.
 void add_shares(CsvTable& table, TrialRow& row) {
   add_figures(table, row,
               {"upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share"});
@@ -126,7 +126,7 @@ void add_shares(CsvTable& table, TrialRow& row) {
   add_figures(table, row, {"au_share", "cores_busy_share", "cpu_wait_share"});
 }
 
-// Adds what tells how far the figures can be trusted.
+// Adds indicators of how far the figures can be trusted.
 void add_flags(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   table(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
@@ -146,7 +146,7 @@ void add_flags(CsvTable& table, TrialRow& row) {
         trial.scale_factor);
 }
 
-// Adds the input: what it is, where it lies and what was read of it. Counts are sums over repeats.
+// Adds the input: its kind, its place and the amounts read. Counts are sums over repeats.
 void add_input(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const spec::StoreShape shape = of_input(trial, trial.spec.data.store.shape).value_or(spec::StoreShape{});
@@ -192,7 +192,7 @@ void add_input(CsvTable& table, TrialRow& row) {
         start_to_first_batch_s(trial));
 }
 
-// Adds what a training over epochs learned.
+// Adds the results of a training over epochs.
 void add_learning(CsvTable& table, TrialRow& row) {
   table(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
   add_figures(table, row, {"mean_auroc", "mean_auroc_ci95"});
@@ -211,7 +211,7 @@ void add_learning(CsvTable& table, TrialRow& row) {
   add_figures(table, row, {"top1", "top1_ci95", "top5", "best_epoch", "time_to_auroc_s"});
 }
 
-// Adds the machine and what identifies the trial.
+// Adds the machine and the identity of the trial.
 void add_machine(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const results::Environment& environment = row.report.environment;
@@ -238,7 +238,7 @@ void add_row(CsvTable& table, TrialRow& row) {
   add_flags(table, row);
   add_input(table, row);
   add_learning(table, row);
-  add_figures_if(table, row, [](std::string_view) { return true; });  // those that no column above is
+  add_figures_if(table, row, [](std::string_view) { return true; });  // those not added above
   add_machine(table, row);
 }
 

@@ -30,7 +30,7 @@ std::vector<std::string> write_report(const analysis::Evaluation& evaluation, co
   for (const CsvFile& file : csv_files()) {
     const std::string text = csv_text(file.name, evaluation);
     if (text.empty()) {
-      std::error_code error;  // it was usually never there
+      std::error_code error;  // it usually never existed
       std::filesystem::remove(folder + "/" + file.name, error);
       continue;
     }
@@ -38,8 +38,8 @@ std::vector<std::string> write_report(const analysis::Evaluation& evaluation, co
     tables.emplace_back(file.name);
   }
   write("csv-metadata.json", csv_metadata(report, tables));
-  write("report.json", to_json(evaluation));    // after the CSV files, so whoever sees it finds those, too
-  write("report.html", html_page(evaluation));  // after the data, which matter more if the disk is full
+  write("report.json", to_json(evaluation));    // after the CSV files, so they exist whenever it does
+  write("report.html", html_page(evaluation));  // after the data, which are more important if the disk is full
   if (has_trace(report)) {
     paths.push_back(folder + "/trace.json");
     write_file_atomically(paths.back(), [&report](const WritePiece& piece) { write_trace(report, piece); });

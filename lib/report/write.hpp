@@ -12,7 +12,7 @@ namespace chexbench::report {
 
 // Writes the CSV files that have rows (csv.hpp), csv-metadata.json, report.json, report.html, and trace.json (if a
 // trial was traced) into `folder`, which must exist. Returns their paths. Each file is replaced as a whole or not at
-// all, so it may be called again as trials finish; a CSV file of an earlier call that has no rows any more is removed.
+// all, so it may be called again as trials finish; a CSV file of an earlier call that would now be empty is removed.
 // @throws OutputError if a file cannot be written; those before it are then complete
 std::vector<std::string> write_report(const analysis::Evaluation& evaluation, const std::string& folder);
 
@@ -20,17 +20,17 @@ std::vector<std::string> write_report(const analysis::Evaluation& evaluation, co
 // @throws OutputError if it cannot be written
 std::string write_mllog(const results::Report& report, const std::string& folder);
 
-// Returns the names of the forms that format_report() knows.
+// Returns the names of the formats of format_report().
 const std::vector<std::string>& report_formats();
 
 // @throws SpecError with the nearest name if `format` is not one of report_formats()
 void check_report_format(const std::string& format);
 
 // Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown", "html" (report.html),
-// "bencher" (bencher.hpp), "google-benchmark" (google_benchmark.hpp) or "dlio" (dlio_summary.hpp). `options` are those
-// of the table; Markdown uses the folder in them.
+// "bencher" (bencher.hpp), "google-benchmark" (google_benchmark.hpp) or "dlio" (dlio_summary.hpp). `options` apply to
+// the table; Markdown uses only their folder.
 // @throws SpecError if `format` is none of these
-// @throws DataError if the form needs a trial that was measured to its end, and there is none
+// @throws DataError if the format needs a completely measured trial and there is none
 std::string format_report(const analysis::Evaluation& evaluation, const std::string& format,
                           const TableOptions& options = {});
 

@@ -10,13 +10,13 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Returns the share of what the ranks' threads could have run for which they waited for a core, `wait_s` in all.
+// Returns the share of the ranks' runnable time that they spent waiting for a core, `wait_s` in all.
 double share_of_waits(double wait_s, const Disturbance& by) { return share(wait_s, wait_s + by.own_cpu_s); }
 
-// Returns the share of what the ranks' threads could have run that other processes took. Others that run on cores that
-// the ranks leave idle take nothing, threads of a rank that wait for each other's cores or for a CPU limit lose nothing
-// to others, and ranks that hardly run are not held up for longer than their threads waited, so the smallest of the
-// shares counts. Each rank counts the cgroup's whole throttled time, so the mean over ranks is subtracted.
+// Returns the share of the ranks' runnable time that other processes took. Others on cores that the ranks leave idle
+// take nothing, threads of a rank that wait for each other's cores or for a CPU limit lose nothing to others, and ranks
+// that hardly run lose no more than the time that their threads waited, so the smallest of the shares counts. Each rank
+// counts the cgroup's whole throttled time, so the mean over ranks is subtracted.
 double share_of_others(const Disturbance& by, int ranks) {
   const double wait_s = std::max(0.0, by.own_wait_s - by.throttled_s / ranks);
   return std::min(
@@ -32,8 +32,8 @@ double disturbed_share(const RepeatResult& repeat) {
                            share(by.memory_stall_s, by.span_s));
 }
 
-// The kernel adds up how long it stopped each core, and each rank counts all cores of its cgroup, also those of other
-// ranks; but a thread that is stopped waits for a core, so the limit took no more than the share of the waits.
+// The kernel adds up how long it stopped each core, and each rank counts all cores of its cgroup, including those of
+// other ranks; but a stopped thread waits for a core, so the limit took at most the share of the waits.
 double limited_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
   return std::min(share_of_waits(by.own_wait_s, by), share(by.throttled_s, by.throttled_s + by.own_cpu_s));

@@ -1,4 +1,4 @@
-// What one epoch of a training taught its network.
+// The results of one epoch of a training.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ void visit_fields(Visitor&& visit, Record& score) {
   visit(Field{"negatives", "images", "validation images that do not have it"}, score.negatives);
 }
 
-// How well the probabilities of one label separate the validation images, and whether they mean what they say.
+// How well the probabilities of one label separate the validation images, and how well they are calibrated.
 struct LabelCurves {
   std::string label;
   measure::RocCurve roc;
@@ -48,7 +48,7 @@ void visit_fields(Visitor&& visit, Record& label) {
   visit("reliability", label.reliability);
 }
 
-// The points of its curves as rows of a table.
+// The points of the curves as rows of a table.
 template <class Visitor>
 void visit_roc_point(Visitor&& visit, const LabelCurves& label, std::size_t point) {
   const measure::Estimate& estimate = label.roc.at(point);

@@ -1,6 +1,6 @@
-// The figures of a trial: what a report says about it. derive_figures() (analysis/derive.hpp) computes them from the
-// repeats by the formulas of apps/chexbench/reference/README.md. This header holds only the data, so that readers and
-// writers of files need no analysis.
+// The figures of a trial. derive_figures() (analysis/derive.hpp) computes them from the repeats by the formulas of
+// apps/chexbench/reference/README.md. This header contains only the data, so that readers and writers of files need no
+// analysis.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace chexbench::results {
 
-// A trial that waits for batches for at most this share of its time keeps its accelerator fed. Below it, waits are not
-// attributed to ops.
+// A trial that waits for batches at most this share of its time keeps its accelerator fed; its waits are not attributed
+// to ops.
 inline constexpr double kFedShare = 0.02;
 
-// What bounds the images/s of a trial; analysis/verdict.hpp says when.
+// The limit of a trial's images/s; see analysis/verdict.hpp for the rules.
 enum class LimitedBy { nothing, slow_rank, cpu, input, machine, sample, communication, upload, compute };
 
 // Returns the name of the value, such as "slow_rank", or "" for nothing.
 const char* to_string(LimitedBy limit);
 
-// The time for which the engine waited because of one op, or of one part of an op.
+// The time that the engine waited because of one op, or of one part of an op.
 struct WaitShare {
   int op_index = 0;  // position in the op list, from 0
   std::string op;

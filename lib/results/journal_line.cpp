@@ -8,7 +8,7 @@
 namespace chexbench::results {
 namespace {
 
-// Rejects values that no run can have measured: somebody edited the line. The comparison is false for NaN, too.
+// Rejects values that no run can have measured: the line was edited. The comparison is false for NaN, too.
 void check_repeat(const RepeatResult& repeat) {
   const auto check = [](const char* name, double value) {
     if (!(value >= 0)) throw DataError(fmt::format("{} is {}, and cannot be below 0", name, value));

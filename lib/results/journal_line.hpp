@@ -26,10 +26,10 @@ struct JournalContents {
   std::size_t whole_bytes = 0;  // length of the lines that end with a newline: where the next line must be written
 };
 
-// Parses all lines of a journal. Leaves out a last line without a newline, which a crash has torn. `name` begins error
-// messages, e.g. the path.
-// @throws DataError naming the line if a whole line is damaged, has another schema_version, or holds values that no run
-// can have measured (negative times, rates or numbers)
+// Parses all lines of a journal. Ignores a last line without a newline, cut off by a crash. Errors begin with `name`,
+// e.g. the path.
+// @throws DataError naming the line if a whole line is damaged, has another schema_version, or contains values that no
+// run can have measured (negative times, rates or numbers)
 JournalContents journal_from_text(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::results

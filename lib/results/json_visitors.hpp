@@ -28,14 +28,14 @@
 
 namespace chexbench::results {
 
-// Records that are many and have the same fields are written as one table: the column names once, then one array per
-// record. All other lists are arrays of objects.
+// Numerous records with the same fields are written as one table: the column names once, then one array per record. All
+// other lists are arrays of objects.
 template <class Record>
 inline constexpr bool kIsRow = std::is_same_v<Record, StepRecord> || std::is_same_v<Record, measure::WaitBooking> ||
                                std::is_same_v<Record, OpSample> || std::is_same_v<Record, measure::GpuSample> ||
                                std::is_same_v<Record, LabelScore> || std::is_same_v<Record, TuningPoint>;
 
-// What only some trials have: an empty list of them is left out.
+// Records that only some trials have: an empty list is left out.
 template <class Record>
 inline constexpr bool kIsExtra =
     std::is_same_v<Record, EpochRecord> || std::is_same_v<Record, OpTuning> || std::is_same_v<Record, LabelCurves>;
@@ -46,7 +46,7 @@ void visit_all(const Visitor& visit, Record& record) {
   if constexpr (requires { visit_lists(visit, record); }) visit_lists(visit, record);
 }
 
-// Returns an object of columns with a value for each point of the curve, null where it has none.
+// Returns an object of columns with a value for each point of the curve, or null.
 template <class Json>
 Json roc_to_json(const measure::RocCurve& curve) {
   Json object = {{"false_positive_rate", Json::array()},
@@ -66,7 +66,7 @@ Json roc_to_json(const measure::RocCurve& curve) {
   return object;
 }
 
-// @throws DataError if an array has another number of values than a curve has points
+// @throws DataError if the number of values in an array differs from the number of points of the curve
 // @throws Json::exception if a value is missing or has another type
 template <class Json>
 measure::RocCurve roc_from_json(const Json& object) {
@@ -86,7 +86,7 @@ measure::RocCurve roc_from_json(const Json& object) {
   return curve;
 }
 
-// Writes one field per call into `object`, which must outlive the writer, or without its name into a list. Undefined
+// Writes one field per call into `object`, which must outlive the writer, or into a list, without its name. Undefined
 // values (NaN, an empty optional) become null.
 template <class Json>
 class JsonWriter {
@@ -157,10 +157,10 @@ class JsonWriter {
   Json& object_;
 };
 
-// Reads one field per call from `object`, which must outlive the reader. A missing key leaves the value as it is, so
-// that files from before a field was added can be read; null becomes NaN in a double, and leaves an optional empty.
+// Reads one field per call from `object`, which must outlive the reader. A missing key leaves the value unchanged, so
+// that files from before a field was added can be read; null becomes NaN in a double and an empty optional.
 // @throws DataError if a number does not fit the field or exceeds kLargestMeasured: casting it would be undefined, and
-// sums over it would mean nothing
+// sums over it meaningless
 // @throws Json::exception if a value has another type than the field
 template <class Json>
 class JsonReader {
@@ -226,7 +226,7 @@ class JsonReader {
     if (found == object_.end()) return;
     if constexpr (kIsRow<Record>) {
       const Json& columns = found->at("columns");
-      Json record = Json::object();  // one for all rows, which have the same names
+      Json record = Json::object();  // shared by all rows, which have the same names
       for (const Json& column : columns) record[column.template get<std::string>()];
       std::vector<Json*> places;
       for (const Json& column : columns) places.push_back(&record[column.template get<std::string>()]);
@@ -240,7 +240,7 @@ class JsonReader {
   }
 
  private:
-  // Fields are read in the order in which they were written, so the next one is nearly always it.
+  // Fields are read in the order in which they were written, so it is nearly always the next one.
   auto find(const char* name) const {
     const bool is_next = next_ != object_.end() && next_.key() == name;
     const auto found = is_next ? next_ : object_.find(name);

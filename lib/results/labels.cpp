@@ -17,8 +17,8 @@ constexpr const char* kUnshaped = "as it is";
 const std::vector<std::string> kAttributes{"pipeline", "format",    "root",  "store", "model",
                                            "engine",   "precision", "ranks", "batch"};
 
-// An attribute that all trials share is not mentioned if it is the place of the data, which is not a setting, or a
-// store that is not slowed down.
+// Shared attributes are mentioned, except for the place of the data, which is not a setting, and a store that is not
+// slowed down.
 bool is_told_in_common(const std::string& attribute, const std::string& value) {
   return attribute != "root" && value != kUnshaped;
 }

@@ -1,5 +1,5 @@
-// Labels for the rows of a table: the attributes in which its trials differ, so that settings that all of them share do
-// not repeat in every row.
+// Labels for the rows of a table: the attributes in which its trials differ, so that rows do not repeat shared
+// settings.
 #pragma once
 
 #include <string>
@@ -19,25 +19,25 @@ struct Labels {
 };
 
 // Compares the attributes pipeline, format, root, store, model, engine, precision, ranks and batch of the trials. If
-// those that differ do not distinguish all trials, "trial" comes first, with the trials' own names. `common` leaves out
-// the root of the data, and a store that is not slowed down. Pipeline, root and store of a trial over ready-made
-// batches are empty, and do not count.
+// these do not distinguish all trials, "trial" comes first, with the trials' names. `common` leaves out the root of the
+// data, and a store that is not slowed down. Pipeline, root and store of a trial over ready-made batches are empty, and
+// do not count.
 Labels label_trials(const std::vector<TrialResult>& trials);
 
 // Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
 std::string pipeline_name(const spec::TrialSpec& spec);
 
-// Returns the grade of such a text; told_apart for any other, as reports of versions before grades have none.
+// Returns the grade for such a text; told_apart for any other, because reports of old versions contain none.
 Grade grade_from(std::string_view text);
 
 // Returns the finding's text, followed by its grade in brackets unless that is told_apart.
 std::string graded_text(const Finding& finding);
 
-// Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
+// Describes how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);
 
-// Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, with ", computed speed" before the bracket if no
-// source gives its step times, and nothing for others. Every mention of such a trial must say so.
+// Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, with ", computed speed" before the bracket if its
+// step times were computed, and "" for others. Every mention of such a trial must include it.
 std::string mark_of(const TrialResult& trial);
 
 // Returns a trial's name for a sentence or a row, followed by its mark.

@@ -1,4 +1,4 @@
-// The fields of what the room measure fills.
+// The fields of the records that the room measure fills.
 #pragma once
 
 #include "measure/gpu_window.hpp"

@@ -1,5 +1,5 @@
 // Packs values into bytes for other ranks of the same job, which run the same build, and unpacks them there: numbers
-// and plain structs as they lie in memory, texts and lists after their size, records field by field.
+// and plain structs as in memory, texts and lists after their size, records field by field.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ struct Packer {
   }
 };
 
-// A visitor of fields that takes their values from bytes of a Packer of the same record. @throws DeviceError if there
-// are too few
+// A visitor of fields that reads their values from the bytes of a Packer of the same record. @throws DeviceError if
+// there are too few
 struct Unpacker {
   std::string_view& rest;
 
@@ -77,7 +77,7 @@ struct Unpacker {
   void take(std::vector<Value>& values) const {
     std::uint64_t size = 0;
     take(size);
-    if (size > rest.size()) fail();  // an element has a byte at least
+    if (size > rest.size()) fail();  // an element takes at least one byte
     values.resize(size);
     for (Value& value : values) take(value);
   }

@@ -32,7 +32,7 @@ const char* category(SpanKind kind) {
   return kind == SpanKind::bucket ? "communication" : "wait";
 }
 
-// If two spans begin together, viewers take the first one for the outer one.
+// If two spans begin together, viewers treat the first one as the outer one.
 void put_outer_first(std::vector<Span>& spans) {
   std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
     return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s > b.end_s;
@@ -62,7 +62,7 @@ std::string trace_events(const measure::Trace& trace, int rank, double clock_shi
 
 namespace {
 
-// The format has microseconds; three decimals keep whole nanoseconds.
+// The format uses microseconds; three decimals keep whole nanoseconds.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 int tid(TracePlace place) { return 1000 * (place.rank + 1) + place.row; }

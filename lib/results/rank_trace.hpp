@@ -12,7 +12,7 @@
 namespace chexbench::results {
 
 // Returns the spans as events, one per line, or "" if there are none. Each thread becomes a row of the rank (see
-// TracePlace). `clock_shift_s` (seconds) is added to all times; it converts the clock of this rank's host to rank 0's.
+// TracePlace). `clock_shift_s` (seconds) is added to all times, to convert the clock of this rank's host to rank 0's.
 std::string trace_events(const measure::Trace& trace, int rank, double clock_shift_s);
 
 // Formats single events of Chrome's trace event format (JSON), which Perfetto and chrome://tracing read. Every function
@@ -22,20 +22,20 @@ std::string trace_events(const measure::Trace& trace, int rank, double clock_shi
 inline constexpr int kStepsRow = 1;
 inline constexpr int kFirstThreadRow = 2;
 
-// Where an event is drawn. Its pid is the rank. Its tid is 1000 (rank + 1) + row, because Perfetto takes a tid that
-// equals the pid for the main thread of the process, and tid 0 for the idle thread.
+// Where an event is drawn. Its pid is the rank. Its tid is 1000 (rank + 1) + row, because in Perfetto a tid equal to
+// the pid is the main thread of the process, and tid 0 the idle thread.
 struct TracePlace {
   int rank = 0;
   int row = 0;
 };
 
-// What an event is called, and the category by which viewers filter.
+// An event's name, and the category by which viewers filter.
 struct TraceLabel {
   std::string_view name;
   std::string_view category;
 };
 
-// The time of a span. Whole nanoseconds, so that spans that touch each other still do so when they are written.
+// The time of a span. Whole nanoseconds, so that adjacent spans stay adjacent in the file.
 struct TraceTime {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;

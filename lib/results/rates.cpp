@@ -8,7 +8,7 @@
 namespace chexbench::results {
 namespace {
 
-// The repeats of two trials that were measured in turn.
+// The repeats of two trials in one round.
 struct Round {
   const RepeatResult *a, *b;
 };
@@ -32,7 +32,7 @@ std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial) {
 
 double typical_rate(const TrialResult& trial) {
   const std::vector<const RepeatResult*> repeats = typical_repeats(trial);
-  double time_per_image_s = 0;  // the repeats of a trial have equally many images, so the harmonic mean is theirs
+  double time_per_image_s = 0;  // repeats of a trial have equally many images, hence the harmonic mean
   for (const RepeatResult* repeat : repeats) time_per_image_s += 1 / repeat->images_per_s;
   return static_cast<double>(repeats.size()) / time_per_image_s;
 }

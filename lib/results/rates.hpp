@@ -1,4 +1,4 @@
-// The images/s of a trial over its repeats, and ratios between trials that were measured in turn.
+// The images/s of a trial over its repeats, and ratios between trials measured in the same rounds.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,31 @@ std::vector<double> rates(const TrialResult& trial);
 // Returns the median of rates(trial). The trial must have a repeat.
 double median_rate(const TrialResult& trial);
 
-// Returns the repeats that count whose images/s make the median: the one in the middle, or the two if their number is
-// even. Shares of the time come from them alone, so that they fit the images/s beside them also if another repeat took
+// Of the repeats that count, returns those whose images/s give the median: the middle one, or two if their number is
+// even. Shares of the time come from them alone, so that they fit the reported images/s even if another repeat took
 // long. The pointers are into `trial`.
 std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
 
 // Returns the images of the typical repeats / their time. Unlike the median, which is the mean of two rates if the
-// number of repeats is even, it fits sums over the steps of these repeats exactly. The trial must have a repeat.
+// number of repeats is even, it matches sums over the steps of these repeats exactly. The trial must have a repeat.
 double typical_rate(const TrialResult& trial);
 
 // Returns whether more than kMostBufferFed of the repeats that count, or one of those that make the median, used up
-// images that were buffered before them. Never for synthetic batches, which do not run out.
+// images buffered earlier. Never for synthetic batches, which do not run out.
 inline constexpr double kMostBufferFed = 0.25;
 bool is_buffer_fed(const TrialResult& trial);
 
-// Returns what the repeat's images/s would have been on a machine of its own if its cores were what limited it:
-// images/s / (1 - cores x disturbed_share()), at most ten times as many. The true rate lies between images_per_s and
-// this. Pass the cores of a rank if others may have slowed down one thread that all others wait for, as in a training;
+// Returns the images/s that the repeat would have reached on an idle machine if its cores limited it: images/s / (1 -
+// cores x disturbed_share()), at most ten times images/s. The true rate lies between images_per_s and this. Pass the
+// cores of a rank if other processes may have slowed down one thread that all others wait for, as in a training;
 // otherwise 1.
 double free_rate(const RepeatResult& repeat, int cores = 1);
 
-// Returns the number of measured steps per repeat and rank: measure.steps, or, in a training over epochs, the number
-// that the first repeat had, because there the data set determines it.
+// Returns the number of measured steps per repeat and rank: measure.steps, or, in a training over epochs, the number in
+// the first repeat, because the data set determines it.
 std::size_t measured_steps(const TrialResult& trial);
 
-// The images/s of two trials in the rounds (repeats of the same number) in which both were measured. Rounds in which
+// The images/s of two trials in the rounds (repeats with the same number) in which both were measured. Rounds in which
 // one of them was disturbed are left out if enough others remain.
 struct SharedRounds {
   std::vector<double> a, b;            // all four are of the same length
@@ -49,7 +49,7 @@ struct SharedRounds {
 SharedRounds shared_rounds(const TrialResult& a, const TrialResult& b);
 
 // Returns the ratio of a's images/s to b's with its 95 % interval (measure::paired_ratio), over their shared
-// rounds. Rounds run the trials in turn, so drift that both share cancels out.
+// rounds. Each round runs all trials, so drift that affects both cancels out.
 // Returns std::nullopt if there is no such round, or if b's median is 0. Deterministic: the seed comes from a's spec.
 std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b);
 

@@ -33,8 +33,8 @@ struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Returns every report.json below `folder`. A folder that may not be entered is an error, because its runs would
-// silently be missing.
+// Returns every report.json below `folder`. An unreadable folder is an error, because its runs would silently be
+// missing.
 std::vector<std::string> reports_below(const std::string& folder) {
   std::vector<std::string> paths;
   try {
@@ -64,7 +64,7 @@ std::string read_text(const std::string& path) {
 }
 
 std::string report_file(const std::string& path) {
-  std::error_code error;  // ignored: a name that no file can have does not exist either
+  std::error_code error;  // ignored: an invalid file name counts as missing
   std::string file = fs::is_regular_file(path, error) ? path : (fs::path(path) / kFileName).string();
   if (!fs::is_regular_file(file, error)) {
     throw SpecError(fmt::format("{}: there is no {} in it; give the folder that a run was written to, or its {}", path,
@@ -122,7 +122,7 @@ Finding finding_from_json(const Json& object) {
   read("advice", finding.advice);
   read("command", finding.command);
   read("worth_share", finding.worth_share);
-  // null is NaN, which no order holds.
+  // null is NaN, which cannot be ordered.
   finding.worth_share = finding.worth_share >= 0 ? std::min(finding.worth_share, 1.0) : 0;
   return finding;
 }

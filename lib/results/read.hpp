@@ -25,16 +25,16 @@ Report read_report(const std::string& path);
 // Returns whether any repeat of any trial was measured.
 bool has_results(const Report& report);
 
-// Reads the runs at `path`, which is a report.json, the folder of a run, or a folder with runs below it. Returns the
-// runs ordered by path; there is at least one.
+// Reads the runs at `path`, which is a report.json, the folder of a run, or a folder with runs below it. Returns at
+// least one run, ordered by path.
 // @throws DataError naming the file that cannot be read or is not a report, or the folder without a report
 std::vector<Report> read_runs(const std::string& path);
 
 // Parses the text of a report.json, which report/json.hpp writes.
 
-// Parses a report. `name` begins error messages, e.g. the path. Figures and ablations are not read, because they can be
-// derived again from the repeats; the trace of a trial is not in the file. Fields of records that are missing keep
-// their defaults, so that reports written before a field was added can be read.
+// Parses a report. Errors begin with `name`, e.g. the path. Figures and ablations are not read, because they can be
+// derived again from the repeats; the trace of a trial is not in the file. Missing fields of records keep their
+// defaults, so that reports written before a field was added can be read.
 // @throws DataError if the text is not a report, has a schema_version other than kSchemaVersion, or if the spec of a
 // trial is not valid
 Report report_from_json(std::string_view text, const std::string& name);

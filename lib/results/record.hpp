@@ -1,5 +1,6 @@
 // The record of a run: plain data from which every report is made. bench fills it, and reports that are read back have
-// the same form. Figures are not part of it; analysis/derive.hpp computes them. repeat.hpp has the records of a repeat.
+// the same form. Figures are not part of it; analysis/derive.hpp computes them. See repeat.hpp for the records of a
+// repeat.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,11 @@
 
 namespace chexbench::results {
 
-// The version of report.json and of the journal. Files with another version are refused. It grows when a key is
-// removed, renamed or gets another meaning; a key that is added leaves it, because readers keep the default of a
-// missing one.
+// The version of report.json and of the journal. Files with another version are refused. It grows when a key is removed
+// or renamed, or changes its meaning, but not when one is added, because readers default missing keys.
 inline constexpr int kSchemaVersion = 1;
 
-// One of the hosts that ranks ran on, as the run began.
+// A host of the ranks, at the start of the run.
 struct HostState {
   std::string host;
   std::string cpu;
@@ -36,7 +36,7 @@ void visit_fields(Visitor&& visit, Record& host) {
   visit("load_before", host.load_before);
 }
 
-// The machine and the build that a result came from, as rank 0 saw them.
+// The machine and the build that produced a result, as seen by rank 0.
 struct Environment {
   std::string chexbench_version;
   std::string date_utc;  // ISO 8601
@@ -47,19 +47,19 @@ struct Environment {
   std::string kernel;
   std::string mpi;
   std::string cpu_kind;                              // as measure::Machine has it
-  std::string instruction_set;                       // that preprocessing uses: baseline, avx2 or avx512
+  std::string instruction_set;                       // used by preprocessing: baseline, avx2 or avx512
   std::vector<std::string> unused_instruction_sets;  // as measure::Machine has them
   std::string gpu_driver;                            // "580.65.06"; empty if NVML does not answer
   std::vector<std::string> gpus;                     // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
-  std::string revision;   // of the sources, by git; "-dirty" behind it if they were changed; empty if not known
-  std::string compiler;   // "GCC 12.2.0"
-  std::string governors;  // "performance (40)": frequency governors and the CPUs that they control; empty if not known
-  double load_before = kNotKnown;       // one-minute load average as the run began
-  std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher left to it
+  std::string revision;            // of the sources, by git; ends in "-dirty" if they were changed; empty if unknown
+  std::string compiler;            // "GCC 12.2.0"
+  std::string governors;           // "performance (40)": frequency governors and number of their CPUs; empty if unknown
+  double load_before = kNotKnown;  // one-minute load average at the start of the run
+  std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher gave it
   std::vector<HostState> hosts;         // of all ranks, each once, in the order of ranks
-  std::vector<measure::LibraryVersion> libraries;  // that measure or train: those that rank 0 loaded have a version
-  std::string spec_file;  // that runs the same again, where the command line has no --config; empty if there is none
+  std::vector<measure::LibraryVersion> libraries;  // for measuring and training; those loaded by rank 0 have a version
+  std::string spec_file;  // to repeat the run if its command line has no --config; empty if there is none
   std::vector<std::string> spec_overrides;  // of spec_file
 };
 template <class Visitor, MaybeConst<Environment> Record>
@@ -97,8 +97,8 @@ struct DataFacts {
   std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 if no conversion is known
   double conversion_s = 0;             // how long the conversion took
   std::uint64_t converted_bytes = 0;
-  std::uint64_t images_looked_at = 0;  // image files beside the converted ones whose time was compared with theirs
-  std::uint64_t images_newer = 0;      // of them, those that changed after the conversion
+  std::uint64_t images_looked_at = 0;  // image files whose times were compared with the converted ones'
+  std::uint64_t images_newer = 0;      // those of them that changed after the conversion
   std::optional<std::uint64_t> patients_in_both_splits;  // patients in train and in test; empty if unknown
   std::string names_key;                                 // hash of the images' names; empty if unknown
   std::string file_system;                               // type of the root's file system, "ext4"; empty for a server
@@ -107,7 +107,7 @@ struct DataFacts {
 // What the threads of one rank did in one repeat.
 struct RankTrace {
   int rank = 0;
-  double clock_shift_s = 0;         // added to its host's clock gives rank 0's, in seconds
+  double clock_shift_s = 0;         // seconds to add to its host's clock to get rank 0's
   std::uint64_t dropped_spans = 0;  // not kept, because the recording was full
   std::string events;               // lines of trace.json (rank_trace.hpp)
 };
@@ -125,7 +125,7 @@ struct TrialTrace {
   std::vector<RankTrace> ranks;
 };
 
-// One trial: its resolved spec and what was measured of it. Figures are derived (analysis/derive.hpp), never stored.
+// One trial: its resolved spec and its measurements. Figures are derived (analysis/derive.hpp), never stored.
 struct TrialResult {
   std::string name;  // the values of the swept keys, "naive png ranks=2"
   std::string key;   // hash of the resolved trial
@@ -135,8 +135,8 @@ struct TrialResult {
   bool oversubscribed = false;  // ranks share cores
   bool emulated = false;
   bool step_time_computed = false;  // the step times of its emulated engine were computed, not measured anywhere
-  // How many times slower than the scale model's full scale it was measured; 1 if it is none. Cores, rates and times of
-  // the repeats are at full scale, except for spent_s, ended_unix_s, disturbance and the times of ops.
+  // How many times slower than the scale model's full scale it was measured; 1 without a scale model. Cores, rates and
+  // times of the repeats are at full scale, except for spent_s, ended_unix_s, disturbance and the times of ops.
   double scale_factor = 1;
   std::string engine_device;       // "NVIDIA H100 80GB HBM3", or the CPU
   std::string engine_source;       // where the step times of an emulated engine come from
@@ -176,36 +176,36 @@ void visit_fields(Visitor&& visit, Record& trial) {
   visit("file_system", trial.data.file_system);
 }
 
-// How sure a sentence is, in the words that tables, pages, JSON and exit codes share (labels.hpp has their texts).
+// The certainty of a sentence, shared by tables, pages, JSON and exit codes (see labels.hpp for the texts).
 enum class Grade {
-  told_apart,        // what was measured suffices for what the sentence says
-  cannot_tell,       // the repeats differ too much to say whether there is a difference
+  told_apart,        // the measurements support the sentence
+  cannot_tell,       // the repeats vary too much to decide whether there is a difference
   machine_too_busy,  // interference may have caused or masked the difference
-  sample_too_small,  // too few repeats, steps or images to say
+  sample_too_small,  // too few repeats, steps or images to decide
 };
 
 // Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
 const char* to_string(Grade grade);
 
-// One thing that the numbers of the report mean: as a whole, and in parts for those who want it short. Reports of
-// versions before the parts have the text alone.
+// One conclusion from the numbers of the report: as a whole, and in parts for short output. Reports of old versions
+// contain only the text.
 struct Finding {
-  std::string kind;       // "amplification", "starved", ...: apps/chexbench/reference/README.md lists all
+  std::string kind;       // "amplification", "starved", ...: see apps/chexbench/reference/README.md
   std::string text;       // one sentence or more, with its numbers
-  bool emulated = false;  // depends on an emulated engine; the text says so, too
+  bool emulated = false;  // depends on an emulated engine; so does the text
   Grade grade = Grade::told_apart;
-  std::string trial;  // that it is about; empty if it is about several
-  // What it compares `trial` with, if it does: images/s of `trial` / images/s of `base`.
+  std::string trial;  // its subject; empty if it is about several
+  // The trial that `trial` is compared with, if any: images/s of `trial` / images/s of `base`.
   std::string base;
   std::optional<measure::Ratio> ratio;
-  // At most 12 words, with its number and without a full stop. If it is about one trial, a phrase that has the trial as
-  // its subject: "starves its accelerator 38 % of the time".
+  // At most 12 words, with its number and without a full stop. If it is about one trial, a phrase with the trial as its
+  // subject: "starves its accelerator 38 % of the time".
   std::string headline;
   std::string reason;   // one sentence; may be empty
-  std::string advice;   // one sentence that says what to do; empty if nothing needs to be done
-  std::string command;  // that does it, with SPEC where the spec of the run is not known; empty if no single one does
-  // What it costs: the share of the time, 0 to 1, that the trial, or the slower of the two, would save at most without
-  // its cause. 1 if figures must not be used because of it.
+  std::string advice;   // what to do, in one sentence; empty if nothing needs to be done
+  std::string command;  // that does it, with SPEC if the spec of the run is unknown; empty if no single one does
+  // Its cost: the largest share of the time, 0 to 1, that the trial, or the slower of the two, would save without its
+  // cause. 1 if it makes figures unusable.
   double worth_share = 0;
 };
 template <class Visitor, MaybeConst<Finding> Record>

@@ -1,4 +1,5 @@
-// What one repeat of a trial measured: each record with its fields, whose units and meanings are those of the members.
+// The measurements of one repeat of a trial: each record with its fields, whose units and meanings are those of the
+// members.
 //
 // Durations are in seconds, sizes in bytes. Times of steps and samples (end_s, time_s) are from CLOCK_MONOTONIC of the
 // rank's host, so they can be compared between the ranks of one host, but not between hosts.
@@ -18,11 +19,11 @@
 
 namespace chexbench::results {
 
-// A measurement that was not made; files have null there, and what an older version wrote has no such key.
+// A measurement that was not made: null in files, and without a key in those of older versions.
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-// The seconds, rates and counts of any machine are far below this. Larger numbers come from the loss of a network that
-// diverges. They are written as null, because the reader accepts no number above this limit.
+// The seconds, rates and counts of any machine are far below this. Larger numbers come from the loss of a diverging
+// network. They are written as null, because the reader accepts no number above this limit.
 inline constexpr double kLargestMeasured = 1e18;
 inline bool is_measured(double value) { return std::abs(value) <= kLargestMeasured; }
 
@@ -87,8 +88,8 @@ void visit_fields(Visitor&& visit, Record& sample) {
 // A value of a parameter that was tried.
 struct TuningPoint {
   std::int64_t value = 0;
-  double images_per_s = 0;  // of all ranks, in the best of the windows in which it was tried
-  double gain = 1;          // its rate over that of the value that was chosen, measured in turn
+  double images_per_s = 0;  // of all ranks, in its best window
+  double gain = 1;          // its rate / that of the chosen value, measured alternately
 };
 template <class Visitor, MaybeConst<TuningPoint> Record>
 void visit_fields(Visitor&& visit, Record& point) {
@@ -97,7 +98,7 @@ void visit_fields(Visitor&& visit, Record& point) {
   visit("gain", point.gain);
 }
 
-// The value that was found for a parameter of an op that is "auto" (bench/tuning.hpp).
+// The value found for an op's parameter that is "auto" (bench/tuning.hpp).
 struct OpTuning {
   int op_index = 0;       // position in the op list, from 0
   std::string op;         // "map"
@@ -119,13 +120,13 @@ void visit_lists(Visitor&& visit, Record& tuning) {
   visit("points", tuning.points);
 }
 
-// What NVML saw of the GPU of one rank.
+// NVML's samples of one rank's GPU.
 struct GpuSeries {
   int rank = 0;
   std::string name;  // "NVIDIA H100 80GB HBM3"; empty if NVML does not report it
   std::string uuid;
-  std::string problem;                      // a sentence that says why samples are missing; empty if none are
-  std::vector<measure::GpuSample> samples;  // in the measured window, with the nearest one before it and after it
+  std::string problem;                      // why samples are missing, as a sentence; empty if none are
+  std::vector<measure::GpuSample> samples;  // in the measured window, plus the nearest one before and after
 };
 template <class Visitor, MaybeConst<GpuSeries> Record>
 void visit_fields(Visitor&& visit, Record& gpu) {
@@ -139,7 +140,7 @@ void visit_lists(Visitor&& visit, Record& gpu) {
   visit("samples", gpu.samples);
 }
 
-// What kept the ranks' cores from them in a repeat, warm-up steps included: sums over ranks.
+// What deprived the ranks of their cores in a repeat, warm-up steps included: sums over ranks.
 struct Disturbance {
   double core_s = 0;
   double others_s = 0;
@@ -179,8 +180,8 @@ void visit_fields(Visitor&& visit, Record& disturbance) {
         disturbance.memory_stall_s);
 }
 
-// What a second job (spec second_job) did in a repeat: beside the trial in its measured window, and alone for as long
-// right after it. Sums over hosts. Rates are empty where there was none, or where its kind has no such rate.
+// The work of a second job (spec second_job) in a repeat: alongside the trial in its measured window, and alone for as
+// long right after it. Sums over hosts. Rates are empty without a second job, or if its kind has no such rate.
 struct SecondJobResult {
   std::optional<double> images_per_s;
   std::optional<double> alone_images_per_s;
@@ -233,13 +234,13 @@ struct RepeatResult {
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t anonymous_rss_bytes = 0;
   double start_to_first_batch_s = 0;
-  std::vector<StepRecord> steps;            // of all ranks; one of the last rank is last
+  std::vector<StepRecord> steps;            // of all ranks; the last element is of the last rank
   std::vector<measure::OpCounters> ops;     // within the window, summed over ranks
-  std::vector<measure::WaitBooking> waits;  // of all ranks: the ops that the steps' wait_s is attributed to
+  std::vector<measure::WaitBooking> waits;  // of all ranks: the ops to which the steps' wait_s is attributed
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
   std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
   std::vector<EpochRecord> epochs;          // of a training over epochs
-  std::vector<OpTuning> tunings;            // what it ran with where the spec says "auto"; of all ranks
+  std::vector<OpTuning> tunings;            // the values used for "auto"; of all ranks
 };
 template <class Visitor, MaybeConst<RepeatResult> Record>
 void visit_fields(Visitor&& visit, Record& repeat) {

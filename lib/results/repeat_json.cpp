@@ -54,7 +54,7 @@ Json repeat_to_json(const RepeatResult& repeat) {
 }
 
 RepeatResult repeat_from_json(const Json& object) {
-  for (const char* name : {"ops", "steps"}) static_cast<void>(object.at(name));  // even a repeat of the oldest has them
+  for (const char* name : {"ops", "steps"}) static_cast<void>(object.at(name));  // present even in the oldest versions
   RepeatResult repeat;
   visit_all(JsonReader(object), repeat);
   return repeat;
@@ -64,14 +64,14 @@ std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::er
 
 namespace {
 
-// Returns the index behind a text that begins at `begin`.
+// Returns the index after the text that begins at `begin`.
 std::size_t end_of_text(std::string_view json, std::size_t begin) {
   std::size_t at = begin + 1;
   while (json[at] != '"') at += json[at] == '\\' ? 2 : 1;
   return at + 1;
 }
 
-// Returns the index behind the list or object that begins at `begin`, or `begin` if others are in it.
+// Returns the index after the list or object that begins at `begin`, or `begin` if it contains others.
 std::size_t end_of_plain(std::string_view json, std::size_t begin) {
   for (std::size_t at = begin + 1;;) {
     const char c = json[at];

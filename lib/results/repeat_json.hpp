@@ -1,5 +1,5 @@
-// Converts repeats to JSON and back: the part that report.json and the journal have in common. Only sources that read
-// or write these files include this header, because it includes the JSON library.
+// Converts repeats to JSON and back: the common part of report.json and the journal. Only sources that read or write
+// these files include this header, because it includes the JSON library.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,14 +29,14 @@ RepeatResult repeat_from_json(const Json& object);
 // Returns the JSON on one line. Bytes that are not UTF-8 are replaced.
 std::string dump(const Json& value);
 
-// Returns what dump() gave, spread over lines for people, with a step on one line: each member of an object and each
-// item of a list is on its own, indented by two spaces, but a list of plain values is on one.
+// Returns the output of dump(), spread over lines for people, one step per line: each member of an object and each item
+// of a list gets its own line, indented by two spaces, but a list of plain values stays on one.
 std::string spread(std::string_view json);
 
 // @throws DataError if the object's schema_version is not kSchemaVersion
 void check_version(const Json& object);
 
-// Parses `text` and returns take(parsed). `name` begins error messages.
+// Parses `text` and returns take(parsed). Errors begin with `name`.
 // @throws DataError if the text is not JSON, is nested more than kMaxJsonDepth deep, or if take() throws a
 // Json::exception or an Error
 template <class Take>

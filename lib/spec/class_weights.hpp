@@ -1,4 +1,4 @@
-// What training.class_weights says.
+// Interprets training.class_weights.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace chexbench::spec {
 
-// Returns the numbers of training.class_weights; none if it is a word (none, balanced).
+// Returns the numbers in training.class_weights; none for a word (none, balanced).
 // @throws SpecError if it is neither, or a number is not positive
 std::vector<float> stated_class_weights(const TrainingSpec& training);
 
-// Returns whether the weights follow from the images that train.
+// Returns whether the weights are computed from the training images.
 bool balances_classes(const TrainingSpec& training);
 
 }  // namespace chexbench::spec

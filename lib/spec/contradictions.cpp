@@ -15,7 +15,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Every report repeats the spec, so that a secret in it would get around. A path may have a '@'.
+// Every report repeats the spec, so a secret in it would leak. A path may contain '@'.
 void check_secrets(const std::string& key, const std::string& url) {
   if (url.find("://") == std::string::npos || without_credentials(url) == url) return;
   throw SpecError(
@@ -114,13 +114,13 @@ void check_engine(const TrialSpec& experiment) {
   }
 }
 
-// Returns whether an op decodes with fewer threads than the cores that the scale model has.
+// Returns whether an op decodes with fewer threads than the scale model has cores.
 bool has_too_few_threads(const OpSpec& op, int cores) {
   const std::string& at_once = op.rule().at_once;
   return op.rule().decodes() && !at_once.empty() && !op.holds_text(at_once) && op.integer(at_once) < cores;
 }
 
-// Refuses what would run at this machine's speed beside accelerators and links that are slowed down.
+// Rejects everything that would run at full speed while accelerators and links are slowed down.
 void check_scale_model(const TrialSpec& experiment) {
   const int cores = experiment.emulation.cores_per_accelerator;
   if (cores == 0) return;
@@ -163,7 +163,7 @@ void check_auto(const TrialSpec& experiment) {
   }
 }
 
-// A profile has the time of a step in which every layer learns.
+// The step times of a profile assume that every layer is trained.
 void check_freeze(const TrialSpec& experiment) {
   if (experiment.model.freeze == Freeze::none || !is_emulated(experiment)) return;
   throw SpecError(fmt::format(
@@ -253,7 +253,7 @@ void check_effect(const std::string& key, std::span<const Trial> trials) {
   const KeyRule* rule = find_key(key);
   bool varies = false;
   for (const Trial& trial : trials) {
-    // A ceiling, or a trial that runs alone, stands beside the trials that the key varies.
+    // A ceiling, or a trial without the second job, is a baseline for the trials that the key varies.
     if (lacks_input(key, trial.spec) || lacks_second_job(key, trial.spec)) continue;
     varies = true;
     if (rule == nullptr) continue;

@@ -17,7 +17,7 @@ KeyRule store_key(std::string path, T StoreSpec::*member, std::string descriptio
       std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.*member; });
 }
 
-// Returns the rule of a member of LabelsSpec that also the published tables heed, which have label columns, too.
+// Returns the rule of a member of LabelsSpec that also applies to the published tables, which have label columns, too.
 template <typename T>
 KeyRule table_key(std::string path, T LabelsSpec::*member, std::string description) {
   return labelled_table_only(key_at(
@@ -25,8 +25,8 @@ KeyRule table_key(std::string path, T LabelsSpec::*member, std::string descripti
       std::move(description), [=](auto& experiment) -> auto& { return experiment.data.labels.*member; }));
 }
 
-// Returns the rule of a member of LabelsSpec, which has a meaning only for data.layout csv:
-// label_key("data.labels.csv", &LabelsSpec::csv, "...").
+// Returns the rule of a member of LabelsSpec that applies only to data.layout csv: label_key("data.labels.csv",
+// &LabelsSpec::csv, "...").
 KeyRule label_key(std::string path, std::string LabelsSpec::*member, std::string description) {
   return own_table_only(table_key(std::move(path), member, std::move(description)));
 }
@@ -118,7 +118,7 @@ void add_preprocess_keys(std::vector<KeyRule>& rules) {
                      "RandomResizedCrop.")));
 }
 
-// The limits keep every sleep short enough to be told from a run that hangs.
+// The limits keep every sleep clearly shorter than a hang.
 void add_shape_keys(std::vector<KeyRule>& rules) {
   constexpr double kSlowest = 1e-3;  // MB/s, and requests per second
   constexpr double kFastest = 1e9;

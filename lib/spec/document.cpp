@@ -148,8 +148,8 @@ bool is_scalar(const Node& node) { return node.list() == nullptr && node.object(
 
 std::string new_line(std::size_t indent) { return fmt::format("\n{:{}}", "", indent); }
 
-// Appends `node`, whose line is indented by `indent`, to `out`. Each element of a list takes one line, so that an op is
-// one line. If `compact`, or if it is a list of scalars, the whole node takes one line.
+// Appends `node`, whose line is indented by `indent`, to `out`. Each element of a list takes one line, and so does an
+// op. If `compact`, or if it is a list of scalars, the whole node takes one line.
 void write(const Node& node, std::size_t indent, bool compact, std::string& out) {
   const List* list = node.list();
   const Object* object = node.object();
@@ -226,7 +226,7 @@ ssize_t read_some(int file, std::span<char> to) {
 }
 
 // Appends the file to `text` and returns the system's error, or 0. It stops once the text is too large, because a
-// device may have no end.
+// device may be endless.
 int read_all(int file, std::string& text) {
   std::array<char, 65536> buffer;
   while (text.size() <= kMost) {
@@ -238,7 +238,7 @@ int read_all(int file, std::string& text) {
   return 0;
 }
 
-// Opens a file so that open() does not wait for a FIFO's writer but reads do wait, since the text of a pipe may come
+// Opens a file so that open() does not wait for a FIFO's writer but reads do wait, because a pipe's text may arrive
 // late.
 int open_text(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -246,8 +246,7 @@ int open_text(const std::string& path) {
   return file;
 }
 
-// Returns the names of a folder's *.json files without that ending, sorted; those that could be read if an error ends
-// the list.
+// Returns the names of a folder's *.json files without that ending, sorted; after an error, those read so far.
 std::vector<std::string> json_files_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -259,7 +258,7 @@ std::vector<std::string> json_files_in(const fs::path& folder) {
   return names;
 }
 
-// Returns " (did you mean 'FOLDER/NAME.json'?)" for the nearest file beside a path that does not exist, or "".
+// Returns " (did you mean 'FOLDER/NAME.json'?)" for the most similar name in the folder of a missing path, or "".
 std::string file_suggestion(const fs::path& missing) {
   const fs::path folder = missing.parent_path();
   const std::string wanted = (missing.extension() == ".json" ? missing.stem() : missing.filename()).string();

@@ -1,5 +1,5 @@
-// JSON text as a tree. It hides the JSON library, which is slow to compile, from the parser of specs. (The readers of
-// safetensors headers and of golden files use the library directly.)
+// JSON text as a tree. It hides the slow-compiling JSON library from the parser of specs. (The readers of safetensors
+// headers and of golden files use the library directly.)
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct Node {
 };
 
 // Parses JSON, in which // and /* */ comments are allowed. `source` names the text in errors. Thread-safe.
-// @throws SpecError if the syntax is wrong (with line and column), if a key is twice in an object (with its path), if
-// the text is nested more than 64 deep, or if an object has more than 1000 keys
+// @throws SpecError if the syntax is wrong (with line and column), if an object contains a key twice (with its path),
+// if the text is nested more than 64 deep, or if an object has more than 1000 keys
 Node parse_document(const std::string& text, const std::string& source);
 
-// Parses `text` if it is JSON: then sets `*node` and returns true. Returns false if the syntax is wrong.
+// Parses `text` into `*node` and returns true; returns false if the syntax is wrong.
 // @throws SpecError if the syntax is right but the text breaks another rule of parse_document()
 bool try_parse_document(const std::string& text, const std::string& source, Node* node);
 
@@ -43,11 +43,11 @@ std::string to_text(const Node& node);
 // unchanged.
 const Node* find_member(const Object& object, const std::string& key);
 
-// Returns a name or text from outside as messages show it: as printable() does, and at most 100 bytes and "..." of it,
-// cut at the end of a UTF-8 character.
+// Returns a name or text from outside, formatted for messages: printable(), and cut to 100 bytes and "..." at the end
+// of a UTF-8 character.
 std::string shown(std::string_view text);
 
-// Returns what a node holds, for error messages: "the text \"abc\"", "3.5", "a list", "an object".
+// Describes the value of a node for error messages: "the text \"abc\"", "3.5", "a list", "an object".
 std::string describe(const Node& node);
 
 // Reads whole text files: experiments, pipelines, profiles, golden files.

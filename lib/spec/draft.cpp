@@ -29,8 +29,8 @@ bool is_free_text(const std::string& key, const Node& node) {
          !node.is_null();
 }
 
-// Returns the value of an override: JSON, or else text. Ranks may be a list without brackets, ranks=1,2,4, as they are
-// in every option of the command line.
+// Returns the value of an override: JSON, or else text. Ranks may be a list without brackets, ranks=1,2,4, as in every
+// option of the command line.
 Node override_value(const std::string& key, const std::string& value, const std::string& source) {
   Node node;
   const bool is_ranks = key == "ranks" || key == "sweep.ranks";
@@ -43,7 +43,7 @@ Node override_value(const std::string& key, const std::string& value, const std:
 }
 
 // Returns whether this is a list of ranks, "ranks": [1, 2, 4]. Such a list is an axis, the last one.
-// @throws SpecError if it is such a list in a text
+// @throws SpecError if such a list is given as a text
 bool is_ranks_list(const std::string& key, const Stated& stated) {
   if (key != "ranks") return false;
   if (const std::string* text = stated.node.text(); text != nullptr && text->find(',') != std::string::npos) {
@@ -60,7 +60,7 @@ void ask_folder(const std::string& root, SweepSpec& sweep) {
   log::info_once("{} says how the folder is read", path);
 }
 
-// Reads what the folders of all trials say of themselves.
+// Reads the files of all trials' folders.
 void ask_folders(SweepSpec& sweep) {
   ask_folder(sweep.base.data.root, sweep);
   for (const Axis& axis : sweep.axes)

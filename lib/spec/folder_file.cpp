@@ -43,8 +43,8 @@ void read_group(const std::string& prefix, const Object& object, const std::stri
   }
 }
 
-// Checks that each key has a meaning beside the others, and that the table is in the folder: the file may come from
-// whoever made the data set. @throws SpecError if not
+// Checks that the keys fit together, and that the table is in the folder, because the file is as untrusted as the data
+// set. @throws SpecError if not
 void check_together(const std::vector<Setting>& settings, const std::string& path) {
   TrialSpec trial;
   for (const Setting& setting : settings) find_key(setting.key)->set(trial, from_parameter(scalar(setting.value)));
@@ -69,7 +69,7 @@ std::string folder_file_in(const std::string& root) { return fs::path(root) / kF
 std::string folder_file(const std::string& root) {
   if (root.empty() || is_url(root)) return "";
   std::string path = folder_file_in(root);
-  std::error_code error;  // ignored: a root that cannot be looked at is told when it is opened
+  std::error_code error;  // ignored: opening an unreadable root reports it
   return fs::exists(path, error) ? path : "";
 }
 

@@ -84,7 +84,7 @@ std::vector<InterleaveGolden> load_interleave_golden(const std::string& path) {
 
 namespace {
 
-// More entries than any network's largest parameter has, and few enough for any machine's memory.
+// More entries than in any network's largest parameter, but few enough for any machine's memory.
 constexpr IntegerRange kEntries{.least = 1, .most = 1 << 26};
 constexpr IntegerRange kImageSize{.least = 32, .most = 1024};
 constexpr IntegerRange kBatch{.least = 1, .most = 256};

@@ -19,7 +19,7 @@ namespace chexbench::spec {
 // @throws DataError if it cannot be read
 std::string read_golden_file(const std::string& path, const std::string& example);
 
-// Reads the golden file at `path` and returns what `convert` makes of its JSON.
+// Reads the golden file at `path` and returns its JSON, converted by `convert`.
 // @throws DataError if it cannot be read, is not JSON, or `convert` refuses it; the message names the file
 template <typename Convert>
 auto load_golden(const std::string& path, const std::string& example, Convert convert) {
@@ -42,8 +42,8 @@ struct IntegerRange {
   std::int64_t most = 0;
 };
 
-// Returns the whole number in `json`, which errors call `name`. The range keeps absurd sizes, and indices outside of an
-// array, from reaching the caller.
+// Returns the whole number in `json`, which errors call `name`. The range protects the caller from absurd sizes and
+// from indices outside an array.
 // @throws DataError if it is not a whole number within `range`
 std::int64_t golden_integer(const nlohmann::json& json, const std::string& name, IntegerRange range);
 
@@ -55,7 +55,7 @@ std::vector<T> golden_integers(const nlohmann::json& list, const std::string& na
   return values;
 }
 
-// Reads the golden values of the input side: the results that decoding, resizing and interleaving must give.
+// Reads the golden values of the input side: expected results of decoding, resizing and interleaving.
 
 // The result of resizing one image to 224x224 by one method. Values are gray values / 255.
 struct ResizeGolden {
@@ -93,7 +93,7 @@ struct InterleaveGolden {
 // @throws DataError if the file cannot be read or is not such a golden file
 std::vector<InterleaveGolden> load_interleave_golden(const std::string& path);
 
-// Reads the golden values of training: the results that a network's forward, backward and first updates must give.
+// Reads the golden values of training: expected results of a network's forward, backward and first updates.
 
 // The gradient of one parameter: its norm and some of its entries.
 struct GradientGolden {
@@ -110,7 +110,7 @@ struct BufferGolden {
 };
 
 // The golden values of one network. Its weights and its batch come from the formula of model/weights.hpp with `salt`,
-// so the file holds results only.
+// so the file contains only results.
 struct EngineGolden {
   std::string model;  // the network's name
   std::string salt;

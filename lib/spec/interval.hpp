@@ -1,9 +1,9 @@
-// How many repeats a 95 % interval takes, and how sentences say that there were fewer.
+// The number of repeats needed for a 95 % interval, and the wording when there are fewer.
 #pragma once
 
 namespace chexbench::spec {
 
-inline constexpr int kRepeatsForInterval = 5;  // measure/statistics.hpp says why
+inline constexpr int kRepeatsForInterval = 5;  // see measure/statistics.hpp for the reason
 inline constexpr const char* kTooFew = "fewer than five";
 inline constexpr const char* kTooFewRepeats = "fewer than five repeats";
 inline constexpr const char* kTooFewRepeatsCount = "fewer than five repeats count";

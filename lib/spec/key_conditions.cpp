@@ -9,7 +9,7 @@ namespace {
 
 bool has_epochs(const TrialSpec& trial) { return trial.training.epochs > 0; }
 
-// Whether the second job takes a folder of its own.
+// Whether the second job takes a separate folder.
 bool second_job_reads(const SecondJobSpec& job) {
   return job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || job.kind == SecondJobKind::storage;
 }
@@ -186,7 +186,7 @@ KeyRule web_only(KeyRule rule) {
   return rule;
 }
 
-// Of the formats, only PNG files are never mapped.
+// Only PNG files are never mapped.
 KeyRule mapped_only(KeyRule rule) {
   rule.swept_where = {[](const TrialSpec& trial) {
                         return uses_pipeline(trial) && !is_distant(trial) && trial.data.format != DataFormat::png;

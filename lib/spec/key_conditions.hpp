@@ -1,5 +1,5 @@
-// Conditions under which a key has a meaning, which keys.cpp adds to its rules. Each function returns the rule with its
-// condition; the name says which trials it holds in.
+// Conditions under which a key applies, for the rules in keys.cpp. Each function adds a condition to the rule; its name
+// describes the trials in which it holds.
 #pragma once
 
 #include "spec/keys.hpp"
@@ -15,7 +15,7 @@ KeyRule scaled_only(KeyRule rule);
 KeyRule buckets_only(KeyRule rule);
 KeyRule gpu_only(KeyRule rule);
 
-// Stating these keys is an error if they have a meaning in none of the trials; so is sweeping them in other trials.
+// Stating these keys is an error if they apply to none of the trials; so is sweeping them in other trials.
 KeyRule sgd_only(KeyRule rule);
 KeyRule cuda_only(KeyRule rule);
 KeyRule epochs_only(KeyRule rule);

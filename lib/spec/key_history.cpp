@@ -9,7 +9,7 @@ namespace chexbench::spec {
 
 std::span<const std::vector<std::string>> added_keys() {
   static const std::vector<std::vector<std::string>> versions = {
-      {"measure.extra_repeats"},  // which at its default only lets more repeats follow
+      {"measure.extra_repeats"},  // whose default only allows more repeats
       {"emulation.cores_per_accelerator", "emulation.core_speed"},
       {"training.overlap_input"},
       {"training.tuning_s"},
@@ -40,7 +40,7 @@ std::vector<std::string> trial_keys(const TrialSpec& trial, std::string_view ext
     for (const std::string& path : *added) {
       const KeyRule& rule = *find_key(path);
       if (!rule.stated_where.holds(trial)) continue;
-      if (rule.get(trial) != rule.get(defaults)) return keys;  // what no older version could be asked for
+      if (rule.get(trial) != rule.get(defaults)) return keys;  // older versions could not run this trial
       left_out.push_back(path);
     }
     if (left_out.size() > before) keys.push_back(trial_key(trial, extra, left_out));

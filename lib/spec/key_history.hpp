@@ -1,4 +1,4 @@
-// The keys by which older versions know a trial, so that this one can go on with their runs and trainings.
+// The keys by which older versions identify a trial, so that this one can continue their runs and trainings.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace chexbench::spec {
 
-// Returns the keys that the spec has got since its first version, one list for each version that added some, oldest
-// first. Left at its default, each of them means what older versions did.
+// Returns the keys added to the spec since its first version, one list per version that added any, oldest first. The
+// default of each one is the behaviour of older versions.
 std::span<const std::vector<std::string>> added_keys();
 
-// Returns trial_key(), and behind it the keys of the same trial in the versions that lacked keys which the trial leaves
-// at their defaults, the newest version first. No two different trials share one of them.
+// Returns trial_key(), followed by the keys of the same trial in older versions, which lacked keys that the trial
+// leaves at their defaults; newest version first. No two different trials share one of them.
 std::vector<std::string> trial_keys(const TrialSpec& trial, std::string_view extra = {});
 
 }  // namespace chexbench::spec

@@ -41,7 +41,7 @@ ValueRule rule_of() {
   return rule;
 }
 
-// Returns a member as the scalar that JSON has for it.
+// Returns a member as a JSON scalar.
 template <typename T>
 Value to_value(const T& member) {
   if constexpr (std::is_enum_v<T>) {
@@ -72,7 +72,7 @@ void assign(T& member, const Value& value) {
   }
 }
 
-// Returns the rule of a key whose member is the one that `at(experiment)` returns a reference to.
+// Returns the rule of a key for the member to which `at(experiment)` returns a reference.
 template <typename At>
 KeyRule key_at(std::string path, std::string description, At at) {
   using T = std::remove_cvref_t<decltype(at(std::declval<TrialSpec&>()))>;
@@ -110,12 +110,12 @@ inline KeyRule at_most(double maximum, KeyRule rule) {
   return rule;
 }
 
-// The keys of what is read and from where: data, preprocess and store.
+// The keys of the input and its source: data, preprocess and store.
 
 // Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
 void add_data_keys(std::vector<KeyRule>& rules);
 
-// The keys of what a training minimizes and of how an update is made of gradients, besides optimizer and rate.
+// The keys of the loss and of the update, except for optimizer and rate.
 
 // Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
 void add_learning_keys(std::vector<KeyRule>& rules);

@@ -15,7 +15,7 @@ constexpr double kMostSteps = 1'000'000;
 constexpr double kMostRepeats = 1'000'000;
 constexpr double kMostCores = 1'000'000;
 constexpr double kLongestWaitS = 1e9;    // 32 years; in nanoseconds it fits in 64 bits
-constexpr double kLongestDelayS = 3600;  // of what is slept or modelled again and again
+constexpr double kLongestDelayS = 3600;  // of sleeps and modelled delays that recur
 constexpr double kMostBytes = 1e15;      // sums of them fit in 64 bits
 
 KeyRule experiment_key() {

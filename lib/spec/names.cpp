@@ -104,7 +104,7 @@ std::string word_of(Enum value) {
 
 }  // namespace
 
-// The definitions above serve these enums.
+// Instantiates the definitions above for these enums.
 template std::span<const std::pair<DataFormat, std::string>> named_values();
 std::string to_string(DataFormat value) { return word_of(value); }
 template std::span<const std::pair<DataLayout, std::string>> named_values();

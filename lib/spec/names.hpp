@@ -1,4 +1,4 @@
-// The words by which JSON names the values of each enum of a spec.
+// The JSON words for the values of each enum of a spec.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace chexbench::spec {
 
-// Returns the values of an enum with their words, in the order in which they are shown. The table lives as long as the
-// program. Thread-safe.
+// Returns the values of an enum with their words, in the order in which they are shown. The table is valid until the
+// program ends. Thread-safe.
 template <NamedEnum Enum>
 std::span<const std::pair<Enum, std::string>> named_values();
 

@@ -11,7 +11,7 @@ namespace {
 
 using enum ElementKind;
 
-// The largest count of elements: beyond any use, but small enough to reserve memory for.
+// The largest count of elements: more than anyone needs, but small enough to reserve memory for.
 constexpr double kMostElements = 1'000'000;
 // The largest count of threads or whole batches.
 constexpr double kMostBatches = 1024;
@@ -46,7 +46,7 @@ ParameterRule count(std::string name, std::int64_t value, std::string descriptio
           .description = std::move(description)};
 }
 
-// Returns the rule of a parameter that is a count or one of `words`. The default, `value`, is a word.
+// Returns the rule of a parameter that is a count or one of `words`; its default, `value`, is a word.
 ParameterRule count_or(std::string name, std::vector<std::string> words, std::string value, std::string description) {
   ParameterRule rule = count(std::move(name), 1, std::move(description));
   rule.default_value = std::move(value);
@@ -54,7 +54,7 @@ ParameterRule count_or(std::string name, std::vector<std::string> words, std::st
   return rule;
 }
 
-// Lets a count also be "auto", which is found by measuring as the trial begins.
+// Lets a count also be "auto", found by measuring at the start of the trial.
 ParameterRule or_auto(ParameterRule rule) {
   rule.words = {"auto"};
   rule.tuned = true;
@@ -169,7 +169,7 @@ std::vector<OpRule> make_op_rules() {
   return rules;
 }
 
-// Returns why an op cannot follow one that gives `got`.
+// Returns why an op cannot follow one with output `got`.
 std::string misfit(const OpRule& rule, ElementKind got) {
   if (rule.in == none) return "is a source and must come first";
   if (got == none) return fmt::format("takes {}s and cannot come first; begin with list_files", to_string(rule.in));

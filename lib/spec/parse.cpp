@@ -20,11 +20,11 @@ namespace chexbench::spec {
 namespace {
 
 bool is_file(const std::string& path) {
-  std::error_code error;  // a name that no file can have is no file
+  std::error_code error;  // invalid file names count as missing
   return std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error);
 }
 
-// @throws SpecError if there is none of that name
+// @throws SpecError if there is no such name
 SpecText built_in(const std::string& name) {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_experiments()) {
@@ -46,7 +46,7 @@ Node* member_of(Node* node, const std::string& key) {
   return found == object->end() ? nullptr : &found->second;
 }
 
-// Leaves parameters out that this program's ops do not have.
+// Removes parameters that this program's ops do not have.
 void leave_out_unknown_parameters(Node& document) {
   Node* const ops = member_of(member_of(&document, "pipeline"), "ops");
   if (ops == nullptr || ops->list() == nullptr) return;
@@ -54,7 +54,7 @@ void leave_out_unknown_parameters(Node& document) {
     const Node* const name = member_of(&node, "op");
     if (name == nullptr || name->text() == nullptr) continue;
     const OpRule& rule = rule_or_none(*name->text());
-    if (rule.op.empty()) continue;  // which is refused with its name
+    if (rule.op.empty()) continue;  // rejected later, by name
     std::erase_if(std::get<Object>(node.value), [&](const Object::value_type& member) {
       return member.first != "op" &&
              std::ranges::find(rule.parameters, member.first, &ParameterRule::name) == rule.parameters.end();

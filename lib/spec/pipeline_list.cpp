@@ -11,7 +11,7 @@
 namespace chexbench::spec {
 namespace {
 
-constexpr std::size_t kMostOps = 100;  // ops call each other, so the depth of the stack grows with their number
+constexpr std::size_t kMostOps = 100;  // ops call each other, so stack depth grows with their number
 
 std::vector<std::string> parameter_names(const OpRule& rule) {
   std::vector<std::string> names;
@@ -142,8 +142,8 @@ const ParameterRule& parameter_rule(const OpKey& key) { return find_parameter(op
 
 namespace {
 
-// Returns the index of the op that the key means, whose parts are `parsed`; nothing if the pipeline has no such op.
-// @throws SpecError if it has several and the key does not say which
+// Returns the index of the op that the key refers to, given its parts `parsed`; nothing if the pipeline has no such op.
+// @throws SpecError if it has several and the key gives no index
 std::optional<std::size_t> find_op(const PipelineSpec& pipeline, const std::string& key, const OpKey& parsed) {
   std::vector<std::size_t> matches;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i)

@@ -11,19 +11,19 @@
 namespace chexbench::spec {
 
 // Returns the pipeline that `node` describes: {"name": "...", "ops": [...]}, or the list of ops alone, which is then
-// called `default_name`. Checks it with check_kinds(). `where` is its path in messages, "spec.json: pipeline".
-// @throws SpecError if it is not such a list, an op or parameter is unknown or has a wrong value, the ops do not fit
-// together, or there are more than 100
+// called `default_name`. Checks it with check_kinds(). Messages call it `where`, "spec.json: pipeline".
+// @throws SpecError if it is not such a list, an op or parameter is unknown or invalid, the ops do not fit together, or
+// there are more than 100
 PipelineSpec pipeline_from(const Node& node, const std::string& where, const std::string& default_name);
 
-// Returns the pipeline as JSON with all its parameters; pipeline_from() of it gives the same pipeline.
+// Returns the pipeline as JSON with all its parameters; pipeline_from() restores the same pipeline.
 Node to_node(const PipelineSpec& pipeline);
 
 // The parts of the key of an op's parameter: "pipeline.map.parallel_calls", or "pipeline.shuffle[1].buffer" for the
-// second of several ops of one name.
+// second op of that name.
 struct OpKey {
   std::string op;
-  int occurrence = -1;  // counted from 0; -1: none was given, so there must be only one such op
+  int occurrence = -1;  // counted from 0; -1: not given, so there must be only one such op
   std::string parameter;
 };
 
@@ -31,15 +31,15 @@ struct OpKey {
 // @throws SpecError if it is malformed, or if there is no such op or parameter (with the nearest one)
 OpKey parse_op_key(const std::string& key, const std::string& where);
 
-// Returns the rule of the parameter that `key`, a result of parse_op_key(), names. It lives as long as the program.
+// Returns the rule of the parameter that `key`, a result of parse_op_key(), names. Valid until the program ends.
 const ParameterRule& parameter_rule(const OpKey& key);
 
 // Returns the value of the parameter that `key` names; nothing if the pipeline has no such op.
-// @throws SpecError if it has several and the key does not say which
+// @throws SpecError if it has several and the key gives no index
 std::optional<ParameterValue> value_of(const PipelineSpec& pipeline, const std::string& key);
 
-// Sets the parameter that `key` names to `value`, which must be one that its rule allows.
-// @throws SpecError if the pipeline has no such op (naming those it has), or several and the key does not say which
+// Sets the parameter that `key` names to `value`, which its rule must allow.
+// @throws SpecError if the pipeline has no such op (naming those it has), or several and the key gives no index
 void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value);
 
 }  // namespace chexbench::spec

@@ -12,7 +12,7 @@ namespace chexbench::spec {
 std::span<const std::string> preset_names();
 
 // Returns a built-in pipeline, with all its parameters.
-// @throws SpecError if there is none of that name; the message suggests the nearest one
+// @throws SpecError if there is no such name; the message suggests the nearest one
 PipelineSpec preset(const std::string& name);
 
 // Returns the pipeline that `name_or_path` names: a built-in one, or that of a file if it contains a '/' or ends in

@@ -30,7 +30,7 @@ ValueRule precision_rule() {
   return result;
 }
 
-// Reads the members of one object of the profile. Errors give the JSON path.
+// Reads the members of one object of the profile. Errors include the JSON path.
 class Reader {
  public:
   Reader(const Node& node, std::string path, const std::vector<std::string>& keys) : path_(std::move(path)) {
@@ -135,8 +135,8 @@ std::string describe(const std::string& model, int image_size, Precision precisi
 
 std::string describe(const ProfileEntry& entry) { return describe(entry.model, entry.image_size, entry.precision); }
 
-// Returns how to take the network in a precision that the profile has or, if it has the network in none, how to make a
-// profile that has it.
+// Returns how to switch to a precision that the profile has for the network or, if it has none, how to make a profile
+// that does.
 std::string how_to_choose(const AcceleratorProfile& profile, const ModelSpec& model, Precision wanted) {
   const auto entry = std::ranges::find_if(profile.entries, [&](const ProfileEntry& known) {
     return known.model == model.name && known.image_size == model.image_size;

@@ -1,5 +1,5 @@
-// Accelerator profiles, which say how long a training step takes on a device, as measured there or as published. The
-// engine emulated:<profile> takes its times from them. configs/accelerators/README.md describes the JSON.
+// Accelerator profiles: how long a training step takes on a device, as measured or published. The engine
+// emulated:<profile> takes its times from them. See configs/accelerators/README.md for the JSON.
 #pragma once
 
 #include <map>
@@ -24,11 +24,11 @@ struct ProfileEntry {
   std::optional<double> images_per_s_mad = std::nullopt;
   double backward_share = 0;            // backward's share of compute_s(); parse_profile() sets 2/3 unless it is given
   double update_s = 0;                  // seconds of the optimizer's update; 0 if includes_update
-  bool includes_update = true;          // whether images_per_s contains the update; if not, update_s comes on top
-  bool includes_communication = false;  // whether images_per_s contains an all-reduce of gradients
-  bool computed = false;                // images_per_s was computed, not measured; `source` says how
-  // Bytes of a record of the benchmark whose workload this is: then images_per_s is what that benchmark asks for, not
-  // what the accelerator reaches.
+  bool includes_update = true;          // whether images_per_s includes the update; if not, update_s is added
+  bool includes_communication = false;  // whether images_per_s includes an all-reduce of gradients
+  bool computed = false;                // images_per_s was computed, not measured; see `source`
+  // Bytes per record of the benchmark that defines this workload: images_per_s is then the rate that it demands, not
+  // the rate that the accelerator reaches.
   std::optional<double> record_bytes = std::nullopt;
   std::string source;  // where the figure comes from
   // The two measured batches between which find_entry() interpolated; empty for an entry of a file.
@@ -50,7 +50,7 @@ struct AcceleratorProfile {
   std::string name;    // "v100"
   std::string device;  // the accelerator, in words
   std::vector<ProfileEntry> entries;
-  std::optional<PeakRates> peaks = std::nullopt;  // empty if the profile does not give them
+  std::optional<PeakRates> peaks = std::nullopt;  // empty if not in the profile
 };
 
 // Returns the names of the built-in profiles, sorted. Thread-safe.
@@ -61,22 +61,22 @@ std::span<const std::string> profile_names();
 AcceleratorProfile load_profile(const std::string& name_or_path);
 
 // Parses the JSON of a profile; `where` names the text in errors.
-// @throws SpecError if it is not a valid profile; the message gives the JSON path and what was expected there
+// @throws SpecError if it is not a valid profile; the message names the JSON path and the expected value
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where);
 
 // Returns the command that measures the network's steps on a machine and writes them as a profile.
 std::string calibrate_command(const ModelSpec& model, Precision precision);
 
-// Returns an entry as JSON, indented by two spaces, as it stands in a profile's list of entries.
+// Returns an entry as JSON, indented by two spaces, as in a profile's list of entries.
 std::string entry_json(const ProfileEntry& entry);
 
-// Returns the profile as JSON with a newline at the end; parse_profile() of it gives the same profile.
+// Returns the profile as JSON with a newline at the end; parse_profile() restores the same profile.
 std::string to_json(const AcceleratorProfile& profile);
 
 // Returns the entry for `batch_size` images of a model (its name and image size) and a precision. Between two measured
 // batches it is a new entry, whose step times are interpolated linearly, and which is computed if one of the two is.
-// Outside the measured batches it is the nearest entry as it is, with its own batch_size; the caller must scale it and
-// say so.
+// Outside the measured batches it is the nearest entry unchanged, with its own batch_size; the caller must scale it and
+// report that.
 // @throws SpecError if the profile has no entry of that model, image size and precision; the message lists what it has
 ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision, int batch_size);
 

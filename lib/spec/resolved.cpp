@@ -15,7 +15,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Adds `value` to `root` at a path, "leaf" or "group.leaf". A group is made when its first key is added.
+// Adds `value` to `root` at a path, "leaf" or "group.leaf". Adding the first key of a group creates it.
 void add(Object& root, const std::string& path, Node value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string::npos) {

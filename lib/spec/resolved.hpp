@@ -14,23 +14,23 @@
 
 namespace chexbench::spec {
 
-// Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that has a
-// meaning in this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
-// parse_trial() of it gives the same trial. The keys at the paths `left_out` are not in it.
+// Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that applies
+// to this trial (no momentum with adam), in the order of configs/schema.json, except for the paths `left_out`, and the
+// pipeline as its op list. parse_trial() restores the same trial.
 std::string to_json(const TrialSpec& trial, std::span<const std::string> left_out = {});
 
-// Returns the pipeline as a file of configs/pipelines has it: {"name": ..., "ops": [...]}, without a newline at the
-// end. parse_pipeline() of it gives the same pipeline.
+// Returns the pipeline in the form of configs/pipelines: {"name": ..., "ops": [...]}, without a newline at the end.
+// parse_pipeline() restores the same pipeline.
 std::string to_json(const PipelineSpec& pipeline);
 
-// Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (whatever else results
-// depend on). It is the same on every machine and does not depend on the experiment's name. Older versions know the
-// trial by the keys of key_history.hpp.
+// Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (other inputs to the
+// results). It is the same on every machine and independent of the experiment's name. See key_history.hpp for the keys
+// of older versions.
 std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
 
-// Slows down what a spec models, for a scale model (emulation.cores_per_accelerator).
+// Slows down the modelled parts of a spec, for a scale model (emulation.cores_per_accelerator).
 
-// Returns the same links, over which everything takes `factor` times as long. Pure, like slowed() of an experiment.
+// Returns the same links, `factor` times as slow. Pure, like slowed() of an experiment.
 CommSpec slowed(CommSpec comm, double factor);
 
 // Returns the experiment with links, shaped stores and planted delays `factor` times as slow, and with a worker for
@@ -38,14 +38,14 @@ CommSpec slowed(CommSpec comm, double factor);
 // (engine::EngineConfig::slowdown).
 TrialSpec slowed(TrialSpec trial, double factor);
 
-// Groups of experiments that are equal, found without comparing each with each: a sweep may have 10,000 trials.
+// Groups of equal experiments, found without comparing all pairs: a sweep may have 10,000 trials.
 
 // Hashes every key of the table of keys, and the pipeline. Equal experiments have equal hashes.
 struct TrialSpecHash {
   std::size_t operator()(const TrialSpec& trial) const;
 };
 
-// Numbers experiments, so that equal ones have the same number.
+// Numbers experiments; equal ones get the same number.
 class Numbering {
  public:
   // Returns how many different experiments came before the first one that equals this one.
@@ -61,15 +61,15 @@ using LeaveOut = void (*)(TrialSpec& trial);
 // Leaves out the number of ranks, so that trials of one arm are equal.
 void leave_out_ranks(TrialSpec& trial);
 
-// Things that have an experiment, in groups: those of one group are alike in all but what `leave_out` leaves out.
+// Groups items by their experiment: items of a group differ at most in the part that `leave_out` resets.
 class Alike {
  public:
   explicit Alike(LeaveOut leave_out) : leave_out_(leave_out) {}
 
-  // Adds the next thing.
+  // Adds the next item.
   void add(const TrialSpec& trial) { group_of(trial).push_back(added_++); }
 
-  // Returns the indices of the things that are alike with this one, in the order in which they were added.
+  // Returns the indices of the items of the same group, in the order in which they were added.
   const std::vector<std::size_t>& with(const TrialSpec& trial) { return group_of(trial); }
 
  private:

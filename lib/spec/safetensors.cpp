@@ -44,7 +44,7 @@ Mapping map_file(const std::string& path, const std::string& where) {
     throw DataError(fmt::format("{}: cannot be read: {}", where, reason));
   };
   std::error_code error;
-  // The type is checked before the file is opened, because opening a FIFO would wait for its writer.
+  // The type is checked before the file is opened, because opening a FIFO would block until it has a writer.
   if (!std::filesystem::is_regular_file(path, error)) fail(error ? error.message() : "not a regular file");
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(std::strerror(errno));
@@ -59,7 +59,7 @@ Mapping map_file(const std::string& path, const std::string& where) {
           {static_cast<const std::byte*>(memory), bytes}};
 }
 
-// Parses the header and throws if an object has a name twice, which the JSON library would accept.
+// Parses the header and throws if an object contains a name twice, which the JSON library would accept.
 Json parse_header(const char* begin, const char* end) {
   std::vector<std::set<std::string>> names;
   return Json::parse(begin, end, [&names](int, Json::parse_event_t event, Json& parsed) {
@@ -86,7 +86,7 @@ std::vector<std::uint64_t> whole_numbers(const Json& list, const char* what) {
   return numbers;
 }
 
-// Returns the bytes of a tensor, or std::nullopt if 64 bits cannot hold their number.
+// Returns a tensor's size in bytes, or std::nullopt if it does not fit in 64 bits.
 std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector<std::uint64_t>& shape) {
   const auto found = kTypeBytes.find(type);
   if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is not one of the format's", shown(type)));
@@ -97,7 +97,7 @@ std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector
   return bytes;
 }
 
-// Returns what a file is that is none of this format, and how to mend that.
+// Returns what a file in another format is, and how to fix that.
 std::string what_else(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   constexpr const char* kConvert = "make a safetensors file of it: scripts/weights NETWORK FILE OUTPUT.safetensors";
@@ -187,8 +187,8 @@ void Safetensors::read_header(std::span<const std::byte> file) {
   check_places(data);
 }
 
-// Checks that each byte of the data belongs to exactly one tensor, as the format demands: no bytes are hidden, and none
-// are part of two tensors.
+// Checks that each byte of the data belongs to exactly one tensor, as the format requires: there are no hidden and no
+// shared bytes.
 void Safetensors::check_places(std::span<const std::byte> data) const {
   std::vector<std::pair<std::span<const std::byte>, std::string>> places;
   for (const auto& [name, entry] : tensors_) places.emplace_back(entry.bytes, name);
@@ -224,7 +224,7 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
   if (found == tensors_.end()) {
     std::vector<std::string> names;
     for (const auto& [known, entry] : tensors_) names.push_back(known);
-    const std::string nearest = nearest_name(name, names);  // not a list of all, which a header may make endless
+    const std::string nearest = nearest_name(name, names);  // not all of them: a header may contain any number
     const std::string known =
         nearest.empty() ? fmt::format("; it has {}", names.size()) : fmt::format(" (did you mean '{}'?)", nearest);
     throw DataError(fmt::format("{} has no tensor '{}'{}", where_, shown(name), known));
@@ -241,7 +241,8 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
 
 namespace {
 
-// The parts that DistributedDataParallel, torch.compile and FSDP put into the names of what they wrap, at any level.
+// The parts that DistributedDataParallel, torch.compile and FSDP insert into the names of wrapped modules, at any
+// level.
 constexpr std::string_view kWrappers[] = {"module.", "_orig_mod.", "_fsdp_wrapped_module."};
 
 std::string unwrapped(std::string_view name) {
@@ -254,7 +255,7 @@ std::string unwrapped(std::string_view name) {
   return plain;
 }
 
-// Counts under each prefix how many of the parameters are there.
+// Counts the parameters found under each prefix.
 template <typename Entries>
 std::map<std::string, std::size_t> count_prefixes(const Entries& entries, const std::vector<std::string>& parameters) {
   const std::set<std::string, std::less<>> wanted(parameters.begin(), parameters.end());

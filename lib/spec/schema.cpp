@@ -152,7 +152,7 @@ Node swept_value_schema(const KeyRule& rule) {
   return schema;
 }
 
-// Returns the schema of settings that no trial shall have together. Axes have the same keys, whose values it allows.
+// Returns the schema of settings that no trial may combine. It allows the keys and values of the axes.
 Node exclusion_schema() {
   Object keys = {{"pipeline", reference("properties/pipeline")}};
   for (const KeyRule& rule : key_rules())
@@ -168,7 +168,7 @@ Node sweep_schema() {
   Node excluded{Object{{"description", text("Settings that no trial has together.")},
                        {"type", text("array")},
                        {"items", exclusion_schema()}}};
-  // An entry of a zip is a sweep by itself, without entries of its own.
+  // An entry of a zip is itself a sweep, but cannot contain a zip.
   Object entry = {{"$ref", text("#/properties/sweep")},
                   {"minProperties", Node{std::int64_t{2}}},
                   {"properties", Node{Object{{"zip", Node{false}}, {"exclude", Node{false}}}}}};

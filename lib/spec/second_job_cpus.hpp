@@ -6,8 +6,8 @@
 
 namespace chexbench::spec {
 
-// Returns the CPUs of "cpus:0-3,8", in the form of taskset and cgroups; none of "shared" and "apart".
-// @throws SpecError if the list is none
+// Returns the CPUs of "cpus:0-3,8", the format of taskset and cgroups; none for "shared" and "apart".
+// @throws SpecError if the list is malformed
 std::vector<int> second_job_cpus(const std::string& cores);
 
 }  // namespace chexbench::spec

@@ -21,7 +21,7 @@ std::string leading_comment(std::string_view text) {
   return comment;
 }
 
-// Returns the text up to the first mark of a sentence's end that a blank follows.
+// Returns the text up to the first end of a sentence that is followed by a space.
 std::string first_sentence(const std::string& text) {
   const std::size_t end = std::min(text.find(". "), text.find("? "));
   return end == std::string::npos ? text : text.substr(0, end + 1);

@@ -1,4 +1,4 @@
-// Tells which experiments, pipelines and accelerator profiles of configs/ are built into the binary.
+// Lists the experiments, pipelines and accelerator profiles of configs/ that are built into the binary.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 namespace chexbench::spec {
 
 struct ShippedFile {
-  std::string name;         // as a spec or --config gives it
-  std::string description;  // one line: what it is, or the question that it answers
+  std::string name;         // as used in a spec or with --config
+  std::string description;  // one line: its content, or the question it answers
 };
 
 // Return what is built in, sorted by name. Thread-safe.
@@ -20,7 +20,7 @@ std::vector<ShippedFile> shipped_accelerators();
 
 // Gives access to the files of configs/ that are built into the binary. embed.cmake generates the definitions.
 
-// A file's name and contents, which live as long as the program.
+// A file's name and contents, valid until the program ends.
 struct EmbeddedFile {
   std::string_view name;  // without ".json"
   std::string_view text;

@@ -62,7 +62,7 @@ std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t tria
   return settings;
 }
 
-// Adds what the folder of the trial says of itself.
+// Adds the settings from the file of the trial's folder.
 void apply_folder(const SweepSpec& sweep, const std::vector<Setting>& settings, TrialSpec& experiment) {
   const auto folder = sweep.folders.find(experiment.data.root);
   if (folder == sweep.folders.end()) return;
@@ -85,7 +85,7 @@ TrialSpec trial_spec_of(const SweepSpec& sweep, const std::vector<Setting>& sett
   for (const Setting& setting : settings) {
     if (!is_op_setting(setting)) apply(experiment, setting);
   }
-  if (!uses_pipeline(experiment)) return experiment;  // ops that do not run may be those of another pipeline
+  if (!uses_pipeline(experiment)) return experiment;  // the op settings may be for another pipeline
   apply_folder(sweep, settings, experiment);
   for (const Setting& setting : sweep.op_settings) apply(experiment, setting);
   for (const Setting& setting : settings) {
@@ -94,8 +94,8 @@ TrialSpec trial_spec_of(const SweepSpec& sweep, const std::vector<Setting>& sett
   return experiment;
 }
 
-// Removes the settings that have no effect in the trial because its batches are ready-made: what varies the input of
-// other trials leaves this one as it is. Its own input is what the spec states beside the sweep.
+// Removes the settings that have no effect in the trial because its batches are ready-made: settings that vary the
+// input of other trials do not affect it. Its input comes from the spec's keys outside the sweep.
 void leave_out_input(const SweepSpec& sweep, std::vector<Setting>& settings, TrialSpec& experiment) {
   const auto removed =
       std::erase_if(settings, [&](const Setting& setting) { return lacks_input(setting.key, experiment); });
@@ -169,7 +169,7 @@ ParameterValue scalar(const SettingValue& value) {
 
 std::vector<Trial> expand(const SweepSpec& sweep) {
   std::vector<Trial> trials;
-  // Settings of the trials that have no input, or no second job, of their own to vary.
+  // Settings of the trials without an input or a second job to vary.
   std::set<std::vector<std::pair<std::string, ParameterValue>>> reduced;
   const std::size_t count = count_trials(sweep);
   for (std::size_t i = 0; i < count; ++i) {

@@ -17,15 +17,15 @@ namespace chexbench::spec {
 using SettingValue = std::variant<bool, std::int64_t, double, std::string, PipelineSpec>;
 
 // A key with one value. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
-// ("pipeline.map.parallel_calls"). If a pipeline has an op several times, "pipeline.shuffle[1].buffer" is that of the
-// second.
+// ("pipeline.map.parallel_calls"). If a pipeline contains an op several times, "pipeline.shuffle[1].buffer" refers to
+// the second.
 struct Setting {
   std::string key;
   SettingValue value;
 };
 
-// What a trial has one point of: a value of a swept key, or one of each key that a zip varies together. All points have
-// the same keys in the same order.
+// The points of a sweep, one of which each trial gets: a value of a swept key, or one of each key in a zip. All points
+// have the same keys in the same order.
 struct Axis {
   std::vector<std::vector<Setting>> points;
 };
@@ -37,9 +37,9 @@ struct SweepSpec {
   std::vector<Setting> op_settings;                     // parameters of ops that are set in the pipeline of every trial
   std::vector<Axis> axes;                               // in the order of the file; the last one varies fastest
   std::vector<std::vector<Setting>> excluded;           // no trial has all settings of one of these
-  std::set<std::string> stated;                         // the keys that are stated beside the sweep
-  std::map<std::string, std::vector<Setting>> folders;  // by data.root: what the folder's own file says; what is stated
-                                                        // or swept goes before it
+  std::set<std::string> stated;                         // the keys stated outside the sweep
+  std::map<std::string, std::vector<Setting>> folders;  // by data.root: the settings of the folder's file; stated
+                                                        // or swept ones take precedence
 };
 
 // One combination of the axes' values.
@@ -56,8 +56,8 @@ ParameterValue scalar(const SettingValue& value);
 
 // Returns one trial for each combination of the axes' values that is not excluded (one trial if there are no axes),
 // checked for contradictions. Combinations that differ only in the input of ready-made batches (data.format synthetic),
-// such as their pipeline, are one trial, whose name and input do not have these settings. A trial of a root that is in
-// SweepSpec::folders gets those of its settings that nothing else says; if another data.layout is stated, none.
+// such as their pipeline, are one trial, whose name and input do not have these settings. A trial whose root is in
+// SweepSpec::folders gets those of its settings that are not otherwise given, or none if another data.layout is stated.
 // @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept
 // key has no effect in another trial, all trials are excluded, or there are more than kMostTrials
 std::vector<Trial> expand(const SweepSpec& sweep);

@@ -14,7 +14,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Stand beside the keys of a sweep: keys that vary together, and the combinations of values that are no trials.
+// Names allowed in a sweep besides keys: keys that vary together, and combinations of values to skip.
 constexpr const char* kZip = "zip";
 constexpr const char* kExclude = "exclude";
 constexpr const char* kZipExample = R"({"model.name": ["resnet50", "densenet121"], "model.image_size": [224, 256]})";
@@ -26,13 +26,13 @@ void check_list(const Stated& stated) {
                               list == nullptr ? describe(stated.node) : "an empty one"));
 }
 
-// Returns what stands in place of a zip's object of two keys or more.
+// Returns a description of what was given instead of a zip's object of two or more keys.
 std::string describe_entry(const Node& entry) {
   if (entry.object() == nullptr) return describe(entry);
   return entry.object()->empty() ? "an empty one" : fmt::format("'{}' alone", shown(entry.object()->front().first));
 }
 
-// Throws if two points of an axis are the same. `path` is its place in messages.
+// Throws if two points of an axis are the same. Messages call it `path`.
 void check_distinct(const Axis& axis, const std::string& path) {
   std::map<std::vector<ParameterValue>, std::size_t> seen;
   bool has_pipelines = false;

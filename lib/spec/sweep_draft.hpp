@@ -1,5 +1,5 @@
 // The sweep of a spec while it is being read: its axes and what it excludes. Values are checked only at the end,
-// because an override may remove what would be wrong.
+// because an override may remove a wrong one.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace chexbench::spec {
 
-// What a draft asks about keys while it reads a spec: whether there is one, which one may have been meant, and what its
-// value is. Private to draft.cpp, sweep_draft.cpp and folder_file.cpp.
+// Lookups of keys while a spec is being read: whether a key exists, which one was probably meant, and its value.
+// Private to draft.cpp, sweep_draft.cpp and folder_file.cpp.
 
 // A value and the place where it was stated, "spec.json: data.format".
 struct Stated {
@@ -30,14 +30,14 @@ bool is_group(const std::string& name);
 std::vector<std::string> names_under(const std::string& prefix);
 
 // Throws for an unknown key. The message suggests a similar name in the same group, or the same name in another group.
-// `more` are names that may stand at this place beside the keys.
+// `more` are names allowed here besides the keys.
 [[noreturn]] void throw_unknown(const std::string& key, const std::string& source,
                                 const std::vector<std::string>& more = {});
 
 // Throws if no axis can have this key. `more` is as in throw_unknown().
 void check_axis_key(const std::string& key, const std::string& source, const std::vector<std::string>& more = {});
 
-// Returns the pipeline that `node` names or lists. `path` is its place in messages; a list gets `default_name`.
+// Returns the pipeline that `node` names or lists. Messages call it `path`; a list gets `default_name`.
 // @throws SpecError if there is no such pipeline, or if it cannot run
 PipelineSpec find_pipeline_at(const Node& node, const std::string& path, const std::string& default_name);
 
@@ -49,14 +49,14 @@ SettingValue checked_value(const std::string& key, const Node& node, const std::
 // Collects axes and exclusions. Not thread-safe.
 class SweepDraft {
  public:
-  // Takes the object of a "sweep"; `source` names it in errors.
+  // Reads the object of a "sweep"; `source` names it in errors.
   // @throws SpecError if it is malformed, or if a key in it is unknown
   void read(const Node& node, const std::string& source);
-  // Takes an override of sweep.NAME, where NAME is a key, "zip" or "exclude", in place of what was there; null removes
+  // Applies an override of sweep.NAME, where NAME is a key, "zip" or "exclude": replaces the previous one; null removes
   // it. @throws SpecError as read() does
   void set(const std::string& name, const Node& node, const std::string& source);
   void clear();
-  // Adds an axis of one key behind all others. @throws SpecError if it is no list, or an empty one
+  // Appends an axis of one key. @throws SpecError if the value is not a list or is empty
   void add_axis(const std::string& key, Stated stated);
   // Removes a key from the sweep. Keys that a zip varies together with it stay.
   void remove_key(const std::string& key);
@@ -68,7 +68,7 @@ class SweepDraft {
   std::vector<std::vector<Setting>> make_exclusions() const;
 
  private:
-  // What becomes an axis: a key, or the keys that a zip varies together.
+  // A future axis: a key, or the keys that a zip varies together.
   struct DraftAxis {
     std::vector<std::pair<std::string, Stated>> keys;
     std::string zip_path;  // "spec.json: sweep.zip[0]"; empty for a key by itself

@@ -1,4 +1,4 @@
-// Tells a path of this machine from an address such as s3://bucket/images.
+// Distinguishes a local path from an address such as s3://bucket/images.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Messages do not mention a limit above this, unless it is the one that a value exceeds.
+// Messages mention limits above this only if a value exceeds them.
 constexpr double kWide = std::numeric_limits<std::int32_t>::max();
 
 bool is_numeric(const ValueRule& rule) { return rule.type == ValueType::integer || rule.type == ValueType::number; }
@@ -61,7 +61,7 @@ Value number_of(const ValueRule& rule, const Node& node) {
   return static_cast<std::int64_t>(value);
 }
 
-// Returns a hint at what may have been meant, to be appended to the message, or "".
+// Returns a suggestion to append to the message, or "".
 std::string hint(const ValueRule& rule, const Node& node) {
   if (rule.names) return "";
   if (node.list() != nullptr) return "; to try several values, put the list under \"sweep\"";
@@ -79,7 +79,7 @@ std::string hint(const ValueRule& rule, const Node& node) {
   return too_large ? fmt::format(" (at most {:.15g})", rule.maximum) : "";
 }
 
-// Returns the names in a text, which are joined by commas, without the blanks around them.
+// Splits a text at commas and trims the names.
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
   while (true) {
@@ -90,15 +90,15 @@ std::vector<std::string> names_in(std::string_view text) {
   }
 }
 
-// Returns a JSON number as the shortest text that gives it back, or an empty value if the node is none.
+// Returns a JSON number as the shortest text that restores it, or an empty value for other nodes.
 Value number_text(const Node& node) {
   if (const std::int64_t* integer = std::get_if<std::int64_t>(&node.value)) return fmt::to_string(*integer);
   if (const double* number = std::get_if<double>(&node.value)) return fmt::to_string(*number);
   return {};
 }
 
-// Returns the names of a list. `path` is its place in messages.
-// @throws SpecError if one is no name, or has a comma
+// Returns the names of a list. Messages call it `path`.
+// @throws SpecError if an element is not a name, or contains a comma
 std::vector<std::string> names_in(const ValueRule& rule, const List& list, const std::string& path) {
   std::vector<std::string> names;
   for (const Node& node : list) {

@@ -24,11 +24,11 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr std::size_t kReaders = 4;  // requests that are under way at a time, as those of a pipeline
+constexpr std::size_t kReaders = 4;  // concurrent requests, as in a pipeline
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
-constexpr std::size_t kAlignment = 4096;  // that O_DIRECT asks for at most, on common file systems
+constexpr std::size_t kAlignment = 4096;  // the most that O_DIRECT requires on common file systems
 
-// Runs `work` on so many threads, which end by an error only. @throws the first of their errors, or InterruptedError
+// Runs `work` on `count` threads, which end only by an error. @throws the first of their errors, or InterruptedError
 [[noreturn]] void run_on_threads(std::size_t count, const std::function<void(std::size_t, std::stop_token)>& work) {
   std::promise<void> failed;
   std::atomic<bool> has_failed = false;
@@ -100,7 +100,7 @@ void stream_through(std::size_t elements, SecondJobCounters& counters, const std
       counters.bytes += (end - begin) * 3 * sizeof(double);
       counters.ready = true;
     }
-    b.swap(a);  // so that no pass is one that the compiler may leave out
+    b.swap(a);  // so that the compiler cannot optimize a pass away
   }
 }
 
@@ -121,7 +121,7 @@ void stream_memory(const std::vector<int>& cores, SecondJobCounters& counters) {
 }
 
 void drop_from_page_cache(const std::vector<std::string>& paths, SecondJobCounters& counters) {
-  constexpr double kPause_s = 0.001;  // between two rounds: dropping takes what was read meanwhile, not a core
+  constexpr double kPause_s = 0.001;  // between two rounds: the job should drop pages, not use up a core
   for (;;) {
     for (const std::string& path : paths) {
       posix_fadvise(OpenFile(path, 0).descriptor(), 0, 0, POSIX_FADV_DONTNEED);
@@ -146,9 +146,9 @@ void read_from_storage(const std::vector<std::string>& paths, SecondJobCounters&
 
 namespace {
 
-// The window alone is at least so long, because a job delivers whole batches: a few of them give no rate.
+// The window alone has this minimum length, because a job delivers whole batches: a few of them give no rate.
 constexpr double kShortestAlone_s = 0.5;
-// For what the trial's threads still do after its last step.
+// For remaining work of the trial's threads after its last step.
 constexpr double kSettle_s = 0.1;
 
 struct Rates {
@@ -173,7 +173,7 @@ class SecondJobObserver final : public StepObserver {
 
   void begin_steps() override { begin_ = job_.sample(); }
   void after_step(std::int64_t step, Recorder&) override {
-    const SecondJobSample sample = job_.sample();  // also notices that it has ended
+    const SecondJobSample sample = job_.sample();  // also notices its end
     if (step + 1 == trial_.measure.warmup_steps) begin_ = sample;
   }
   void end_repeat(results::RepeatResult& result) override {
@@ -206,7 +206,7 @@ std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Tri
 }
 
 void measure_alone(SecondJob& job, const spec::TrialSpec& trial, results::RepeatResult& result) {
-  if (trial.second_job.kind == spec::SecondJobKind::page_cache) return;  // it has no work of its own to lose
+  if (trial.second_job.kind == spec::SecondJobKind::page_cache) return;  // it has no rate to lose
   sleep_interruptibly(kSettle_s);
   const SecondJobSample begin = job.sample();
   sleep_interruptibly(std::max(result.second_job.span_s, kShortestAlone_s));

@@ -1,4 +1,4 @@
-// Jobs that use up one resource of a host and little else, as iBench's sources of interference do.
+// Jobs that exhaust one resource of a host and use little else, like iBench's sources of interference.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace chexbench::bench {
 
-// All of them count what they do and end only by an error or a signal.
+// All of them count their work and end only by an error or a signal.
 
-// Streams arrays that no cache holds through each of the cores (STREAM's triad), and counts bytes as STREAM does.
+// Streams arrays larger than all caches through each of the cores (STREAM's triad), and counts bytes as STREAM does.
 // @throws DeviceError if there is no memory for them
 [[noreturn]] void stream_memory(const std::vector<int>& cores, SecondJobCounters& counters);
 
@@ -19,7 +19,7 @@ namespace chexbench::bench {
 [[noreturn]] void drop_from_page_cache(const std::vector<std::string>& paths, SecondJobCounters& counters);
 
 // Reads the files from storage, past the page cache (O_DIRECT), again and again.
-// @throws DataError if one cannot be opened or read in this way
+// @throws DataError if one cannot be opened or read this way
 [[noreturn]] void read_from_storage(const std::vector<std::string>& paths, SecondJobCounters& counters);
 
 // Returns the bytes that stream_memory() streams through: four times the largest cache, at least 256 MiB and at most an

@@ -10,7 +10,7 @@
 
 namespace chexbench::bench {
 
-// A new file is filled with zeros, which is what the counters begin with.
+// A new file is filled with zeros, the initial values of the counters.
 SharedCounters::SharedCounters(int descriptor) {
   void* const memory = mmap(nullptr, sizeof(SecondJobCounters), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED)

@@ -28,16 +28,16 @@ namespace {
 
 constexpr double kNap_s = 0.005;
 constexpr double kGoodbye_s = 2;         // for the job to end by itself
-constexpr int kFirstOwnDescriptor = 10;  // above those that the job starts with
+constexpr int kFirstOwnDescriptor = 10;  // above the job's initial ones
 
 [[noreturn]] void fail(const char* what) {
   throw DeviceError(fmt::format("the second job cannot be started: {}: {}", what, std::strerror(errno)));
 }
 
-// An open file, which a program that this one starts does not inherit.
+// An open file that child processes do not inherit.
 class PrivateFile {
  public:
-  // Takes over `opened`, and moves it out of the way of the numbers that the job starts with.
+  // Takes over `opened`, and moves it away from the descriptor numbers that the job starts with.
   PrivateFile(int opened, const char* what) {
     if (opened < 0) fail(what);
     number_ = fcntl(opened, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
@@ -58,7 +58,7 @@ class PrivateFile {
   int number_ = -1;
 };
 
-// Returns a file in memory that holds `text`, at its beginning.
+// Returns an in-memory file with `text`, positioned at the beginning.
 int memory_file(const char* name, const std::string& text) {
   const int file = memfd_create(name, MFD_CLOEXEC);
   if (file < 0) fail("memfd_create");
@@ -77,8 +77,8 @@ struct Pipe {
   }
 };
 
-// Returns this process's environment without what makes a program a rank of an MPI job: the second job is none, and
-// when it ends it must not end the job.
+// Returns this process's environment without the variables that make a program a rank of an MPI job: the second job is
+// not a rank, and its end must not end the MPI job.
 std::vector<char*> environment_without_launcher() {
   std::vector<char*> kept;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -88,7 +88,7 @@ std::vector<char*> environment_without_launcher() {
   return kept;
 }
 
-// What the new process finds open.
+// The open files of the new process.
 struct Streams {
   int spec, words, counters, control;
 };
@@ -102,7 +102,7 @@ pid_t spawn(const std::string& program, const std::vector<int>& cores, const Str
   posix_spawn_file_actions_adddup2(&files, streams.counters, kCountersDescriptor);
   posix_spawn_file_actions_adddup2(&files, streams.control, kControlDescriptor);
   posix_spawn_file_actions_addclosefrom_np(&files, kControlDescriptor + 1);
-  // A group of its own: Ctrl-C reaches this process, which ends the job in order.
+  // A separate process group: Ctrl-C reaches only this process, which ends the job in an orderly way.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -120,7 +120,7 @@ pid_t spawn(const std::string& program, const std::vector<int>& cores, const Str
   return process;
 }
 
-// Returns what the job said last, as its own log would show it, without the time and the level.
+// Returns the job's last log message, without time and level.
 std::string last_words(int file) {
   constexpr off_t kMostBytes = 4000;
   const off_t end = lseek(file, 0, SEEK_END);

@@ -1,4 +1,4 @@
-// A job that runs beside a trial on the same host, as its spec's second_job asks: a process of this program, which is
+// A job that runs alongside a trial on the same host, as set by second_job in its spec: a process of this program,
 // ready before the trial's steps begin and gone when the repeat ends.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace chexbench::bench {
 
-// How far the job is.
+// The progress of the job.
 struct SecondJobSample {
   double time_s = 0;  // by now_s()
   std::uint64_t images = 0;
@@ -26,8 +26,8 @@ struct SecondJobSample {
 class SecondJob {
  public:
   virtual ~SecondJob() = default;
-  // Returns once it does its work. sample() says how far it is.
-  // @throws the error that it ended with, with its last words: SpecError, DataError, else DeviceError
+  // Returns once it is working. sample() returns its progress.
+  // @throws the error that ended it, with its last messages: SpecError, DataError, else DeviceError
   // @throws InterruptedError after a signal
   virtual void wait_until_ready() = 0;
   virtual SecondJobSample sample() = 0;  // @throws as wait_until_ready() if it has ended
@@ -44,11 +44,11 @@ using SecondJobStarter = std::function<std::unique_ptr<SecondJob>(const SecondJo
 std::unique_ptr<SecondJob> start_second_job(const SecondJobRequest& request,
                                             const std::string& program = "/proc/self/exe");
 
-// A job counts whole batches, so its rate is left empty if fewer than this many ended in a window.
+// A job counts whole batches, so its rate is empty if fewer than this many ended in a window.
 inline constexpr int kFewestSecondBatches = 5;
 
-// Returns the observer that measures what the job of `trial`, which must outlive it, does in the trial's window, and
-// that ends the repeat if the job ends.
+// Returns the observer that measures the job of `trial`, which must outlive it, in the trial's window, and ends the
+// repeat if the job ends.
 std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::TrialSpec& trial);
 
 // Lets the job run alone for as long as the trial's window took, and adds its rates to the result.

@@ -25,11 +25,10 @@
 namespace chexbench::bench {
 namespace {
 
-// The first batches wait for what is built once; those after them come as they always do. A training on CPUs takes
-// seconds for each.
+// The first batches include one-time setup; later ones are typical. On CPUs, each training batch takes seconds.
 constexpr int kReadyBatches = 3;
 
-// bind_this_thread() only warns; a second job on other cores than were asked for would measure something else.
+// bind_this_thread() only warns; a second job on other cores would measure something else.
 void bind_to(const std::vector<int>& cores) {
   bind_this_thread(cores);
   std::vector<int> asked = cores;
@@ -46,7 +45,7 @@ void prepare_files(const spec::TrialSpec& trial, const spec::TrialSpec& own, con
   measure::prepare_page_cache(trial.measure.page_cache, paths_of(images));
 }
 
-// Delivers batches to an engine until an error ends it. The engine none drops them.
+// Delivers batches to an engine until an error ends it. Engine none drops them.
 [[noreturn]] void run_batches(const spec::TrialSpec& trial, const std::vector<int>& cores,
                               SecondJobCounters& counters) {
   const spec::TrialSpec own = second_job_trial(trial);
@@ -85,10 +84,10 @@ spec::TrialSpec second_job_trial(const spec::TrialSpec& trial) {
   own.second_job = {};
   own.ranks = 1;
   own.engine = spec::second_job_trains(job) ? job.engine : "none";
-  own.measure.seed = trial.measure.seed + 1;  // another order of images: two jobs do not run in step
+  own.measure.seed = trial.measure.seed + 1;  // another order of images, so that the jobs do not run in lockstep
   own.data.root = spec::second_job_root(trial);
   if (job.kind == spec::SecondJobKind::training) own.data.format = spec::DataFormat::synthetic;
-  // The precisions of GPUs are those of emulated ones only; a CPU trains in f32 or bf16.
+  // GPU precisions apply only to emulated engines; a CPU trains in f32 or bf16.
   const bool on_cpu = own.engine == "onednn";
   if (on_cpu && own.training.precision != spec::Precision::bf16) own.training.precision = spec::Precision::f32;
   return own;

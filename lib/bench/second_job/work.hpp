@@ -1,4 +1,4 @@
-// What a second job does in its own process.
+// The work of a second job in its own process.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace chexbench::bench {
 
-// Returns the trial that a second job of kind input, training or both runs: that of its spec, on one rank, with other
-// images first, on the engine and the images that second_job says. A pure function.
+// Returns the trial run by a second job of kind input, training or both: the given one, but on one rank, with other
+// images first, and with the engine and images from second_job. A pure function.
 spec::TrialSpec second_job_trial(const spec::TrialSpec& trial);
 
-// Does the second job's work on `cores` until an error or a signal ends it, and counts it.
+// Runs the second job's work on `cores` until an error or a signal ends it, and counts it.
 // @throws SpecError, DataError, DeviceError as a trial does, and if the process cannot be bound to `cores`
 // @throws InterruptedError after a signal
 [[noreturn]] void run_second_job(const spec::TrialSpec& trial, const std::vector<int>& cores,

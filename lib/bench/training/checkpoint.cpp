@@ -34,11 +34,10 @@ constexpr const char* kUse = "use";
 constexpr const char* kAverage = "ema_decay";
 constexpr const char* kLabels = "labels";
 
-// Writes a double as a hexadecimal float, from which every bit can be read back.
+// Writes a double as a hexadecimal float, which preserves every bit.
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-// Returns keys that differ between trainings and do not depend on the number of ranks: this version's, and behind it
-// those of older ones.
+// Returns keys that identify a training independently of the number of ranks: this version's, then those of older ones.
 std::vector<std::string> training_keys(spec::TrialSpec spec) {
   spec.ranks = 0;
   return spec::trial_keys(spec);
@@ -72,15 +71,15 @@ std::string line_of(const std::string& experiment, const std::vector<results::Ep
   return results::to_journal_line({.key = experiment, .repeat = {.epochs = epochs}});
 }
 
-// Returns the names as a list in JSON.
+// Returns the names as a JSON list.
 std::string list_text(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const std::string& name : names) quoted.push_back(json_text(kept_label(name)));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-// Returns the labels that the file names, none if it is older than that.
-// @throws DataError if they are no list of texts
+// Returns the labels named in the file, or none for older files.
+// @throws DataError if they are not a list of texts
 std::vector<std::string> labels_in(const spec::Safetensors& file, const std::string& path) {
   std::vector<std::string> labels;
   const std::optional<std::string> text = file.metadata(kLabels);
@@ -100,7 +99,7 @@ std::vector<std::string> labels_in(const spec::Safetensors& file, const std::str
   }
 }
 
-// Returns the part of the spec that says how images are given to the network, as a spec.
+// Returns the part of the spec that determines how images are fed to the network, as a spec.
 std::string use_of(const spec::TrialSpec& spec) {
   return fmt::format(R"({{"data": {{"color": "{}"}}, "preprocess": {{"resize": "{}", "crop": {}}}, )"
                      R"("model": {{"name": "{}", "image_size": {}}}, "training": {{"task": "{}"}}}})",
@@ -136,7 +135,7 @@ void check_version(const spec::Safetensors& file, const std::string& path) {
 
 // @throws DataError if no training can have reached these numbers
 void check_reachable(const TrainingState& state, const std::string& path) {
-  // More than a training makes, and few enough for num_batches_tracked, which is so many times accumulate_steps.
+  // More than any training makes, and few enough for num_batches_tracked, which is this times accumulate_steps.
   constexpr std::int64_t kMostUpdates = std::int64_t{1} << 40;
   const auto refuse = [&path](const std::string& what) {
     throw DataError(fmt::format("{}: {}: damaged: {}", kSubject, path, what));
@@ -150,7 +149,8 @@ void check_reachable(const TrainingState& state, const std::string& path) {
   if (without_better < 0 || static_cast<std::size_t>(without_better) > state.epochs.size()) {
     refuse(fmt::format("{} of its {} epochs were not better than the best", without_better, state.epochs.size()));
   }
-  // A loss is infinite before the first epoch; that and a score are numbers ever after, even if a training diverges.
+  // The loss is infinite before the first epoch; afterwards loss and score are never NaN, even if the training
+  // diverges.
   if (std::isnan(state.rate.best_loss) || std::isnan(state.best_score))
     refuse("its best loss or score is not a number");
 }
@@ -221,7 +221,7 @@ bool is_checkpoint_after(const std::string& path, const std::vector<results::Epo
 void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments) {
   std::vector<spec::TensorToWrite> tensors;
-  // The 8-byte whole numbers come first, because they might not be aligned after 4-byte values.
+  // The 8-byte integers come first, because they might not be aligned after 4-byte values.
   for (const model::TensorInfo& buffer : engine.buffers()) {
     if (!buffer.name.ends_with(".running_mean")) continue;
     const std::string norm = buffer.name.substr(0, buffer.name.rfind('.'));
@@ -245,13 +245,13 @@ void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, cons
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   make_folder(folder);
-  remove_abandoned_files(folder.string());  // files of runs that were killed while they wrote
+  remove_abandoned_files(folder.string());  // files of runs killed while writing
   spec::write_safetensors(path, tensors, metadata_of(spec, state));
 }
 
 TrainedNetwork trained_network(const spec::Safetensors& file, const std::string& path) {
   TrainedNetwork network;
-  if (!file.metadata("epochs")) return network;  // weights of another program
+  if (!file.metadata("epochs")) return network;  // weights from another program
   const TrainingState state = training_state(file, path);
   network.name = text_of(file, path, "network");
   network.use = file.metadata(kUse).value_or("");

@@ -1,5 +1,5 @@
 // Writes the state of a training to a file and reads it back: the weights under torchvision's names, and everything
-// that is needed to continue.
+// needed to continue.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace chexbench::bench {
 
-// What a checkpoint contains besides its tensors.
+// The contents of a checkpoint besides its tensors.
 struct TrainingState {
   std::string experiment;    // name of the experiment
   std::int64_t updates = 0;  // number of updates of the optimizer
   LearningRate::State rate;
-  int cores_per_rank = 0;           // on which its last epoch was trained; 0: an old checkpoint, which lacks it
-  double best_score = 0;            // the best validation_score() so far
-  std::vector<std::string> labels;  // of the outputs; empty: an old checkpoint, whose epochs name them
+  int cores_per_rank = 0;                    // during its last epoch; 0: an old checkpoint without this value
+  double best_score = 0;                     // the best validation_score() so far
+  std::vector<std::string> labels;           // of the outputs; empty: an old checkpoint, see its epochs
   std::vector<results::EpochRecord> epochs;  // those that are finished
 };
 template <class Visitor, results::MaybeConst<TrainingState> Record>
@@ -39,22 +39,22 @@ void visit_fields(Visitor&& visit, Record& state) {
 // Returns the path of the checkpoint in `folder` from which an interrupted training continues.
 std::string last_checkpoint(const std::string& folder);
 
-// Returns the name of a label as a checkpoint keeps it: that of a folder may be no UTF-8, which JSON must be.
+// Returns the name of a label for a checkpoint: a folder's name may not be valid UTF-8, as JSON requires.
 std::string kept_label(const std::string& name);
 
-// Returns what a checkpoint contains besides its tensors. `path` begins the messages.
+// Returns the contents of a checkpoint besides its tensors. Messages begin with `path`.
 // @throws DataError if it is not a checkpoint, or no training can have reached that state
 TrainingState training_state(const spec::Safetensors& file, const std::string& path);
 
-// What a file of weights says of the network in it. All is empty if the file is no checkpoint but weights alone.
+// A weight file's description of its network. All empty if the file is not a checkpoint but only weights.
 struct TrainedNetwork {
   std::string name;                 // "densenet121"
-  std::string use;                  // how images are given to it, as a spec in JSON; empty: an old checkpoint
+  std::string use;                  // how to feed it images, as a spec in JSON; empty: an old checkpoint
   std::vector<std::string> labels;  // of its outputs; empty: an old checkpoint
-  int epochs = 0;                   // that it was trained for
+  int epochs = 0;                   // trained so far
 };
 
-// @throws DataError as training_state(), if the file has a list of epochs
+// @throws DataError as training_state(), if the file contains a list of epochs
 TrainedNetwork trained_network(const spec::Safetensors& file, const std::string& path);
 
 // Returns whether the file at `path` was written after exactly these epochs.
@@ -63,9 +63,9 @@ bool is_checkpoint_after(const std::string& path, const std::vector<results::Epo
 
 // Writes a safetensors file at `path` atomically: the parameters and the running statistics (with num_batches_tracked,
 // which PyTorch looks for) as f32, and, if `moments` is set, the optimizer's moments, without which a training cannot
-// continue from the file. Creates missing folders, and removes files that killed runs left half-written in the folder.
-// Not collective. If `moments` is set, the engine must have an EpochTraining.
-// @throws OutputError if it cannot be written; an earlier checkpoint at that path is then unchanged
+// continue from the file. Creates missing folders, and removes half-written files of killed runs in the folder. Not
+// collective. If `moments` is set, the engine must have an EpochTraining.
+// @throws OutputError if it cannot be written; an existing checkpoint at that path then stays unchanged
 // @throws DeviceError if the engine's device fails
 void write_checkpoint(const std::string& path, const spec::TrialSpec& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments);
@@ -77,10 +77,10 @@ struct CheckpointToResume {
   bool same_training = false;
 };
 
-// Brings the engines of all ranks to the state that the checkpoint contains, and returns the rest of that state, the
-// same on every rank. Only rank 0 reads the file. `engine` must have an EpochTraining. Collective.
+// Loads the checkpoint into the engines of all ranks, and returns the rest of its state, the same on every rank. Only
+// rank 0 reads the file. `engine` must have an EpochTraining. Collective.
 // @throws DataError if the file is not a checkpoint or is damaged, was written by another network or optimizer, or
-// lacks what is needed to continue
+// lacks something needed to continue
 // @throws SpecError if same_training is set and the checkpoint is of another training
 // @throws DeviceError if the engine's device fails or a rank was lost
 TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::TrialSpec& spec, engine::Engine& engine,

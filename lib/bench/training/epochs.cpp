@@ -31,8 +31,8 @@ engine::EpochTraining& epoch_training(engine::Engine& engine) {
   throw SpecError(fmt::format("training.epochs: engine {} cannot validate and keep checkpoints", engine.traits().name));
 }
 
-// Calls `use` while the engine has the moving average of the weights in their place, if there is one. An error ends the
-// training, so the weights need not come back then.
+// Calls `use` while the moving average, if any, replaces the engine's weights. An error ends the training, so the
+// weights need not be restored then.
 template <typename Use>
 void with_average(engine::Engine& engine, const Use& use) {
   epoch_training(engine).swap_average();
@@ -40,8 +40,8 @@ void with_average(engine::Engine& engine, const Use& use) {
   epoch_training(engine).swap_average();
 }
 
-// Returns the checkpoint to resume from, the same on every rank; its path is empty to begin anew. Only rank 0 looks,
-// because only its host may have the folder.
+// Returns the checkpoint to resume from, the same on every rank; its path is empty for a new training. Only rank 0
+// looks, because the folder may exist only on its host.
 CheckpointToResume checkpoint_to_resume(const TrialContext& context) {
   CheckpointToResume checkpoint;
   if (context.communicator.rank() == 0) {
@@ -61,7 +61,7 @@ Epochs::Epochs(const TrialContext& context)
       images_(dataset::split_for_epochs(context.dataset, context.spec.training.validation_share)),
       plan_(plan()),
       rate_(context.spec.training, plan_) {
-  epoch_training(context.engine);  // or this is refused before anything is done
+  epoch_training(context.engine);  // throws before anything is done if unsupported
   if (context.dataset.validation && context.communicator.rank() == 0 && context.spec.training.validation_share > 0) {
     log::info_once("{}: the {} images of split val validate, and all {} of split train are trained on",
                    context.spec.data.root, images_.validation.images.size(), images_.training.images.size());
@@ -97,7 +97,7 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
         "training.epochs is {}, and {} has already trained {}: raise it, or start again without that checkpoint",
         wanted, path, done));
   }
-  // The protocol would have taken the repeat from the journal, or from beside the checkpoint.
+  // The protocol would have taken the repeat from the journal, or from the checkpoint's folder.
   log::warning("{} has already trained all {} epochs, but their measurements are lost: training again", path, done);
   state_ = {};
   context_.engine.restart();
@@ -177,8 +177,8 @@ EpochSteps Epochs::take_steps() {
   return steps;
 }
 
-// Each rank has normalized by its own batches. All ranks continue with the mean of their statistics, so that a
-// checkpoint holds one network.
+// Each rank normalized by its own batches. All ranks continue with the mean of their statistics, so that a checkpoint
+// is one network.
 void Epochs::average_buffers() {
   if (plan_.ranks == 1) return;
   std::map<std::string, std::vector<float>> buffers;
@@ -282,11 +282,11 @@ std::optional<results::RepeatResult> find_finished_repeat(const std::string& fol
 
 RepeatKeys finished_repeat_keys(const std::string& checkpoints) {
   RepeatKeys keys;
-  std::error_code error;  // ignored: a run without trainings has no such folder
+  std::error_code error;  // ignored: without trainings there is no such folder
   for (const auto& training : std::filesystem::directory_iterator(checkpoints, error)) {
     try {
       for (const results::JournalEntry& entry : kept_in(training.path())) keys.emplace(entry.key, entry.repeat.repeat);
-    } catch (const DataError&) {  // find_finished_repeat() says so if the repeat is needed
+    } catch (const DataError&) {  // find_finished_repeat() reports it if the repeat is needed
     }
   }
   return keys;

@@ -21,10 +21,10 @@
 
 namespace chexbench::bench {
 
-// An epoch has as many steps as its images make full batches for all ranks. After its last step it averages the running
-// statistics of all ranks, validates with the images of other patients, and writes a checkpoint: last.safetensors in
-// the repeat's folder (after the last epoch, save_last() does that), and, if no earlier epoch was better,
-// best.safetensors without the optimizer's moments.
+// An epoch has one step for each full set of batches for all ranks that its images fill. After its last step it
+// averages the running statistics of all ranks, validates with the images of other patients, and writes a checkpoint:
+// last.safetensors in the repeat's folder (after the last epoch, save_last() writes it), and, if no earlier epoch was
+// better, best.safetensors without the optimizer's moments.
 class Epochs final : public StepObserver {
  public:
   // Restarts the engine and resumes from last.safetensors in the repeat's folder, or else from training.checkpoint.
@@ -43,22 +43,22 @@ class Epochs final : public StepObserver {
 
   void begin_steps() override;  // time is counted from here
   void before_step(std::int64_t step) override;
-  // Collective at an epoch's end, which it keeps out of the recorder's window.
+  // Collective at an epoch's end, which it excludes from the recorder's window.
   void after_step(std::int64_t step, Recorder& recorder) override;
   void end_repeat(results::RepeatResult& result) override { result.epochs = state_.epochs; }
-  // Writes the checkpoint that ends the training. What the training measured must be kept before, because a run that
-  // finds this checkpoint has nothing left to measure.
+  // Writes the checkpoint that ends the training. Keep the training's measurements first, because a run that finds this
+  // checkpoint has nothing left to measure.
   void save_last();
 
  private:
   EpochPlan plan() const;
   void resume(const CheckpointToResume& checkpoint);
-  // Engines of CPUs divide sums among the cores of a rank, so that other cores give other roundings.
+  // CPU engines divide sums among the cores of a rank, so other cores give other roundings.
   void warn_of_other_cores(const std::string& path) const;
-  void look();  // adds the step that has finished since the last call
+  void look();  // adds the step that finished since the last call
   void end_epoch(std::int64_t step);
   void average_buffers();
-  // Returns what the steps of this epoch were like over all ranks, and begins the next one. Collective.
+  // Returns a summary of this epoch's steps over all ranks, and begins the next one. Collective.
   EpochSteps take_steps();
   void save_best();
 
@@ -67,29 +67,29 @@ class Epochs final : public StepObserver {
   const EpochPlan plan_;
   LearningRate rate_;
   TrainingState state_;
-  std::optional<EpochEvents> events_;  // once it is known where the training begins
-  std::int64_t begun_at_step_ = 0;     // those before are of earlier runs
+  std::optional<EpochEvents> events_;  // set once the starting point of the training is known
+  std::int64_t begun_at_step_ = 0;     // earlier steps are from earlier runs
   std::int64_t steps_seen_ = 0;
   // Over the steps of this epoch, of this rank: loss, images, time, wait.
   std::array<double, 4> step_sums_{};
-  double began_s_ = 0;  // earlier if the training was resumed, by the time it had taken before
+  double began_s_ = 0;  // for a resumed training, moved back by the time already taken
 };
 
-// What a finished training has measured, kept beside its last checkpoint, so that a kill between that checkpoint and
-// the line in the journal costs nothing.
+// The measurements of a finished training, kept next to its last checkpoint, so that a kill between that checkpoint and
+// the line in the journal loses nothing.
 
-// Writes the repeat of the trial with this key into `folder`, which holds the training's checkpoints, as repeat.json: a
-// line as in a journal. It must be there before the last checkpoint of the training is. Makes the folder.
+// Writes the repeat of the trial with this key as repeat.json, in the format of a journal line, into `folder`, next to
+// the training's checkpoints. Call it before writing the last checkpoint. Creates the folder.
 // @throws OutputError if it cannot be written
 void keep_finished_repeat(const std::string& folder, const std::string& key, const results::RepeatResult& repeat);
 
 // Returns repeat `repeat` of the trial with this key if last.safetensors in `folder` is the checkpoint that ended it,
-// with the same epochs; else std::nullopt, as for a training that was killed before.
+// with the same epochs; else std::nullopt, for example after a kill.
 // @throws DataError if one of the two files is damaged
 std::optional<results::RepeatResult> find_finished_repeat(const std::string& folder, const std::string& key,
                                                           int repeat);
 
-// Returns the repeats that are kept in the folders of `checkpoints`, but for damaged ones.
+// Returns the repeats kept in the folders of `checkpoints`, except for damaged ones.
 RepeatKeys finished_repeat_keys(const std::string& checkpoints);
 
 }  // namespace chexbench::bench

@@ -17,7 +17,7 @@ struct EpochPlan {
 // The rate is training.learning_rate, multiplied by the number of ranks if training.scale_learning_rate is set (linear
 // scaling, Goyal et al., "Accurate, large minibatch SGD", 2017), and by the factor of the schedule. Over the first
 // training.warmup_epochs it rises linearly from 0 to that value, as in MLPerf's ResNet. Every rank has one, and all
-// must be given the same losses. Not thread-safe.
+// must get the same losses. Not thread-safe.
 class LearningRate {
  public:
   LearningRate(const spec::TrainingSpec& training, const EpochPlan& plan);

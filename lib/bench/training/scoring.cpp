@@ -21,13 +21,13 @@
 namespace chexbench::bench {
 namespace {
 
-// The images of one rank, and the index of each in the whole data set.
+// The images of one rank, with their indices in the whole data set.
 struct Share {
   dataset::Dataset images;
   std::vector<std::uint32_t> numbers;
 };
 
-// Returns whole batches: those whose number, modulo the number of ranks, is that of this rank.
+// Returns the whole batches whose number modulo the number of ranks is this rank.
 Share share_of(const ScoringContext& context) {
   const auto batch = static_cast<std::size_t>(context.spec.training.batch_size);
   const auto rank = static_cast<std::size_t>(context.communicator.rank());
@@ -43,7 +43,7 @@ Share share_of(const ScoringContext& context) {
   return share;
 }
 
-// Returns a pipeline that passes over the images once, in the order of their files.
+// Returns a pipeline for one pass over the images, in the order of their files.
 spec::PipelineSpec pass_over() {
   return spec::parse_pipeline(R"([{"op": "list_files"}, {"op": "interleave"},
                       {"op": "map_and_batch", "parallel_batches": 2, "drop_remainder": false},
@@ -55,7 +55,7 @@ void append(std::string& bytes, const auto* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(*values));
 }
 
-// Returns the number of values that the engine gives for a view of an image.
+// Returns the number of values that the engine returns for a view of an image.
 std::size_t outputs_of(const ScoringContext& context) {
   return static_cast<std::size_t>(context.images.labels()) * (context.maps ? context.maps->places() : 1);
 }
@@ -75,7 +75,7 @@ class ViewScorer {
                                1, engine_.allocator());
   }
 
-  // Returns what the engine gives for each valid image, [views, outputs].
+  // Returns the engine's output for each valid image, [views, outputs].
   std::vector<std::vector<float>> score(BatchLease batch) {
     std::vector<std::vector<float>> of_images(static_cast<std::size_t>(batch->valid));
     if (views_ == Views::whole) {
@@ -106,7 +106,7 @@ class ViewScorer {
   std::shared_ptr<BatchPool> crops_;  // only for crops
 };
 
-// Appends the gray values of an image as the network sees it. Colors have the weights of ITU-R BT.601, as in decoders.
+// Appends the gray values of the network's input. Colors are weighted by ITU-R BT.601, as in decoders.
 void append_seen(Batch& batch, int slot, spec::Color color, std::string& bytes) {
   const std::size_t pixels = static_cast<std::size_t>(batch.shape.height) * static_cast<std::size_t>(batch.shape.width);
   if (batch.shape.deliver == Deliver::u8) return append(bytes, batch.image(slot), pixels);
@@ -126,8 +126,8 @@ void append_seen(Batch& batch, int slot, spec::Color color, std::string& bytes) 
   }
 }
 
-// Scores this rank's images and returns their bytes: for each image its number (u32), what the engine gives for it, its
-// labels (f32) and, with maps, what the network saw (u8).
+// Scores this rank's images and returns their bytes: for each image its number (u32), the engine's output, its labels
+// (f32) and, with maps, the gray values of the input (u8).
 std::string score_share(const ScoringContext& context, const Share& share) {
   spec::TrialSpec spec = context.views == Views::whole ? context.spec : ten_crop_input(context.spec);
   spec.pipeline = pass_over();
@@ -159,7 +159,7 @@ std::string score_share(const ScoringContext& context, const Share& share) {
   return bytes;
 }
 
-// Takes values out of bytes, one after the other.
+// Extracts values from bytes, one after another.
 class Unpacker {
  public:
   explicit Unpacker(const std::string& bytes) : rest_(bytes) {}

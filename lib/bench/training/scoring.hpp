@@ -1,4 +1,4 @@
-// Runs images through a network as it would be used: in evaluation mode, each image once, over all ranks.
+// Runs images through a network for inference: in evaluation mode, each image once, over all ranks.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace chexbench::bench {
 // Which parts of an image the network sees: all of it, or ten crops of it.
 enum class Views { whole, ten_crop };
 
-// The size of a class activation map, in places of the network's last feature maps.
+// The size of a class activation map: that of the network's last feature maps.
 struct MapSize {
   int rows = 0;
   int columns = 0;
@@ -25,7 +25,7 @@ struct MapSize {
   std::size_t places() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };
 
-// What images are scored with. The references must outlive the call.
+// The network and settings for scoring images. The references must outlive the call.
 struct ScoringContext {
   const spec::TrialSpec& spec;
   const dataset::Dataset& images;
@@ -33,34 +33,34 @@ struct ScoringContext {
   comm::Communicator& communicator;
   std::vector<int> cores;  // of this rank
   Views views = Views::whole;
-  std::optional<MapSize> maps;  // what the engine gives for each label, if it gives class activation maps
+  std::optional<MapSize> maps;  // their size per label, if the engine returns class activation maps
 };
 
-// One image and what the network says of it.
+// One image and the network's output for it.
 struct ScoredExample {
   std::uint32_t image = 0;    // index in Dataset::images
   std::vector<float> logits;  // [views, labels], row-major
   std::vector<float> labels;  // each 0 or 1
   // With class activation maps:
   std::vector<float> maps;         // [labels, rows, columns]; the mean of a map is its label's logit
-  std::vector<std::uint8_t> seen;  // gray values of the image that the network saw, [image_size, image_size]
+  std::vector<std::uint8_t> seen;  // gray values of the network's input, [image_size, image_size]
 };
 
 // Returns on rank 0 all images that could be read, in the order of Dataset::images; nothing on other ranks. There are
-// no random flips and crops. Batches are the same ones whatever the number of ranks (the images in their order, divided
-// by training.batch_size), and ranks take them in turn, so the logits are the same to the bit, too; of shards, whose
-// records have an order of their own, each rank batches its images in that order. Collective.
+// no random flips and crops. Batches do not depend on the number of ranks (the images in their order, divided by
+// training.batch_size), and ranks take them round robin, so the logits are bit-identical, too; with shards, whose
+// records have their own order, each rank batches its images in that order. Collective.
 // @throws DataError or DeviceError as Pipeline::next()
 // @throws DeviceError if the engine's device fails or a rank was lost
 // @throws InterruptedError if a signal arrives
 std::vector<ScoredExample> score_images(const ScoringContext& context);
 
-// Ten views of an image: its four corners and its middle, each also mirrored, as torchvision's TenCrop has them.
+// Ten views of an image: its four corners and its middle, each also mirrored, as in torchvision's TenCrop.
 
 inline constexpr int kCrops = 10;
 
 // Returns the spec with images of the size that crops are cut from: 256 for crops of 224 (CheXNet by zoogzog,
-// ChexnetTrainer.py), and in this ratio for others. Nothing else is cropped.
+// ChexnetTrainer.py), and in this ratio for others. It disables all other cropping.
 spec::TrialSpec ten_crop_input(spec::TrialSpec spec);
 
 // Copies crop `crop` (0 to 9) of the valid images of `whole` to `part`, whose images are smaller and of the same type.

@@ -24,7 +24,7 @@ std::size_t class_of(const ScoredExample& values) {
   return static_cast<std::size_t>(std::ranges::find(values.labels, 1.0f) - values.labels.begin());
 }
 
-// Returns the cross-entropy of the softmax of the logits, the mean over images.
+// Returns the softmax cross-entropy of the logits, averaged over images.
 double softmax_loss(const std::vector<ScoredExample>& scored) {
   double sum = 0;
   for (const ScoredExample& values : scored) {
@@ -36,7 +36,7 @@ double softmax_loss(const std::vector<ScoredExample>& scored) {
   return sum / static_cast<double>(scored.size());
 }
 
-// Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it: an
+// Returns the binary cross-entropy of the logits, averaged over images and labels, as the engines compute it: an
 // ignored label counts as 0.
 double mean_loss(const std::vector<ScoredExample>& scored) {
   double sum = 0;
@@ -57,7 +57,7 @@ measure::ScoredImages table_of(const std::vector<ScoredExample>& scored, const d
   for (const ScoredExample& values : scored) {
     table.patients.push_back(images.images.at(values.image).patient);
     for (const float logit : values.logits) {
-      // A network that has diverged ranks nothing, and NaN would have no place in the order of scores.
+      // A diverged network ranks nothing, and NaN cannot be ordered.
       table.scores.push_back(std::isnan(logit) ? 0.0f : logit);
     }
     for (const float label : values.labels) table.labels.push_back(measure::truth_of(label));
@@ -90,7 +90,7 @@ void score_classes(const std::vector<ScoredExample>& scored, const dataset::Data
   epoch.top5 = scores.top5.value;
 }
 
-// Sends the figures by which all ranks decide from rank 0 to the others.
+// Broadcasts from rank 0 the figures on which all ranks base decisions.
 void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
   double numbers[] = {epoch.validation_loss, epoch.mean_auroc.value_or(-1), epoch.top1.value_or(-1)};
   communicator.broadcast(std::as_writable_bytes(std::span(numbers)), 0);
@@ -154,7 +154,7 @@ int epochs_without_better(const std::vector<results::EpochRecord>& epochs) {
 
 namespace {
 
-// The images of which a label is known, and those of them that have it.
+// The number of images for which a label is known, and of those with it.
 struct LabelCount {
   std::size_t known = 0;
   std::size_t with = 0;
@@ -192,7 +192,7 @@ std::vector<float> balanced(const spec::TrialSpec& spec, const dataset::Dataset&
 
 void check_task(const spec::TrialSpec& spec, const dataset::Dataset& images) {
   if (spec.training.task != spec::Task::classes) return;
-  std::vector<std::size_t> labels;  // of one image; kept, as a data set may have a million
+  std::vector<std::size_t> labels;  // of one image; reused, because a data set may have a million
   for (const dataset::ImageEntry& image : images.images) {
     labels.clear();
     image.labels.for_each([&labels](std::size_t label) { labels.push_back(label); });

@@ -1,4 +1,4 @@
-// Measures what the network has learned, with images that it does not train on.
+// Measures how well the network has learned, with images that it does not train on.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace chexbench::bench {
 
-// What a validation found, and what it found it from.
+// The results of a validation, and the scores behind them.
 struct Validation {
-  results::EpochRecord epoch;    // in which the validation's fields are filled, but for `curves`
-  measure::ScoredImages scored;  // by their logits; on rank 0 only, and not of exclusive classes
+  results::EpochRecord epoch;    // with the validation's fields filled, except for `curves`
+  measure::ScoredImages scored;  // by their logits; on rank 0 only, and not for exclusive classes
 };
 
 // Evaluates the images. validation_loss (mean binary cross-entropy over images and labels, or softmax cross-entropy
@@ -26,28 +26,28 @@ struct Validation {
 // @throws InterruptedError if a signal arrives
 Validation validate(const ScoringContext& context);
 
-// Returns the curves of all labels that are independent of each other. They take about as long as the AUROCs, so a
-// training has them made of an epoch only that is its best so far.
+// Returns the curves of all labels, which must be independent of each other. They take about as long as the AUROCs, so
+// a training computes them only for its best epoch so far.
 std::vector<results::LabelCurves> curves_of(const Validation& validation);
 
-// Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or of exclusive classes
-// top1, or the negative loss if neither is defined.
+// Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or top1 for exclusive
+// classes, or the negative loss if neither is defined.
 double validation_score(const results::EpochRecord& epoch);
 
 // Returns the number of epochs after the one with the highest validation_score(). 0 if there are none.
 int epochs_without_better(const std::vector<results::EpochRecord>& epochs);
 
-// What the labels of the images that train mean for the loss.
+// The effect of the training images' labels on the loss.
 
-// Checks that the images suit training.task: of classes, each image has exactly one.
-// @throws DataError naming an image that has none or several
+// Checks that the images suit training.task: with classes, each image has exactly one.
+// @throws DataError naming an image with none or several
 void check_task(const spec::TrialSpec& spec, const dataset::Dataset& images);
 
-// Returns what training.class_weights gives each label of the data set; nothing if all count alike. Balanced, the
-// positives of a label count together as much as its negatives (negatives / positives) or, of classes, each class as
-// much as any other one (images / classes / images of the class). Only the images that train are counted, not those of
-// the same split that validate, and not those of which the label is unknown.
-// @throws SpecError if the spec has another number of weights than one or one for each label
+// Returns the weight of each label by training.class_weights; empty if all are equal. If balanced, the positives of a
+// label together count as much as its negatives (negatives / positives) or, for classes, each class as much as any
+// other (images / classes / images of the class). Only training images are counted, not those of the same split used
+// for validation, and not those whose label is unknown.
+// @throws SpecError if the number of weights in the spec is neither one nor the number of labels
 // @throws DataError if a label cannot be balanced because none or all of the images have it
 std::vector<float> class_weights(const spec::TrialSpec& spec, const dataset::Dataset& images);
 

@@ -1,8 +1,8 @@
-// Shows the first screen: the answer, the three numbers behind it, and the main chart.
+// Shows the first screen: the answer, its three numbers, and the main chart.
 "use strict";
 
 const rankCounts = Math.max(0, ...arms.map((arm) => arm.length));
-const mainIsScaling = rankCounts > 2;  // two points are told better by two bars
+const mainIsScaling = rankCounts > 2;  // two points are clearer as two bars
 
 function drawThroughput(place) {
   charts.bars(place, titled("Images/s by trial", trials), "images/s", trials.map((trial) => ({
@@ -13,7 +13,7 @@ function drawThroughput(place) {
 
 function drawScaling(place) {
   const scaled = arms.filter((arm) => arm.length > 1);
-  const groups = new Set(scaled.map((arm) => groupOf(arm[0])));  // fewer than arms, if these are more than colours
+  const groups = new Set(scaled.map((arm) => groupOf(arm[0])));  // fewer than arms if there are more arms than colours
   charts.scaling(place, titled("Images/s by ranks, with 95 % intervals", scaled.flat()), "images/s", scaled.map((arm, index) => ({
     name: armName(arm), hue: groups.size === scaled.length ? hueOf(arm[0]) : index,
     points: arm.map((trial) => ({ ranks: trial.ranks, value: trial.figures.images_per_s, interval: trial.figures.images_per_s_ci95 })),
@@ -40,7 +40,7 @@ function rateNumber() {
            note: interval95(figures.images_per_s_ci95, rate) || "no interval: fewer than five repeats" };
 }
 
-// The ratio of the answer; a run of one arm has what it learned, how far it scales, or what a core delivers.
+// The ratio of the answer; for a run of one arm: its quality, its scaling, or the rate per core.
 function comparedNumber() {
   const { answer } = report;
   if (!isEmpty(answer.ratio)) {
@@ -65,14 +65,14 @@ function comparedNumber() {
   return { name: "of one core", value: rate(figures.images_per_s_per_core), unit: "images/s", note: "" };
 }
 
-// What a limit of the table of times means.
+// The limits of the table of times in words.
 const limits = {
   slow_rank: "a slow rank is the limit", cpu: "the cores are the limit", input: "the input is the limit",
   communication: "communication is the limit", upload: "uploads are the limit", compute: "the accelerator is the limit",
   machine: "the machine was too busy to say more", sample: "the sample is too small to say more",
 };
 
-// How long the accelerator waits; with engine none, which only waits, for what.
+// How long the accelerator waits; with engine none, which only waits, the op, or its part, that it waits for.
 function waitNumber() {
   const { answer } = report;
   const trial = trials.find((other) => other.trial === answer.waiting) || told();

@@ -1,11 +1,11 @@
 // Draws the charts of report.html with Chart.js. Every function takes plain rows and does not depend on the report. A
-// chart's text alternative names its values, because who cannot see the chart cannot point at its bars.
+// chart's text alternative lists its values, for readers who cannot see the chart or point at its bars.
 "use strict";
 
 const charts = (() => {
   const available = typeof Chart !== "undefined";
   const redraws = [];  // one function per chart, which draws it in the current colours and width
-  const mostTold = 12;  // rows or lines of a chart that its text alternative tells one by one
+  const mostTold = 12;  // rows or lines of a chart that its text alternative lists
   let onPaper = false;
 
   function axis(title, options) {
@@ -18,12 +18,12 @@ const charts = (() => {
     };
   }
 
-  // Returns the height on paper: smaller, to save paper, and at most a page, so that no chart is cut in two. A low chart
-  // keeps its height.
+  // Returns the height on paper: reduced, to save paper, and at most a page, so that no chart is split. Low charts keep
+  // their height.
   const paperHeight = (height) => height < 200 ? height : Math.min(0.8 * height, 820);
 
   // Adds a figure with its title, and a chart with its text alternative, to `parent`. configure(width) returns the
-  // parts of the chart in the current colours for so many pixels, and its `height`, which is less on paper.
+  // parts of the chart in the current colours for this width in pixels, and its `height`, which is less on paper.
   function add(parent, title, told, configure) {
     const figure = parent.appendChild(document.createElement("figure"));
     figure.appendChild(document.createElement("figcaption")).textContent = title;
@@ -36,7 +36,7 @@ const charts = (() => {
     let chart = null;
     const draw = () => {
       if (chart) chart.destroy();
-      // What is folded has no width yet, and gets about that of the page.
+      // A folded element has no width yet; it will get about that of the page.
       const config = configure(box.clientWidth || document.body.clientWidth - 32);
       box.style.height = (onPaper ? paperHeight(config.height) : config.height) + "px";
       chart = new Chart(canvas, complete(config));
@@ -69,7 +69,7 @@ const charts = (() => {
   }
   const categories = () => axis("", { ticks: { autoSkip: false } });
 
-  // Returns the largest number that a row draws, so that no axis ends before it.
+  // Returns the largest number that a row draws, so that the axis includes it.
   const reach = (row) => Math.max(row.value, row.before || 0, ...(row.interval || []), ...(row.repeats || []));
   const reachOf = (rows) => 1.02 * Math.max(...rows.map(reach));
   const toldInterval = (interval) => interval ? ` (${interval.map(rate).join(" to ")})` : "";
@@ -98,9 +98,9 @@ const charts = (() => {
     });
   }
 
-  // Draws one bar per row, which shows what it kept of the row above, and what it gained or lost. rows: {name, value,
-  // before (value of the row above; none in the first row), interval, text, briefly (the text where there is little
-  // room), clear (whether the change exceeds the noise)}.
+  // Draws one bar per row: the part kept of the row above, and the gain or loss. rows: {name, value, before (value of
+  // the row above; none in the first row), interval, text, briefly (the text where space is short), clear (whether the
+  // change exceeds the noise)}.
   function steps(parent, title, unit, rows) {
     const piece = (applies, size) => rows.map((row) => row.before !== undefined && applies(row) ? size(row) : null);
     const change = (row) => Math.abs(row.value - row.before);
@@ -221,7 +221,8 @@ const charts = (() => {
     }));
   }
 
-  // Returns what fills the band of a line: its lower edge, and its upper one, which fills down to it. Neither has a name.
+  // Returns the datasets of a line's band: its lower edge, and its upper edge, which is filled down to it. Both are
+  // unnamed.
   function band(line, lineColor) {
     const edge = { label: "", pointRadius: 0, pointHitRadius: 0, borderWidth: 0, backgroundColor: lineColor + "30" };
     return !line.band ? [] : [
@@ -231,8 +232,8 @@ const charts = (() => {
   }
 
   const redrawAll = () => redraws.forEach((redraw) => redraw());
-  // Paper has its own width and colours, but the print style sheet does not apply yet when beforeprint is sent. So a class
-  // of the page sets them.
+  // Paper has its own width and colours, but the print style sheet does not apply yet at beforeprint. So a class of the
+  // page sets them.
   function setPaper(on) {
     onPaper = on;
     document.documentElement.classList.toggle("paper", on);
@@ -240,7 +241,7 @@ const charts = (() => {
     Chart.defaults.font.size = on ? 10 : 12;
     redrawAll();
   }
-  // Labels break into other lines where the page gets another width, and charts get another height by that.
+  // A new width of the page changes how labels break, and thus the heights of charts.
   function redrawAtOtherWidths() {
     let drawn = document.body.clientWidth;
     addEventListener("resize", () => {

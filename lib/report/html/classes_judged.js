@@ -1,8 +1,8 @@
-// Shows how often the right one of exclusive classes is found, which ones are confused, and whether probabilities mean what
-// they say.
+// Shows how often the right one of exclusive classes is found, which ones are confused, and how well probabilities are
+// calibrated.
 "use strict";
 
-const shownClasses = 20;  // of which charts draw a bar each
+const shownClasses = 20;  // limit for charts with a bar per class
 const classes = (pageData.classes || []).filter((one) => one.images > 0);
 const confusions = pageData.confusions || [];
 const byTop1 = (a, b) => a.top1 - b.top1;

@@ -19,7 +19,7 @@ const throughputColumns = [
   figure("memory", "peak, MB", "peak_rss_bytes", fixed(0, 1e-6), (trial) => trial.figures.peak_rss_bytes || null),
   flagsColumn,
 ];
-// Engine none does nothing but wait, so the parts of its steps say nothing.
+// Engine none only waits, so the parts of its steps are meaningless.
 const stepShare = (name, unit, key) => figure(name, unit, key, percent, (trial) => trains(trial) ? trial.figures[key] : null);
 const timeColumns = [
   labelColumn,

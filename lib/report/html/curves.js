@@ -1,4 +1,4 @@
-// Draws what happened over time: steps, GPUs and queues.
+// Draws the run over time: steps, GPUs and queues.
 "use strict";
 
 // Returns the points of all repeats, one repeat after another, with a gap between them.
@@ -49,8 +49,8 @@ function drawUtilization(place) {
   }
 }
 
-// Draws how full the queues of each trial are, so that a deep one does not flatten the others. An op that is in the op list
-// twice gets a number.
+// Draws queues as shares of their capacity, so that a deep one does not flatten the others. An op that occurs twice in
+// the op list gets a number.
 function drawQueues(place) {
   const grid = element(place, "div", undefined, "grid");
   for (const trial of trials.filter((other) => other.repeats.some((repeat) => repeat.queues.length > 0))) {

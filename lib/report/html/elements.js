@@ -1,4 +1,4 @@
-// What pages share: their data, elements, and what paper shows. Text is inserted as text, never as HTML.
+// Shared by all pages: their data, elements and printing. Text is inserted as text, never as HTML.
 "use strict";
 
 const pageData = JSON.parse(document.getElementById("data").textContent);
@@ -26,14 +26,14 @@ function section(name, title, note) {
   return place;
 }
 
-// Adds what is folded until a reader, or the printer, opens it.
+// Adds an element that is folded until a reader, or printing, opens it.
 function folded(parent, summary) {
   const place = element(parent, "details");
   element(place, "summary", summary);
   return place;
 }
 
-// Lets the keyboard scroll a place, whose name readers of the screen hear, while it is wider than the page.
+// Lets the keyboard scroll an element that is wider than the page; screen readers announce `name`.
 function scrollable(place, name) {
   new ResizeObserver(() => {
     const hidden = place.scrollWidth > place.clientWidth;
@@ -49,7 +49,7 @@ function addCommand(parent, command) {
   element(element(parent, "pre", undefined, "command"), "code", command);
 }
 
-// Says who made the page, and who drew its charts, if it has any.
+// Names the program that made the page, and the library of its charts, if any.
 function addCredits(version) {
   if (!charts.available) {
     element(document.querySelector("header"), "p",
@@ -59,7 +59,7 @@ function addCredits(version) {
   document.getElementById("chart-credit").hidden = !charts.available;
 }
 
-// Unfolds everything for paper, which nobody can unfold, before the charts are drawn for it.
+// Unfolds everything before charts are drawn for printing, because paper cannot be unfolded.
 function printUnfolded() {
   let shut = [];
   addEventListener("beforeprint", () => {

@@ -1,8 +1,7 @@
-// Shows the findings: grouped by the trial that they are about and by their cause. Those that cost most come first, because
-// they do so in the report.
+// Shows the findings, grouped by trial and cause. The costliest come first, as in the report.
 "use strict";
 
-// What a kind of finding is about; the first kinds of each list are those of a verdict.
+// The cause for each kind of finding; verdicts come first in each list.
 const causes = Object.entries({
   input: ["starved", "cpu_starved", "fed", "amplification", "few_parallel_calls", "small_shards", "epoch_starts"],
   ranks: ["slow_rank", "communication", "scaling"],
@@ -16,10 +15,10 @@ const causes = Object.entries({
 });
 const causeOf = (finding) => (causes.find(([, kinds]) => kinds.includes(finding.kind)) || ["other"])[0];
 
-const fewFindings = 6;  // up to which all groups are unfolded
+const fewFindings = 6;  // with at most this many, all groups are unfolded
 const wholeRun = "The whole run";
 
-// Returns the trial that a finding is about. Reports of versions before findings had one begin their text with its name.
+// Returns the trial that a finding is about. In reports of old versions, only the beginning of the text names it.
 function trialOf(finding) {
   const named = report.trials.find((trial) => trial.trial === finding.trial);
   if (named || finding.headline) return named;
@@ -41,7 +40,7 @@ function worthText(finding) {
   return worth(finding) < 0.005 ? "" : `costs up to ${(100 * worth(finding)).toFixed(0)} % of the time`;
 }
 
-// Adds a finding: its headline, or the whole text where it has none, with what is behind it folded.
+// Adds a finding: its headline with folded details, or the whole text if it has no headline.
 function addFinding(list, finding) {
   const line = element(list, "li", undefined, finding.emulated ? "finding emulated" : "finding");
   const place = finding.headline ? element(line, "details") : line;
@@ -61,7 +60,7 @@ function addFinding(list, finding) {
   element(place, "p", finding.text, "note");
 }
 
-// Adds the findings about one trial, or about the whole run. A folded group tells the first of its headlines.
+// Adds the findings about one trial, or about the whole run. A folded group shows the first of its headlines.
 function addGroup(place, trial, findings, open) {
   const group = element(place, "details", undefined, "group");
   group.open = open;

@@ -1,4 +1,4 @@
-// Shows how good the probabilities of findings are, of which an image has any number.
+// Shows how good the probabilities of findings are; an image can have any number of findings.
 "use strict";
 
 const labels = (pageData.labels || []).map((label) => ({ ...label, finding: label.label }));

@@ -1,7 +1,7 @@
 // Draws how good the probabilities of labels are: ROC curves with their bands, and reliability.
 "use strict";
 
-// Returns ", 95 % interval LOW to HIGH", or nothing where there is none.
+// Returns ", 95 % interval LOW to HIGH", or "" without an interval.
 const inPercent = (low, high, show) => isEmpty(low) ? "" : `, 95 % interval ${show(low)} to ${show(high)}`;
 const intervalOf = (low, high) => [low, high].some(isEmpty) ? undefined : [low, high];
 
@@ -26,7 +26,7 @@ function reliabilityLine(name, bins) {
   return { name, points };
 }
 
-// Returns the bins of several labels taken together, which say whether probabilities are too high or too low altogether.
+// Returns the combined bins of several labels, which show whether probabilities are too high or too low overall.
 function pooled(labels) {
   return labels[0].reliability.map((bin, index) => {
     const same = labels.map((label) => label.reliability[index]);
@@ -40,7 +40,7 @@ const drawRoc = (place, title, lines) => charts.curves(place, title, ...rocTitle
 const drawReliability = (place, title, lines) =>
   charts.curves(place, title, ...reliabilityTitles, share01, [...lines, diagonal("as they say")]);
 
-// Adds a chart of each label, folded. labels: {finding, roc, reliability}.
+// Adds a folded chart for each label. labels: {finding, roc, reliability}.
 function addLabelCurves(place, labels, of) {
   const judged = labels.filter((label) => label.roc.sensitivity.every((value) => value !== null));
   const curves = element(folded(place, `ROC curves ${of}`), "div", undefined, "grid");

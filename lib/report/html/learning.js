@@ -1,7 +1,7 @@
-// Shows what trainings over epochs have learned.
+// Shows the results of trainings over epochs.
 "use strict";
 
-// Whether the trial's images have one class each, which top-1 and top-5 judge in place of the AUROC.
+// Whether the trial's images have one class each; then top-1 and top-5 replace the AUROC.
 const hasClasses = (trial) => !isEmpty(trial.figures.top1);
 
 const learningColumns = [
@@ -19,15 +19,15 @@ const learningColumns = [
   figure("images/s", "of its steps", "images_per_s", rate),
 ];
 
-// Returns the best mean AUROC of each repeat in ascending order; nothing of a single one.
+// Returns the best mean AUROC of each repeat in ascending order; nothing for a single repeat.
 function repeatAurocs(trial) {
   const best = trial.repeats.map((repeat) => Math.max(...repeat.epochs.map((epoch) => epoch.mean_auroc ?? -1)))
     .filter((auroc) => auroc >= 0).sort((a, b) => a - b);
   return best.length > 1 ? best : [];
 }
 
-// Returns the points of one figure of the epochs over `along`: their number, or the time since the training began. Repeats
-// are drawn over each other.
+// Returns the points of one figure of the epochs over `along`: their number, or the time since the training began.
+// Repeats overlap.
 function learningCurve(trial, key, along) {
   const points = [];
   for (const repeat of trial.repeats) {
@@ -68,7 +68,7 @@ function drawLearning(place, learned) {
   drawLosses(element(epochs, "div", undefined, "grid"), learned, byEpoch);
 }
 
-// Draws the curves of each trial's best epoch; of several repeats, of the one in the middle.
+// Draws the curves of each trial's best epoch; with several repeats, those of the median repeat.
 function addCurves(place, learned) {
   const curved = learned.filter((trial) => trial.curves.length > 0);
   for (const trial of charts.available ? curved : []) addLabelCurves(place, trial.curves, `by finding: ${marked(trial)}`);
@@ -77,8 +77,8 @@ function addCurves(place, learned) {
     curved.map((trial) => reliabilityLine(marked(trial), pooled(trial.curves))));
 }
 
-// Draws what trials reach against how fast they train, if they differ in what that depends on: a line for each number of
-// images in a step, through its learning rates.
+// Draws the quality of trials over their speed, if they differ in settings that affect it: a line for each number of
+// images per step, through its learning rates.
 function drawTradeoff(place, learned) {
   const lines = new Map();
   for (const trial of learned) {

@@ -1,5 +1,5 @@
-// What the charts of report.html draw and measure besides what Chart.js can: whiskers, dots, texts behind bars, and the
-// width of labels. Nothing here depends on the report.
+// Extends Chart.js for report.html: whiskers, dots, texts next to bars, and the width of labels. Nothing here depends
+// on the report.
 "use strict";
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -8,9 +8,9 @@ const series = (index) => {
   return palette[index % palette.length];
 };
 
-// Draws intervals as whiskers and single measurements as dots, for which Chart.js has no element. A dataset has
-// `whiskers` ([low, high] or null), `dots` (lists of values) and `notes` ({at, text}: text to the right of a value),
-// one for each of its points.
+// Draws intervals as whiskers and single measurements as dots, which Chart.js lacks. A dataset has `whiskers` ([low,
+// high] or null), `dots` (lists of values) and `notes` ({at, text}: text to the right of a value), one for each of its
+// points.
 const marks = {
   id: "marks",
   afterDatasetsDraw(chart) {
@@ -60,7 +60,7 @@ function drawMarks(context, scale, along, element, dataset, point) {
 
 // ---- numbers and the width of labels
 
-// Shows at least three significant digits of a rate; a rate that is not known has none.
+// Shows at least three significant digits of a rate, or "?" if it is unknown.
 const rate = (value) => value === null ? "?" : value.toFixed(value < 10 ? 2 : 1);
 
 const labelFont = () => `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
@@ -73,7 +73,7 @@ const textWidth = (() => {
 })();
 const notesWidth = (notes) => Math.max(...notes.filter(Boolean).map((note) => textWidth(note.text)), 0);
 
-// Breaks a word that is wider than `most` pixels into pieces that are not.
+// Breaks a word wider than `most` pixels into pieces that fit.
 function pieces(word, most) {
   const result = [""];
   for (const letter of word) {
@@ -83,7 +83,7 @@ function pieces(word, most) {
   return result;
 }
 
-// Breaks a name into lines of at most `most` pixels, so that it leaves room for the bars and loses no letter.
+// Breaks a name into lines of at most `most` pixels, so that it leaves room for the bars without losing letters.
 function linesOf(name, most) {
   const result = [""];
   for (const piece of name.split(" ").flatMap((word) => pieces(word, most))) {

@@ -11,7 +11,7 @@ const parts = [
 ];
 const training = trials.filter(trains);
 
-// Adds the times of the trials with the most ranks, rank by rank. Only here does a slow rank show.
+// Adds the times of the trials with the most ranks, rank by rank. Nothing else shows a slow rank.
 function addRankTimes(place) {
   const most = Math.max(...trials.map((trial) => trial.ranks));
   const widest = trials.filter((trial) => trial.ranks === most && most > 1);

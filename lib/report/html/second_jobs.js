@@ -1,4 +1,4 @@
-// Shows what trials and the second jobs on their hosts cost each other.
+// Shows how much trials and the second jobs on their hosts slow each other down.
 "use strict";
 
 const secondRate = (row, value) => (isEmpty(value) ? "" : row.second_counts_bytes ? (value / 1e9).toFixed(2) + " GB/s" : rate(value));

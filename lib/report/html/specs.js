@@ -22,7 +22,7 @@ function addSpecs(place) {
   const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
   const has = (row, key) => !key.startsWith("pipeline.") || row.trial.spec.data.format !== "synthetic";
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
-    .filter((key) => key !== "pipeline.name" &&  // the labels have the name
+    .filter((key) => key !== "pipeline.name" &&  // already in the labels
                      new Set(rows.filter((row) => has(row, key)).map((row) => row.flat[key])).size > 1);
   if (keys.length > 0) {
     table(place, "specs", "What the trials' specs differ in", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
@@ -36,8 +36,8 @@ function addSpecs(place) {
   }
 }
 
-// Returns a value of the environment in words: a list of hosts, a library with its version. What is not known is left
-// out, and so is a library that was not loaded.
+// Returns a value of the environment in words: a list of hosts, a library with its version. Unknown values and
+// libraries that were not loaded are left out.
 function environmentText(value) {
   if (Array.isArray(value)) return value.map(environmentText).join(value.some((item) => typeof item === "object") ? "; " : " ");
   if (value === null || typeof value !== "object") return words(value);

@@ -1,8 +1,8 @@
-// Shows ablations: what each step from one pipeline to the next is worth.
+// Shows ablations: the gain of each step from one pipeline to the next.
 "use strict";
 
 const sign = (value) => (value < 0 ? "-" : "+") + rate(Math.abs(value));
-// `of` returns what holds the ratio of a row, and its interval.
+// `of` returns the object with a row's ratio and its interval.
 const ratioColumns = (name, key, of) => [
   { name, unit: "x", key, show: fixed(2), get: (row) => of(row)[key] },
   { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (of(row)[key + "_ci95"] || [])[0] },
@@ -18,7 +18,7 @@ const stepColumns = [
   ...ratioColumns("to the first", "ratio_to_first", stepOf),
 ];
 
-// A change is worth something only if the two pipelines are told apart.
+// A change counts only if the two pipelines are told apart.
 function worthOf(step) {
   if (isEmpty(step.ratio)) return "";
   if (step.grade !== "told apart") return step.grade;

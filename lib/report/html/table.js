@@ -4,12 +4,12 @@
 const fixed = (decimals, scale = 1) => (value) => (value * scale).toFixed(decimals);
 const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
 
-// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. The first column names the
-// rows. Columns that are empty in every row are left out.
+// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells contain words. The first column names
+// the rows. Empty columns are left out.
 function table(parent, id, caption, columns, rows) {
   const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
   const scroll = scrollable(element(parent, "div", undefined, "scroll"), caption);
-  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // a short table is not cut in two on paper
+  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // short: not split on paper
   grid.id = id;
   element(grid, "caption", caption);
   const head = element(element(grid, "thead"), "tr");
@@ -25,11 +25,11 @@ function table(parent, id, caption, columns, rows) {
     shown.forEach((column, index) => fillCell(element(line, index === 0 ? "th" : "td"), column, row));
   }
 }
-// Returns the key of a row's trial. A row is a trial, whose `trial` is its name, an object with a trial in `trial`, or of
+// Returns the key of a row's trial. A row is a trial (`trial` is its name), an object with a trial in `trial`, or has
 // no trial.
 const keyOf = (row) => (typeof row.trial === "object" ? row.trial : row).key;
 
-const longText = 60;  // letters from which a cell is as wide as a paragraph
+const longText = 60;  // letters from which a cell gets the width of a paragraph
 
 function fillCell(cell, column, row) {
   const value = column.get(row);
