@@ -18,7 +18,7 @@ struct ObjectVersion {
 // The versions of the objects of one store, by path. Thread-safe.
 class KnownVersions {
  public:
-  // Sets the version of an object, as a listing reports it, in place of any earlier one.
+  // Sets the version of an object from a listing, replacing any earlier one.
   void expect(const std::string& path, ObjectVersion version);
   // Returns the bytes of the object, or std::nullopt if they are not known.
   std::optional<std::uint64_t> bytes(const std::string& path) const;

@@ -72,8 +72,8 @@ class RangeStream final : public ByteStream {
 
   void expect(const PieceFinder& finder) override { finder_ = finder; }
 
-  // Gives a view of a piece that was received for itself, and a copy of anything else: with other views, a shuffle
-  // buffer would keep a whole part for each of its records.
+  // Gives a view of a piece that was received separately, and a copy of anything else: otherwise a shuffle buffer would
+  // keep a whole part alive for each of its records.
   SharedBytes take(std::size_t bytes) override {
     if (bytes > kMostObjectBytes) {
       throw DataError(fmt::format("cannot read {}: a record of {} bytes is too large", path(), bytes));
@@ -99,7 +99,7 @@ class RangeStream final : public ByteStream {
     return taken;
   }
 
-  // Returns a copy of `first` and of what follows it.
+  // Returns a copy of `first` and the bytes after it.
   SharedBytes copy(const RangePieces::Taken& first, std::size_t bytes) {
     const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;

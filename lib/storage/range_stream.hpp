@@ -26,8 +26,8 @@ struct RangePlan {
 struct RangedFile {
   std::string path;
   std::uint64_t size = 0;
-  // Fills `pieces` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. What
-  // it throws, the stream's take() throws.
+  // Fills `pieces` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. Its
+  // exceptions are rethrown by the stream's take().
   std::function<void(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)> read;
 };
 

@@ -7,8 +7,9 @@
 
 namespace chexbench::storage {
 
-// Returns true if both URLs have the same scheme, host and port, so that what may be sent to one may be sent to the
-// other. URLs are split by libcurl, which also sends the requests: a parser of our own could see another host in them.
+// Returns true if both URLs have the same scheme, host and port, so that anything that may be sent to one may be sent
+// to the other. URLs are split by libcurl, which also sends the requests: another parser could see a different host in
+// them.
 bool have_same_origin(const std::string& a, const std::string& b);
 
 // Returns the URL without its user and password, or "" if libcurl does not accept it. libcurl resolves a relative
