@@ -1,4 +1,4 @@
-// Parses numbers from text, in the same way in every locale.
+// Parses numbers from text, independently of the locale.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ std::optional<Number> take_number(std::string_view& text, int base = 10) {
   return number;
 }
 
-// Parses the whole of `text` as a number. Returns std::nullopt if it holds anything else, or is out of range.
+// Parses the whole of `text` as a number. Returns std::nullopt if there is anything else in it, or it is out of range.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
   const std::optional<Number> number = take_number<Number>(text, base);
