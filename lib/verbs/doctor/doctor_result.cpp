@@ -162,7 +162,7 @@ namespace {
 
 constexpr std::size_t kIndent = 3;
 
-// A line that begins with the program's name would be taken for a command, and not be broken.
+// A line that begins with the program's name would be taken for a command and not be wrapped.
 std::string build_line(const Doctor& doctor, const report::LineWidth& width) {
   std::vector<std::string> with;
   std::vector<std::string> without;

@@ -131,7 +131,7 @@ std::string summary_json(const KernelSweepSetting& setting, const std::vector<Ke
                     {"fused", to_json(shares_of_step(timings, true))}});
 }
 
-// Both kinds of step beside each other, a row for each kernel.
+// Both kinds of step side by side, a row for each kernel.
 std::string summary_table(const std::vector<KernelTiming>& timings, bool complete) {
   const StepShares separate = shares_of_step(timings, false), fused = shares_of_step(timings, true);
   report::TextTable table{.header = {"kernel", "us/step", "share", "of a copy", "fused: us/step", "share", "of a copy"},

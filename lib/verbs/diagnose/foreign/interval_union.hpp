@@ -13,7 +13,7 @@ struct Interval {
 
 class IntervalUnion {
  public:
-  // Adds a span, in any order. Of more than kMost disjoint ones, those that are nearest to each other are joined.
+  // Adds a span, in any order. Beyond kMost disjoint spans, the nearest ones are joined.
   void add(double begin, double end);
   // Returns how much of the span is covered.
   double covered(double begin, double end);
@@ -28,7 +28,7 @@ class IntervalUnion {
   void join(double gap);
 
   std::vector<Interval> spans_;
-  std::vector<double> before_;  // the length of all spans before each one; empty while they are not in order
+  std::vector<double> before_;  // the length of all spans before each one; empty while unsorted
   double joined_gap_ = 0;
 };
 

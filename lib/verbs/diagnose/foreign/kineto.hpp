@@ -13,16 +13,16 @@
 namespace chexbench::verbs::foreign {
 
 // A step is a ProfilerStep#N, which prof.step() ends; the last one does not count if it takes no time. Without those,
-// it lasts from the first fetch of a batch after an optimizer step to the next such, or from one fetch to the next if
-// there are no optimizer steps either. Its wait is the time of the DataLoader's __next__ on the same thread, less what
-// kernels of a GPU ran meanwhile.
+// it lasts from the first fetch of a batch after an optimizer step to the next such fetch, or from fetch to fetch if
+// there are no optimizer steps either. Its wait is the time of the DataLoader's __next__ on the same thread, minus the
+// time of GPU kernels in it.
 class KinetoSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
-  void set_rank(int rank) { rank_ = rank; }              // of a distributed training, which the trace names
+  void set_rank(int rank) { rank_ = rank; }              // of a distributed training, from the trace
   void set_base(double base_us) { base_us_ = base_us; }  // when the times of the trace begin
   bool recognized() const { return !threads_.empty(); }
-  // @throws DataError saying what to record if the trace has no steps, or no fetches of batches
+  // @throws DataError with what to record, if the trace has no steps, or no fetches of batches
   StepLog finish(const std::string& name);
 
  private:
