@@ -31,7 +31,7 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
-// @throws OutputError if what --help and --version ask for cannot be written
+// @throws OutputError if the output of --help or --version cannot be written
 int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     std::ostringstream asked_for;
@@ -42,7 +42,7 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return fail(ExitCode::spec, chexbench::app::explain(app, error));
 }
 
-// Returns whether threads do not start for a reason that fewer of them would not change.
+// Returns whether even a single thread is forbidden.
 bool forbids_threads() {
   try {
     std::thread([] {}).join();
@@ -67,7 +67,7 @@ int report_system_error(const std::system_error& error) {
               "or the number of ranks, or raise `ulimit -u`");
 }
 
-// Parsing runs the verb. @throws whatever the verb throws
+// Parsing runs the verb. @throws the verb's errors
 int parse(CLI::App& app, const std::vector<std::string>& command_line) {
   try {
     chexbench::app::parse(app, command_line);
