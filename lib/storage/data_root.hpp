@@ -1,4 +1,4 @@
-// The root of a data set: the store that holds it, and the path of its folder in that store.
+// The root of a data set: its store, and the path of its folder in that store.
 #pragma once
 
 #include <memory>

@@ -42,7 +42,7 @@ class MappedFile {
   std::optional<WatchedMapping> watched_;
 };
 
-// A file of which any range can be copied into memory. Thread-safe.
+// A file from which any range can be copied into memory. Thread-safe.
 class CopiedFile {
  public:
   // @throws DataError if the file is absent, not a regular file, or cannot be opened

@@ -12,7 +12,7 @@
 
 namespace chexbench::storage {
 
-// A file of which any range can be read. Thread-safe.
+// A file from which any range can be read. Thread-safe.
 class FileRanges {
  public:
   virtual ~FileRanges() = default;
@@ -20,7 +20,7 @@ class FileRanges {
   // Returns the file's size in bytes when it was opened.
   virtual std::uint64_t size() const = 0;
   // Returns `bytes` bytes from `offset` on, which must be within size(). The view is valid as long as this object, and
-  // until the next use of `buffer`, into which the bytes are copied if they cannot be viewed where they are.
+  // until the next use of `buffer`, into which the bytes are copied if they cannot be viewed in place.
   // @throws DataError naming the file if it became shorter or cannot be read
   virtual std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer& buffer) const = 0;
   // Removes the file's pages from this process's memory. The kernel keeps pages in its page cache while a process has

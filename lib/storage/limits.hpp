@@ -1,5 +1,5 @@
-// How much is accepted from a server, which may be broken or hostile, or of a file that is read whole. The limits are
-// far above what data sets have.
+// Limits on data from a server, which may be broken or hostile, and on files that are read whole. They are far above
+// those of real data sets.
 #pragma once
 
 #include <cstddef>

@@ -23,11 +23,11 @@ class RangePieces {
 
   std::size_t size() const { return size_; }      // of the whole range
   std::size_t filled() const { return filled_; }  // bytes that have arrived
-  // Returns memory for bytes that arrive next: not all that are missing, but at least one unless none is missing.
+  // Returns memory for bytes that arrive next: possibly fewer than are missing, but at least one unless none is.
   std::span<std::byte> room();
   // Records that this many bytes were written to room().
   void add(std::size_t bytes);
-  // Copies bytes that arrive next; there must be as many missing.
+  // Copies bytes that arrive next; at least that many must be missing.
   void append(std::span<const std::byte> bytes);
   // Discards the bytes received so far, because they are requested again.
   void clear();
@@ -38,7 +38,7 @@ class RangePieces {
   };
   // Takes the next `bytes` bytes of a range that has arrived, or fewer if a piece ends before.
   Taken take(std::size_t bytes);
-  // Whether all that has arrived was taken.
+  // Whether all arrived bytes were taken.
   bool is_taken() const { return taken_ == filled_; }
 
  private:

@@ -86,7 +86,7 @@ class RangeStream final : public ByteStream {
   }
 
  private:
-  // Returns the next bytes, `most` of them if they lie together, or std::nullopt once stopped.
+  // Returns the next bytes, `most` of them if contiguous, or std::nullopt once stopped.
   std::optional<RangePieces::Taken> take_part(std::size_t most) {
     if (parts_.empty()) ask_ahead();
     if (!parts_.front()->wait(stop_)) return {};

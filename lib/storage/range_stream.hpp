@@ -15,7 +15,7 @@
 
 namespace chexbench::storage {
 
-// How much a stream reads ahead. A stream holds bytes x ahead of memory, in blocks that all streams of a store share.
+// The read-ahead of a stream. A stream holds bytes x ahead of memory, in blocks that all streams of a store share.
 struct RangePlan {
   std::size_t bytes = std::size_t{4} << 20;  // per request: enough to hide a round trip of 10 ms at 400 MB/s
   std::size_t ahead = 3;                     // requests in flight

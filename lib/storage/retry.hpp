@@ -45,7 +45,7 @@ class RetryNotes {
 
   // Warns that a request for `path` is retried. `now_s` is the time of clock.hpp.
   void tell_retry(std::string_view path, std::string_view reason, int next_try, int tries, double now_s);
-  // Warns that a request for `path` has been waiting for so long; may be called repeatedly during one wait.
+  // Warns that a request for `path` has been waiting for that long; may be called repeatedly during one wait.
   void tell_wait(std::string_view path, double waited_s, double now_s);
 
  private:

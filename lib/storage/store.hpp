@@ -64,7 +64,7 @@ class ByteStream {
 };
 
 // A source of files. Thread-safe. A path is the root, or the root followed by '/' and names that list() returned or
-// that a layout prescribes. A path holds no secret and appears in messages as it is.
+// that a layout prescribes. A path contains no secret and appears in messages unchanged.
 // @throws DataError from every function that reads, if a folder or file cannot be read; the message names the path and
 // the reason
 // @throws InterruptedError from distant stores, and while a large folder is listed, if a signal asked the run to end

@@ -15,8 +15,8 @@ struct Url {
 };
 
 // Returns the parts of `text`, or std::nullopt if it has no scheme, and is thus a plain path.
-// @throws DataError if the URL has a user, a query, a fragment or a port that is no number: those may be secrets, and
-// every report repeats the spec. The message calls the text `what` without repeating it.
+// @throws DataError if the URL has a user, a query, a fragment or a port that is not a number: those may be secrets,
+// and every report repeats the spec. The message calls the text `what` without repeating it.
 std::optional<Url> parse_url(std::string_view text, std::string_view what = "data.root");
 
 // Returns `root` without the slashes at its end if it is a URL, because servers distinguish two slashes from one.

@@ -25,7 +25,7 @@ struct HttpRequest {
   using WaitNote = std::function<void(double waited_s)>;
 
   std::string url;                   // percent-encoded
-  std::vector<std::string> headers;  // "Name: value"; may hold secrets
+  std::vector<std::string> headers;  // "Name: value"; may contain secrets
   bool head_only = false;
   // Which redirects are followed (redirects.hpp); none: a redirect is treated as an ordinary answer.
   std::optional<spec::Redirects> redirects = {};
@@ -53,7 +53,7 @@ struct HttpReply {
 class HttpClient {
  public:
   // Receives one piece of the body of a 2xx reply, whose headers are complete by then. Returning a non-empty text ends
-  // the transfer and becomes its failure. perform() rethrows what the sink throws.
+  // the transfer and becomes its failure. perform() rethrows the sink's exceptions.
   using Sink = std::function<std::string(const HttpReply& reply, std::span<const std::byte> piece)>;
 
   virtual ~HttpClient() = default;

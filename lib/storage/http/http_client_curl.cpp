@@ -114,7 +114,7 @@ bool comes_after_connecting(CURLcode code) {
   return std::ranges::find(kAfter, code) != kAfter.end();
 }
 
-// Returns libcurl's own reason, unless it may hold a secret: if a proxy cannot be used, libcurl repeats parts of its
+// Returns libcurl's own reason, unless it may contain a secret: if a proxy cannot be used, libcurl repeats parts of its
 // URL, any of which may belong to the intended password.
 std::string told_reason(std::string_view reason, CURLcode code) {
   const char* const proxy = proxy_variable();
@@ -155,7 +155,7 @@ class CurlClient final : public HttpClient {
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
-  const std::string ca_file_;  // holds the certificates to trust; empty: the system's
+  const std::string ca_file_;  // has the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<CurlHandle> idle_;
@@ -176,7 +176,7 @@ CurlHandle CurlClient::take_handle() {
 }
 
 void CurlClient::put_back(CurlHandle handle) {
-  curl_easy_reset(handle.get());  // drops the options, which may hold secrets, and keeps the connections
+  curl_easy_reset(handle.get());  // drops the options, which may contain secrets, and keeps the connections
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(handle));
 }

@@ -33,7 +33,7 @@ class HttpDialect {
   // Returns the request for one try at `url`, signed if the server needs that. `range` is the value of the Range
   // header, "bytes=first-last", or empty.
   virtual HttpRequest request(const std::string& url, const std::string& range, bool head_only) const = 0;
-  // Returns what is known about the error, for its message, without secrets; may be empty.
+  // Returns details of the error for its message, without secrets; may be empty.
   virtual std::string reason(const HttpReply&) const { return {}; }
 };
 

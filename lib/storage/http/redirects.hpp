@@ -19,7 +19,7 @@ std::string without_user(const std::string& url);
 // Returns why a redirect must not be followed, or "" if it may. Never allowed are other schemes than http and https,
 // from https to http, and to another origin with a user. Otherwise Redirects::same_host allows the same origin, and
 // Redirects::any all. `from` must be an http:// or https:// URL. The text names the new host and nothing else of the
-// URL, which may hold secrets.
+// URL, which may contain secrets.
 std::string redirect_refusal(const std::string& from, const std::string& to, spec::Redirects allowed);
 
 }  // namespace chexbench::storage

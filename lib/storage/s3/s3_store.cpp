@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kScheme = "s3://";
 constexpr const char* kDefaultRegion = "us-east-1";
 
-// Returns what the user can do about an error, by its code, or "" if nothing is known.
+// Returns the user's remedy for an error, by its code, or "" if none is known.
 std::string_view remedy(std::string_view code) {
   if (code == "NoSuchBucket") return "check the bucket's name in data.root, and store.endpoint";
   if (code == "AccessDenied") return "these credentials may not read here, or there are none";
