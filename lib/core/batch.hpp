@@ -52,7 +52,7 @@ struct ExampleId {
   friend bool operator==(const ExampleId&, const ExampleId&) = default;
 };
 
-// Memory for `shape.images` images, of which the first `valid` are filled. A BatchPool owns it and reuses it, so the
+// Memory for `shape.images` images, the first `valid` of which are filled. A BatchPool owns it and reuses it, so the
 // other slots hold leftovers of earlier batches. Not thread-safe, but threads may fill different slots at the same
 // time.
 struct Batch {

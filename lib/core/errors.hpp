@@ -22,8 +22,8 @@ enum class ExitCode : int {
   terminated = 143,   // SIGTERM, SIGHUP or a batch system's warning: 128 + 15
 };
 
-// The base class of every error that chexbench throws on purpose. The message says what went wrong, where, and how to
-// fix it, in one or two sentences. It may contain unmodified names and values from files: what() shows control
+// The base class of every error that chexbench throws on purpose. The message explains what went wrong, where, and how
+// to fix it, in one or two sentences. It may contain unmodified names and values from files: what() shows control
 // characters like printable(), and only a ComparisonError has several lines.
 class Error : public std::runtime_error {
  public:

@@ -20,8 +20,8 @@ constexpr const char* kPattern = "[%H:%M:%S] %^%l%$: %v";
 
 std::atomic<int> rank_shown = -1;
 
-// Writes each message on a line of its own, even while a progress line is shown. It is a sink because a module shares
-// the program's sink but not the program's status line.
+// Writes each message on a separate line, even while a progress line is shown. It is a sink because a module shares the
+// program's sink but not the program's status line.
 class OwnLineSink final : public spdlog::sinks::stderr_color_sink_mt {
  public:
   void log(const spdlog::details::log_msg& message) override {

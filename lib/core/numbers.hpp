@@ -11,7 +11,7 @@
 namespace chexbench {
 
 // Parses the number that `text` begins with, and removes it from `text`. Accepts neither leading blanks nor a '+'.
-// Returns std::nullopt, and leaves `text` as it is, if there is no number or it is out of range. `base` applies to
+// Returns std::nullopt, and leaves `text` unchanged, if there is no number or it is out of range. `base` applies to
 // integers only.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text, int base = 10) {

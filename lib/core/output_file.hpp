@@ -40,7 +40,7 @@ std::string write_failure(int error_number);
 // path and the system's reason
 class OutputFile {
  public:
-  // What a crash of the machine may cost: a synced file is on storage before it takes its name.
+  // Whether the file survives a crash of the machine: a synced file is on storage before it takes its name.
   enum class Durability { renamed, synced };
 
   explicit OutputFile(std::string path);

@@ -26,7 +26,7 @@ std::size_t worker_count(std::size_t items, std::size_t threads);
 
 // Starts tasks in the order of submission, each on the next free worker. Thread-safe. The destructor drops tasks that
 // have not begun and waits for the rest. A task must not throw. It may submit further tasks but must not wait for them,
-// since no worker may be free to run them.
+// because no worker may be free to run them.
 class ThreadPool {
  public:
   // Starts `threads` (>= 1) workers. Each first calls `on_start` with its index, for example to bind and name itself.

@@ -47,7 +47,7 @@ struct BucketTime {
 // Averages gradients over ranks while backward still runs. Not thread-safe: one engine uses it from one thread. Every
 // rank must reduce the same buckets (sizes and order) in every step:
 //   for each layer, last to first: backward(layer); if (bucket complete) reducer.reduce(bucket, nullptr);
-//   reducer.wait();   // now every bucket holds the mean over the ranks
+//   reducer.wait();   // every bucket then has the mean over the ranks
 class Reducer {
  public:
   virtual ~Reducer() = default;

@@ -109,7 +109,7 @@ constexpr const char* kNobody = "0";  // the parent of the first process
 constexpr std::string_view kLauncher = "mpiexec.hydra";
 constexpr std::string_view kHelpers = "hydra_";  // hydra_pmi_proxy; with Intel MPI also hydra_bstrap_proxy above it
 
-// Returns what the link points to, or "" where it cannot be read.
+// Returns the target of the link, or "" if it cannot be read.
 std::string target_of(const fs::path& link) {
   std::error_code error;
   return fs::read_symlink(link, error).string();
@@ -117,7 +117,7 @@ std::string target_of(const fs::path& link) {
 
 std::string program_of(const fs::path& process) { return fs::path(target_of(process / "exe")).filename().string(); }
 
-// Returns the text of a file, or "" where it cannot be read.
+// Returns the text of a file, or "" if it cannot be read.
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
