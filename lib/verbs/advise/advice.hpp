@@ -1,4 +1,4 @@
-// The result of `chexbench advise`: which edits of a spec it tried, and which of them it recommends.
+// The result of `chexbench advise`: the edits of a spec that it tried, and those that it recommends.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ inline constexpr double kToleratedLoss = 0.05;
 // tried is not kept, nor one left undecided by a busy machine or too few repeats.
 bool is_kept(const AdviceTry& attempt);
 
-// Returns plain text for people: a table of the edits, which of them were kept, and the resulting ratio. The table is
+// Returns plain text for people: a table of the edits with those that were kept, and the resulting ratio. The table is
 // at most `width` wide where possible.
 std::string advice_table(const Advice& advice, const report::LineWidth& width = {});
 // Returns one JSON object for programs; undefined values are null.

@@ -108,7 +108,7 @@ class Adviser {
 
   double predict(const spec::TrialSpec& experiment) const {
     InputCosts costs = costs_;
-    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, since it was not measured
+    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, because it was not measured
     costs.batch_s *= static_cast<double>(image_bytes(experiment)) / static_cast<double>(image_bytes(best_));
     return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
   }

@@ -1,5 +1,5 @@
-// Predicts how fast an op list should be from measured costs of ops, so that the most promising edits are tried first.
-// All functions are pure.
+// Predicts the speed of an op list from measured costs of ops, so that the most promising edits are tried first. All
+// functions are pure.
 #pragma once
 
 #include "results/record.hpp"

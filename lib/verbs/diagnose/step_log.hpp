@@ -40,8 +40,8 @@ struct StepLog {
 
 // Returns the steps in the order of the log. Leaves out a torn last line: one without a newline that lacks fields.
 // Messages begin with `name`.
-// @throws DataError, with line and column, if the header lacks a needed column, a line has too many or too few fields,
-// a value cannot have been measured (wait_s must be at most step_s), or there is no step
+// @throws DataError, with line and column, if the header lacks a required column, a line has too many or too few
+// fields, a value cannot have been measured (wait_s must be at most step_s), or there is no step
 std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::verbs

@@ -12,7 +12,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 Json machine_to_json(const measure::Machine& machine) {
   return {{"host", machine.host},

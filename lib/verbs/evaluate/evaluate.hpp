@@ -39,8 +39,8 @@ EvaluatedNetwork read_network(const EvaluateOptions& options);
 // Scores the images over all ranks. The result is filled on rank 0; elsewhere its rows and scores are empty.
 // Collective over the world.
 // @throws SpecError, DataError as read_network()
-// @throws DataError if the labels of network and data set differ, an image is missing or cannot be read, or the network
-// gives no number for it
+// @throws DataError if the labels of network and data set differ, an image is missing or cannot be read, or its output
+// is not a number
 // @throws as bench::evaluate()
 EvaluationResult evaluate(comm::World& world, const EvaluateOptions& options);
 

@@ -46,7 +46,7 @@ StepShares shares_of_step(const std::vector<engine::KernelTiming>& timings, bool
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 // Visits the fields of a timing with their names; JSON and CSV share this list. Those of a kernel that did not run are
 // empty.

@@ -23,7 +23,7 @@ std::string network_header(const KernelSweepSetting& setting, const KernelTiming
 // Returns one line of text.
 std::string timing_line(const KernelSweepSetting& setting, const KernelTiming& timing);
 // Returns the text after the timings of one network: a table, or a JSON line with "summary": true; nothing in CSV.
-// `complete` says whether all of its kernels were measured.
+// `complete`: all of its kernels were measured.
 std::string network_summary(const KernelSweepSetting& setting, const std::vector<KernelTiming>& timings, bool complete);
 
 // Runs a sweep: engine::sweep_kernels(), or a test's replacement.

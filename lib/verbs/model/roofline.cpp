@@ -129,7 +129,7 @@ std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 std::string four_digits(const std::optional<double>& images_per_s) {
   return images_per_s ? fmt::format("{:.4g}", *images_per_s) : "";

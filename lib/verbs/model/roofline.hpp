@@ -67,8 +67,8 @@ std::vector<spec::AcceleratorProfile> built_in_profiles();
 std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
                                     std::optional<double> RooflineCheck::*computed);
 
-// Returns plain text for people: what was computed, entries to copy into the profile, and the check. Its tables are at
-// most `width` wide where possible.
+// Returns plain text for people: the results, entries to copy into the profile, and the check. Its tables are at most
+// `width` wide where possible.
 std::string roofline_table(const Roofline& roofline, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string roofline_json(const Roofline& roofline);

@@ -90,8 +90,8 @@ struct ProbeResult {
 };
 
 // Returns the accelerators with ResNet50's rate at 224 x 224, by that rate, and how many of each are fed: the built-in
-// ones, of which the text names V100, A100 and H100, or those of `gpus`, which are profiles. Computed rates do not
-// count. Pure, except that it reads profiles. @throws SpecError for a profile that is unknown or has no such rate
+// ones (the text names V100, A100 and H100), or the profiles `gpus`. Computed rates do not count. Pure, except that it
+// reads profiles. @throws SpecError for a profile that is unknown or has no such rate
 std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95,
                                              const std::vector<std::string>& gpus = {});
 
@@ -99,7 +99,7 @@ std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::opt
 // A grade that is not `told apart` follows the first line, and so does "partial" if a signal stopped the measuring.
 std::string probe_text(const ProbeResult& result);
 
-// Returns all of it as a JSON object; undefined values are null.
+// Returns the whole result as a JSON object; undefined values are null.
 std::string probe_json(const ProbeResult& result);
 
 }  // namespace chexbench::verbs

@@ -20,7 +20,7 @@ class DryRun {
   DryRun(const results::Report& report, comm::World& world, std::optional<int> ranks = {});
 
   // Returns text for people: the resolved spec of the first trial, and the differences of each other trial; forecasts
-  // of the memory of a rank and its GPU against the limits, or why there is none; and what is left out. Builds no
+  // of the memory of a rank and its GPU against the limits, or the reason for their absence; and omissions. Builds no
   // engine.
   // @throws DataError as dataset::open_dataset(), unless the plan is for a world that was not started
   // @throws SpecError as dataset::open_dataset() and memory_text()

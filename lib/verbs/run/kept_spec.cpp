@@ -26,7 +26,7 @@ std::string path_in(const std::string& folder) { return folder + "/run.json"; }
 
 // Returns the file's text, or "" if there is none.
 std::string text_in(const std::string& folder) {
-  std::error_code error;  // ignored: what cannot be looked at cannot be read, which the next line says
+  std::error_code error;  // ignored: the next line reports a file that cannot be accessed
   if (!std::filesystem::exists(path_in(folder), error) && !error) return "";
   return spec::read_text_file(path_in(folder), "spec of the run");
 }

@@ -1,4 +1,4 @@
-// Compares what an engine computes in a precision with what it computes in f32, for `chexbench dev selftest`.
+// Compares an engine's results in a precision with its results in f32, for `chexbench dev selftest`.
 #pragma once
 
 #include <string>

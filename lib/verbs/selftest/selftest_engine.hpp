@@ -24,7 +24,8 @@ struct SelftestEngine {
 // in PyTorch's own f32 single entries are off by 3e-1, and a third of ResNet50's by more than 2e-2. tf32 has as few
 // bits as fp16, so it is compared with f32 instead (precision_gate.hpp): on an H200, ResNet50's logits were off
 // by 1.5e-2. Returns a summary for people.
-// @throws ComparisonError if one comparison fails; the message has all of them, with the places of the worst deviations
+// @throws ComparisonError if one comparison fails; the message has all comparisons, with the places of the worst
+// deviations
 // @throws SpecError if the engine does not train, or the precision is not f32
 // @throws DataError if the golden file cannot be read
 // @throws DeviceError if the engine is missing or its device fails

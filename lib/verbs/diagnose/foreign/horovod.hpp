@@ -20,7 +20,7 @@ class HorovodSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
   bool recognized() const { return seen_; }
-  // @throws DataError if there are no two steps
+  // @throws DataError if there are fewer than two steps
   StepLog finish(const std::string& name);
 
  private:

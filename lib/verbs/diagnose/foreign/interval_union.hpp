@@ -17,7 +17,7 @@ class IntervalUnion {
   void add(double begin, double end);
   // Returns how much of the span is covered.
   double covered(double begin, double end);
-  // Returns what is covered here and not there.
+  // Returns the spans covered here but not there.
   IntervalUnion without(IntervalUnion& other);
   bool empty() const { return spans_.empty(); }
 

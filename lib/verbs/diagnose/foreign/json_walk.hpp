@@ -57,7 +57,7 @@ class Visitor {
 };
 
 // Walks from the next byte of `reader` to its end, with the repairs of mended_json.hpp.
-// @throws DataError, with line and column, if it is not JSON, ends within it, or is nested too deep
+// @throws DataError, with line and column, if it is not JSON, is incomplete, or is nested too deep
 void walk_json(ByteReader& reader, Visitor& visitor);
 
 }  // namespace chexbench::verbs::foreign
