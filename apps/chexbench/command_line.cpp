@@ -122,7 +122,7 @@ bool names_data_set(const CLI::App& app, const std::string& word) {
 std::string with_home_in(const std::string& word) {
   const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
   const std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
-  if (value != "~" && value.find('/') == std::string::npos) return word;  // "~10" is no path
+  if (value != "~" && value.find('/') == std::string::npos) return word;  // "~10" is not a path
   if (equals == std::string::npos) return with_home(word, "a path");
   return word.substr(0, equals + 1) + with_home(value, printable(word.substr(0, equals)));
 }

@@ -215,7 +215,7 @@ void add_convert(CLI::App& data) {
   add_format_option(*verb, *output, {"text", "json"});
   verb->callback([options, set, split, format, resize, color, of_pixels, output] {
     options->format = parse_target(*format);
-    // Other formats keep the images as they are.
+    // Other formats keep the images unchanged.
     for (const CLI::Option* option : of_pixels)
       require_choice(*option, options->format == spec::DataFormat::cached, "--to cached");
     const spec::DataSpec spec = set->spec();

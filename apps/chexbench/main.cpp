@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   chexbench::app::install_out_of_memory_handler();
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
-  // Other ranks may wait for this one in a collective, so an error of this rank must end them, too.
+  // Other ranks may wait for this one in a collective, so an error of this rank must also end them.
   chexbench::bench::Session session;
   const int code = run(argc, argv, session);
   chexbench::exit_is_own();
