@@ -51,7 +51,7 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
 }
 
 // Creates the output folder and returns its path.
-// @throws OutputError if it cannot be created or already has an advice
+// @throws OutputError if it cannot be created or already contains advice
 std::string make_advice_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
@@ -67,7 +67,7 @@ std::string make_advice_folder(const AdviseArguments& arguments, const std::stri
 }
 
 void write(const verbs::AdviceResult& result, spec::TrialSpec best, const std::string& folder) {
-  best.ranks = 0;  // so that the spec runs with as many ranks as it is started with
+  best.ranks = 0;  // so that the spec runs on any number of ranks
   const auto put = [&folder](const char* name, const std::string& text) {
     write_file_atomically(folder + "/" + name, text);
     log::info("wrote {}/{}", folder, name);

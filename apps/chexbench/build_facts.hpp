@@ -1,4 +1,4 @@
-// What a report says about the program that made it.
+// The facts in a report about the program that made it.
 #pragma once
 
 #include <string>

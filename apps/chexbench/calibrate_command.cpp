@@ -29,7 +29,7 @@ struct CalibrateArguments {
   bool allow_shared_gpu = false;
 };
 
-// Checks before the measurement that the profile can be written, because a measurement takes minutes.
+// Checks beforehand that the profile can be written, because a measurement takes minutes.
 // @throws OutputError if it cannot be written
 void check_writable(const std::string& output) {
   if (output.empty()) return;
@@ -56,13 +56,13 @@ void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& 
   print(verbs::profile_table(profile, stdout_width()));
 }
 
-// After an error, writes what was measured before it, unless that would replace an earlier profile.
+// After an error, writes the measurements so far, unless that would replace an earlier profile.
 void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
   std::error_code error;
   if (profile.entries.empty() || (!arguments.output.empty() && fs::exists(arguments.output, error))) return;
   try {
     publish(profile, arguments);
-  } catch (const ReaderGone&) {  // the error that ended the run is told
+  } catch (const ReaderGone&) {  // the error that ended the run is reported instead
   } catch (const OutputError& second) {
     log::error("{}", second.what());  // only logged, because the process must end with the error that ended the run
   }

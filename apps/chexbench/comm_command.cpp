@@ -25,7 +25,7 @@ const std::map<std::string, FloatType> kTypes{
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 
-// Returns the words that a spec uses for the values of an enum.
+// Returns the spec's words for the values of an enum.
 template <typename Enum>
 std::map<std::string, Enum> words_of() {
   std::map<std::string, Enum> words;
@@ -33,7 +33,7 @@ std::map<std::string, Enum> words_of() {
   return words;
 }
 
-// Refuses an option of one scheme beside another scheme, which would ignore it. @throws CLI::RequiresError
+// Refuses an option of a scheme other than the chosen one, which would ignore it. @throws CLI::RequiresError
 void require_scheme(const CLI::Option& option, spec::UpdateScheme its, spec::UpdateScheme asked) {
   require_choice(option, asked == its, "--update " + to_string(its));
 }

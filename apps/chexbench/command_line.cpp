@@ -18,7 +18,7 @@
 namespace chexbench::app {
 namespace {
 
-// Returns the verb that was being parsed when the error occurred: the innermost one that was named.
+// Returns the verb that was being parsed when the error occurred: the innermost one given.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   return named.empty() ? app : innermost(*named.front());
@@ -30,7 +30,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-enum class Verbs { all, listed };  // by --help
+enum class Verbs { all, listed };  // in --help
 
 std::vector<std::string> verb_names(const CLI::App& app, Verbs which) {
   std::vector<std::string> names;
@@ -55,19 +55,19 @@ bool is_verb(const CLI::App& app, const std::string& word) {
   return std::ranges::find(verbs, word) != verbs.end();
 }
 
-// Returns the names of the folders in the working directory; those that could be read if an error ends the list.
+// Returns the names of the folders in the working directory; after an error, those read so far.
 std::vector<std::string> folders_here() {
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator entry(".", error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::error_code none;  // what cannot be looked at is no folder to suggest
+    std::error_code none;  // an entry that cannot be examined is not suggested
     if (entry->is_directory(none)) names.push_back(entry->path().filename().string());
   }
   return names;
 }
 
-// Returns the first word behind --set that has no '=', or "".
+// Returns the first word after --set without '=', or "".
 std::string key_without_value(const CLI::App& app) {
   for (const std::string& word : app.get_option("--set")->results()) {
     if (word.find('=') == std::string::npos) return word;
@@ -94,11 +94,11 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   if (std::filesystem::exists(unknown, error)) {
     return fmt::format("the options for a folder come after it: chexbench {} [OPTION]...", shell_word(unknown));
   }
-  // What is no command may be a misspelt folder as well.
+  // An unknown command may also be a misspelt folder.
   const std::vector<std::string> listed = verb_names(verb, Verbs::listed);
   std::vector<std::string> names = listed;
   const std::vector<std::string> folders = folders_here();
-  // A shell makes several words of a name with blanks.
+  // A shell splits a name with blanks into several words.
   const auto begun = std::ranges::find_if(folders, [&](const auto& name) { return name.starts_with(unknown + " "); });
   if (begun != folders.end()) {
     return fmt::format("unknown command '{}', and no folder of that name (did you mean {}?)", printable(unknown),
@@ -117,16 +117,17 @@ bool names_data_set(const CLI::App& app, const std::string& word) {
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
 }
 
-// Returns a word with the home folder in place of a "~" that a shell left: in quotes, or behind '=' of an option.
+// Returns a word with the home folder in place of a "~" that the shell did not expand: in quotes, or after an option's
+// '='.
 std::string with_home_in(const std::string& word) {
   const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
   const std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
-  if (value != "~" && value.find('/') == std::string::npos) return word;  // "~10" is no path
+  if (value != "~" && value.find('/') == std::string::npos) return word;  // "~10" is not a path
   if (equals == std::string::npos) return with_home(word, "a path");
   return word.substr(0, equals + 1) + with_home(value, printable(word.substr(0, equals)));
 }
 
-// A folder may have the name of a command, as `data` often has.
+// A folder may have the name of a command, often `data`.
 void tell_of_folder(const CLI::App& app, const std::string& word) {
   std::error_code error;
   if (!is_verb(app, word) && !is_verb(*app.get_subcommand("dev"), word)) return;
@@ -196,7 +197,7 @@ void parse(CLI::App& app, const std::vector<std::string>& command_line) {
   } else if (!asks_for_help && names_data_set(app, first)) {
     words.insert(words.begin(), "probe");
   }
-  std::ranges::reverse(words);  // the order that CLI11 takes words in
+  std::ranges::reverse(words);  // CLI11 expects words in reverse order
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {

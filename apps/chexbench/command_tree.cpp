@@ -14,7 +14,7 @@
 namespace chexbench::app {
 namespace {
 
-// How the value of an option is called, and what that means.
+// The name of an option's value, and its meaning.
 constexpr std::array<std::pair<const char*, ValueKind>, 8> kKinds = {{{"SPEC", ValueKind::spec},
                                                                       {"PROFILE", ValueKind::profile},
                                                                       {"KEY=VALUE", ValueKind::setting},
@@ -31,7 +31,7 @@ std::vector<std::string> words_in_braces(const std::string& text) {
   return CLI::detail::split(text.substr(begin + 1, end - begin - 1), ',');
 }
 
-// Returns what `--help` shows behind the name of an option, without the default.
+// Returns the text of `--help` after the name of an option, without the default.
 std::string value_text(const CLI::Option& option) {
   if (!option.get_option_text().empty()) return option.get_option_text();
   return option.get_type_size() == 0 ? "" : option.get_type_name();

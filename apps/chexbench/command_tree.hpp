@@ -1,5 +1,4 @@
-// The commands and options of chexbench as plain data, taken from what CLI11 parses with, for the scripts of shells and
-// for the man page.
+// The commands and options of chexbench as plain data, extracted from CLI11, for completion scripts and the man page.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,12 +7,12 @@
 
 namespace chexbench::app {
 
-// What a shell offers for the value of an option.
+// The completions that a shell offers for an option's value.
 enum class ValueKind { none, any, words, spec, profile, setting, folder, file };
 
 struct ArgumentInfo {
-  std::vector<std::string> names;  // "--output", "-o"; of an argument without a dash, its name alone
-  std::string value;               // as `--help` shows it: "DIR", "table|json"; empty for flags
+  std::vector<std::string> names;  // "--output", "-o"; for a positional argument, its name only
+  std::string value;               // as in `--help`: "DIR", "table|json"; empty for flags
   std::string description;
   ValueKind kind = ValueKind::none;
   std::vector<std::string> words;  // of kind words
@@ -31,20 +30,20 @@ struct CommandInfo {
   std::vector<CommandInfo> commands;    // without hidden ones
 };
 
-// Returns the tree of all that `app` parses.
+// Returns the tree of all commands and options of `app`.
 CommandInfo command_tree(const CLI::App& app);
 
-// Returns the commands of the tree, each before its own commands.
+// Returns the commands of the tree, each before its subcommands.
 std::vector<const CommandInfo*> all_commands(const CommandInfo& root);
 
-// What may follow --set: keys with their '=', and keys with each value that has a name.
+// The words that may follow --set: keys with '=', and keys with each named value.
 struct SettingWords {
   std::vector<std::string> keys;    // "data.format="
   std::vector<std::string> values;  // "data.format=png"
 };
 SettingWords setting_words();
 
-// Return the names that `chexbench list` has.
+// Return the names of `chexbench list`.
 std::vector<std::string> experiment_names();
 std::vector<std::string> accelerator_names();
 

@@ -1,6 +1,6 @@
-// The commands of chexbench, a source file each. Each function adds a command with its options to `app`; what it does
-// is a callback, which prints results to stdout and throws chexbench's typed errors. A `session` must outlive the
-// parsing of `app`, and a `command_line` is recorded in reports.
+// The commands of chexbench, a source file each. Each function adds a command with its options to `app`, and a callback
+// that prints results to stdout and throws chexbench's typed errors. A `session` must outlive the parsing of `app`, and
+// a `command_line` is recorded in reports.
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ inline constexpr const char* kOtherCommands = "Other commands";
 // `chexbench --config SPEC`, which runs an experiment and has no verb.
 void add_run_options(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
-// `chexbench probe DIR`, which is what `chexbench DIR` runs: an answer about a folder of images in a minute.
+// `chexbench probe DIR`, also run by `chexbench DIR`: an answer about a folder of images in a minute.
 void add_probe_command(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
 // `chexbench data index | check | synth | convert | stage`.
 void add_data_commands(CLI::App& app);
 
-// Tries what makes a trial's input faster.
+// Tries ways to make a trial's input faster.
 void add_advise_command(CLI::App& app, bench::Session& session);
 
 // Measures the engine of this machine and writes an accelerator profile.
@@ -37,29 +37,29 @@ void add_calibrate_command(CLI::App& app, bench::Session& session);
 // values. ComparisonError if one differs.
 void add_selftest_commands(CLI::App& app);
 
-// Measures what averaging gradients over ranks costs, by size.
+// Measures the cost of averaging gradients over ranks, by size.
 void add_comm_command(CLI::App& app, bench::Session& session);
 
-// Says whether a run is better or worse than an earlier one. ComparisonError if a trial became worse.
+// Compares a run with an earlier one. ComparisonError if a trial became worse.
 void add_compare_command(CLI::App& app);
 
 // Prints scripts for shells and, hidden, the man page: both from the commands and options of `app`.
 void add_completion_command(CLI::App& app);
 
-// Says why a training of another program is slow.
+// Explains why a training of another program is slow.
 void add_diagnose_command(CLI::App& app);
 
-// Says what this machine and this build have for training, what does not fit together, and what makes measurements
+// Reports what this machine and this build offer for training, mismatches, and anything that makes measurements
 // invalid. DeviceError if something does not fit.
 void add_doctor_command(CLI::App& app, bench::Session& session);
 
 // Scores images with a trained network.
 void add_evaluate_command(CLI::App& app, bench::Session& session);
 
-// Makes experiments of the files of other benchmarks.
+// Makes experiments from files of other benchmarks.
 void add_import_commands(CLI::App& app);
 
-// Names what is built in.
+// Lists the built-in names.
 void add_list_command(CLI::App& app);
 
 // Prints the layers of a network.
@@ -74,10 +74,10 @@ void add_kernel_sweep_command(CLI::App& app);
 // Times cuDNN's convolution plans on this machine's GPU.
 void add_plan_sweep_command(CLI::App& app);
 
-// Predicts images/s on more ranks than the machine has, and what limits them.
+// Predicts images/s, and their limit, on more ranks than the machine has.
 void add_predict_command(CLI::App& app);
 
-// Hidden: the process that a run starts beside a trial (bench/second_job).
+// Hidden: the process that a run starts during a trial (bench/second_job).
 void add_second_job_command(CLI::App& app);
 
 }  // namespace chexbench::app

@@ -11,8 +11,8 @@
 namespace chexbench::app {
 namespace {
 
-// The shell splits words at '=' and ':', so they are joined first, and what stands before the last of them is cut off
-// what is offered, as the shell inserts only the rest.
+// The shell splits words at '=' and ':', so they are joined first, and offers are cut up to the last of these
+// characters, because the shell inserts only the rest.
 constexpr const char* kFunction = R"bash(
 _chexbench() {
   local -a words=()
@@ -74,8 +74,8 @@ _chexbench() {
 complete -F _chexbench chexbench
 )bash";
 
-// How each shell is told which values there are: bash by an assignment, fish by words of `complete`, zsh by an action
-// of _arguments.
+// How each shell gets the possible values: bash by an assignment, fish by words of `complete`, zsh by an action of
+// _arguments.
 struct Offer {
   ValueKind kind;
   const char* bash;
@@ -181,7 +181,7 @@ std::string names_of(const std::vector<CommandInfo>& commands) {
   return names;
 }
 
-// Returns the test for a command line that has this command, and none of the command's own ones.
+// Returns the test for a command line with this command but none of its subcommands.
 std::string condition(const CommandInfo& command) {
   std::string test;
   for (const std::string& verb : CLI::detail::split(command.path, ' ')) {
@@ -260,7 +260,7 @@ std::string option_words(const ArgumentInfo& option) {
   return words;
 }
 
-// Returns the lines of an array with the commands of this one, as _describe takes them.
+// Returns the lines of an array of this command's subcommands, in the format of _describe.
 std::string verb_lines(const CommandInfo& command) {
   std::string lines;
   for (const CommandInfo& verb : command.commands)
@@ -268,7 +268,7 @@ std::string verb_lines(const CommandInfo& command) {
   return lines;
 }
 
-// Returns the function for what follows `chexbench help`: commands, and behind one of them its own.
+// Returns the function for the words after `chexbench help`: commands, and after one of them its subcommands.
 std::string help_function(const CommandInfo& root) {
   std::string text = "_chexbench_help() {\n  local -a commands\n  case \"${(j: :)words[2,CURRENT-1]}\" in\n";
   for (const CommandInfo* command : all_commands(root)) {
@@ -300,7 +300,7 @@ std::string command_function(const CommandInfo& command) {
   return text + "      esac ;;\n  esac\n}\n";
 }
 
-// Returns the functions for what options take.
+// Returns the functions for the values of options.
 std::string value_functions() {
   const SettingWords settings = setting_words();
   std::string text;

@@ -7,8 +7,8 @@
 
 namespace chexbench::app {
 
-// Return the script for a shell: all of it is from the tree and from what is built in, so it asks nothing of chexbench
-// while somebody types.
+// Return the script for a shell. It is complete, built from the tree and the built-in names, and never runs chexbench
+// while the user types.
 std::string bash_completion(const CommandInfo& root);
 std::string zsh_completion(const CommandInfo& root);
 std::string fish_completion(const CommandInfo& root);

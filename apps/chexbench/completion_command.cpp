@@ -29,7 +29,7 @@ void add_completion_command(CLI::App& app) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb->callback([&app, shell] { print(script_for(*shell, command_tree(app)), "script"); });
   CLI::App* const page = app.add_subcommand("man-page", "Print the manual page as roff.");
-  page->group("");  // an installation has the page
+  page->group("");  // an installation includes the page
   page->callback([&app] { print(man_page(command_tree(app), CHEXBENCH_VERSION), "roff"); });
 }
 

@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* kSplits = "TEXT:{train,val,test,all}";
 
-// Returns the value that `known` has for `name`. `option` is for the message.
+// Returns the value of `name` in `known`. `option` is for the message.
 // @throws SpecError if `name` is unknown, with the nearest name of `known`
 template <class Value>
 Value choose(const std::string& option, const std::string& name, const std::map<std::string, Value>& known) {
@@ -66,14 +66,14 @@ spec::Color parse_color(const std::string& name) {
   return choose<spec::Color>("color", name, {{"gray", spec::Color::gray}, {"rgb", spec::Color::rgb}});
 }
 
-// Checks that --save will not write over a file. @throws SpecError if the root is a URL, OutputError if there is one
+// Checks that --save will not overwrite a file. @throws SpecError if the root is a URL, OutputError if there is one
 void check_can_save(const std::string& root) {
   if (spec::is_url(root)) {
     throw SpecError(
         fmt::format("--save writes {} into a folder of this machine, and '{}' is a URL", spec::kFolderFileName, root));
   }
   const std::string path = spec::folder_file_in(root);
-  std::error_code error;  // then nothing is there, or writing will tell
+  std::error_code error;  // after an error nothing is there, or writing will fail
   if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
     throw OutputError(fmt::format("--save: {} is there already; remove it first, or edit it", path));
   }
@@ -215,7 +215,7 @@ void add_convert(CLI::App& data) {
   add_format_option(*verb, *output, {"text", "json"});
   verb->callback([options, set, split, format, resize, color, of_pixels, output] {
     options->format = parse_target(*format);
-    // Other formats keep the images as they are.
+    // Other formats keep the images unchanged.
     for (const CLI::Option* option : of_pixels)
       require_choice(*option, options->format == spec::DataFormat::cached, "--to cached");
     const spec::DataSpec spec = set->spec();

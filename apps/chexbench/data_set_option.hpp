@@ -1,4 +1,4 @@
-// The arguments that say where a data set is and how it is laid out, for the verbs that take one without a spec.
+// The arguments for the location and layout of a data set, for verbs that take one without a spec.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,10 +16,10 @@ struct DataSetArguments {
 
   // Returns the overrides that chexbench-data.json does not keep.
   std::vector<std::string> store_overrides() const;
-  // Returns the others, which hold for a copy of the data set, too.
+  // Returns the others, which also apply to a copy of the data set.
   std::vector<std::string> layout_overrides() const;
 
-  // Returns the data section of a spec with these keys, and with those that the folder's chexbench-data.json keeps.
+  // Returns the data section of a spec with these keys, and with those in the folder's chexbench-data.json.
   // @throws SpecError if a key is not allowed here or a value is wrong
   spec::DataSpec spec() const;
 };

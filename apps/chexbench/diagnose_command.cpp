@@ -28,7 +28,7 @@ constexpr int kMostBatch = 1'000'000;
 struct DiagnoseArguments {
   std::vector<std::string> logs;
   std::vector<int> ranks;
-  int batch = 0;  // images of a step in logs that do not say; 0: not given
+  int batch = 0;  // images of a step in logs that do not count them; 0: not given
   std::string format = "table";
 };
 

@@ -69,7 +69,7 @@ verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Sess
     session.wait_for_root();  // all ranks found the same fault, and rank 0 reports it
     throw;
   } catch (const DataError&) {
-    session.wait_for_root();  // as most faults of the data are the same on all ranks, too
+    session.wait_for_root();  // most faults of the data are also the same on all ranks
     throw;
   }
 }
@@ -80,7 +80,7 @@ void run(const EvaluateArguments& arguments, bench::Session& session) {
   if (arguments.options.class_maps > 0 && arguments.output.empty()) {
     throw SpecError("--cam writes PNGs: add --output DIR for their folder");
   }
-  if (ranks.rank() == 0 && !arguments.output.empty()) make_folder(arguments.output);  // before minutes of work
+  if (ranks.rank() == 0 && !arguments.output.empty()) make_folder(arguments.output);  // fails before minutes of work
   verbs::EvaluationResult result = evaluate(arguments, session);
   if (ranks.rank() != 0) return;
   result.chexbench_version = CHEXBENCH_VERSION;

@@ -14,13 +14,13 @@ namespace {
 
 constexpr const char* kAll = "all";
 
-// Returns whether an environment variable is set to anything but nothing.
+// Returns whether an environment variable is set and not empty.
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
 
-// https://no-color.org: NO_COLOR, whatever its value, asks for none.
+// https://no-color.org: NO_COLOR with any value asks for none.
 bool wants_colour() {
   const char* const terminal = std::getenv("TERM");
   return !is_set("NO_COLOR") && is_set("TERM") && std::string_view(terminal) != "dumb";

@@ -13,9 +13,9 @@ namespace chexbench::app {
 CLI::Option* add_findings_option(CLI::App& verb, std::string& findings);
 
 // Returns the options of a table on standard output: as wide as the terminal, and in colour unless NO_COLOR is set or
-// the terminal has none; plain and of any width where standard output is no terminal. `findings` is a value of
+// the terminal has none; plain and of any width if standard output is not a terminal. `findings` is a value of
 // --findings, or "" for the default.
-// @throws SpecError if findings were asked for and `format` is not the table
+// @throws SpecError if findings were requested and `format` is not the table
 report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder);
 
 // Prints the answer, the table and the findings of a run whose results are in `folder`, with these options.

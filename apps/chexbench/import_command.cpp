@@ -24,10 +24,10 @@ struct ImportArguments {
   bool overwrite = false;
 };
 
-// @throws OutputError if one of the files is there
+// @throws OutputError if one of the files exists
 void check_absent(std::initializer_list<std::string> paths) {
   for (const std::string& path : paths) {
-    std::error_code error;  // what cannot be looked at cannot be written either, and the writer says why
+    std::error_code error;  // an inaccessible file cannot be written either, and the writer reports why
     if (!fs::exists(fs::symlink_status(path, error))) continue;
     throw OutputError(
         fmt::format("{} is there already; give another folder to --output, or --overwrite to replace it", path));

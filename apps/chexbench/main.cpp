@@ -31,7 +31,7 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
-// @throws OutputError if what --help and --version ask for cannot be written
+// @throws OutputError if the output of --help or --version cannot be written
 int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     std::ostringstream asked_for;
@@ -42,7 +42,7 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return fail(ExitCode::spec, chexbench::app::explain(app, error));
 }
 
-// Returns whether threads do not start for a reason that fewer of them would not change.
+// Returns whether even a single thread is forbidden.
 bool forbids_threads() {
   try {
     std::thread([] {}).join();
@@ -67,7 +67,7 @@ int report_system_error(const std::system_error& error) {
               "or the number of ranks, or raise `ulimit -u`");
 }
 
-// Parsing runs the verb. @throws whatever the verb throws
+// Parsing runs the verb. @throws the verb's errors
 int parse(CLI::App& app, const std::vector<std::string>& command_line) {
   try {
     chexbench::app::parse(app, command_line);
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   chexbench::app::install_out_of_memory_handler();
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
-  // Other ranks may wait for this one in a collective, so an error of this rank must end them, too.
+  // Other ranks may wait for this one in a collective, so an error of this rank must also end them.
   chexbench::bench::Session session;
   const int code = run(argc, argv, session);
   chexbench::exit_is_own();

@@ -6,7 +6,7 @@
 namespace chexbench::app {
 namespace {
 
-// Returns a text as roff shows it letter by letter: no line is a request, and dashes can be copied into a shell.
+// Returns a text that roff shows literally: no line is a request, and dashes can be copied into a shell.
 std::string roff(const std::string& text) {
   std::string result;
   bool begins_line = true;
@@ -56,7 +56,7 @@ std::string entries(const CommandInfo& command) {
   return text;
 }
 
-// Returns the line that calls a command: "chexbench report DIR [OPTION]...".
+// Returns the usage line of a command: "chexbench report DIR [OPTION]...".
 std::string call(const CommandInfo& command) {
   std::string text = "chexbench" + (command.path.empty() ? "" : " " + command.path);
   for (const ArgumentInfo& argument : command.arguments)

@@ -1,4 +1,4 @@
-// Options that mean something with one choice of another option only.
+// Options that are valid with only one choice of another option.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@
 namespace chexbench::app {
 namespace {
 
-// Neither allocates nor runs destructors, which may do so.
+// Neither allocates nor runs destructors, which may allocate.
 [[noreturn]] void end() {
   constexpr std::string_view kBefore = "error: ", kAfter = "\n";
   for (const std::string_view text : {kBefore, std::string_view(kOutOfMemory), kAfter}) {
@@ -30,11 +30,11 @@ std::terminate_handler otherwise = nullptr;
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
     end();
-  } catch (...) {  // the usual handler names it
+  } catch (...) {  // the default handler names it
     otherwise();
   }
-  // GCC 12 calls this handler before anything has caught the exception, if it leaves a function that is noexcept and
-  // catches others. Nothing tells its type then; it has been std::bad_alloc, inside oneDNN.
+  // GCC 12 calls this handler before the exception is caught, if it leaves a noexcept function that catches other
+  // types. Its type is then unknown; in practice it is std::bad_alloc, inside oneDNN.
   if (std::uncaught_exceptions() > 0) end();
   std::abort();
 }

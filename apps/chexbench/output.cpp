@@ -18,8 +18,8 @@ namespace chexbench::app {
 void fill_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
-    // open() returns the lowest free number, which is this stream's. Standard output is opened read-only, because
-    // results that go nowhere must be an error.
+    // open() returns the lowest free number, which is this stream's. Standard output is opened read-only, because lost
+    // results must be an error.
     open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
@@ -31,12 +31,12 @@ void print(const std::string& text, const std::string& format) {
 
 void print_shown(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    if (errno == EPIPE) throw ReaderGone();  // SIGPIPE is ignored, for the sockets of stores raise it as well
+    if (errno == EPIPE) throw ReaderGone();  // SIGPIPE is ignored, because stores' sockets also raise it
     throw OutputError("cannot write to standard output");
   }
 }
 
-// Open MPI's mpirun reads what a rank prints through a terminal of its own, wherever it writes that to.
+// Open MPI's mpirun reads a rank's output through a pseudoterminal, even if its own output is redirected.
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1 && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr; }
 
 std::optional<std::size_t> stdout_width() {

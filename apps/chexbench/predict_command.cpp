@@ -57,8 +57,8 @@ std::vector<verbs::ScalingPoint> parse_points(const std::string& option, const s
   return points;
 }
 
-// Returns the images/s of --input-rate, or std::nullopt if the reports say it.
-// @throws SpecError if it is neither a positive number nor "measured", or if "measured" has no report
+// Returns the images/s of --input-rate, or std::nullopt if it comes from the reports.
+// @throws SpecError if it is neither a positive number nor "measured", or if "measured" is given without a report
 std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   if (arguments.input_rate.empty()) return std::nullopt;
   if (arguments.input_rate == "measured") {

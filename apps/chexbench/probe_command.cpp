@@ -40,15 +40,15 @@ struct ProbeArguments {
   std::vector<std::string> gpus;
 };
 
-// @throws OutputError if the folder already holds results, so that nobody waits a minute to learn it
+// @throws OutputError if the folder already has results, to avoid a minute's wait for the error
 void check_output(const std::string& folder) {
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(folder + "/report.json", error)) return;
   throw OutputError(fmt::format("{} already holds a run; give another folder to --output", folder));
 }
 
-// Returns the measured trial as an experiment that runs from any folder, with as many ranks as it is started with and
-// as many repeats as other experiments have.
+// Returns the measured trial as an experiment that runs from any folder, on any number of ranks, and with the default
+// repeats.
 spec::TrialSpec as_experiment(const results::TrialResult& trial) {
   spec::TrialSpec experiment = trial.spec;
   experiment.ranks = 0;
@@ -73,8 +73,8 @@ void write_files(verbs::Probe& probe, const std::string& folder) {
   write_file_atomically(folder + "/probe.json", verbs::probe_json(probe.result));
 }
 
-// Writes the files. Where no folder was asked for, the answer is worth more than its files, so that a folder that
-// cannot be written to costs a warning only. @throws OutputError if --output cannot be written
+// Writes the files. Without --output, the answer matters more than its files, so an unwritable folder only causes a
+// warning. @throws OutputError if --output cannot be written
 void write(verbs::Probe& probe, const ProbeArguments& arguments) {
   if (probe.result.ways.empty()) return;
   if (!arguments.output.empty()) return write_files(probe, arguments.output);
@@ -126,7 +126,7 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
-  if (rank == 0) {  // so that nobody waits a minute for an error
+  if (rank == 0) {  // errors come before a minute of measuring
     check_output(arguments.output);
     verbs::fed_accelerators(0, {}, arguments.gpus);
   }
@@ -135,7 +135,7 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
   try {
     if (has_answer) give_answer(probe, arguments);
   } catch (const ReaderGone&) {
-    if (!probe.interrupted) throw;  // the process ends with the signal that ended the measuring
+    if (!probe.interrupted) throw;  // the process ends with the signal that ended the measurement
   } catch (const OutputError& error) {
     if (!probe.interrupted) throw;
     log::error("{}", error.what());

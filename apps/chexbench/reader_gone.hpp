@@ -1,15 +1,15 @@
-// What a verb throws when nobody reads its output any more.
+// The exception of a verb whose output has lost its reader.
 #pragma once
 
 #include "core/errors.hpp"
 
 namespace chexbench::app {
 
-// The exit code of a program that SIGPIPE ends, as shells report it: 128 + 13.
+// The exit code that shells report for a program ended by SIGPIPE: 128 + 13.
 inline constexpr int kReaderGoneExitCode = 141;
 
-// Whoever read standard output has stopped reading, as `head` does. Nobody waits for the rest, so it is no fault to
-// tell: the process ends without a message, with kReaderGoneExitCode.
+// The reader closed standard output, like `head`. Nobody needs the rest, so the process ends without a message, with
+// kReaderGoneExitCode.
 struct ReaderGone : OutputError {
   ReaderGone() : OutputError("standard output is a pipe that nobody reads") {}
 };

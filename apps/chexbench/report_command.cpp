@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 
 struct ReportArguments {
   std::string run;
-  std::string format;  // html unless stated, or table if findings are asked for
+  std::string format;  // html by default, or table with --findings
   std::string findings;
   std::string output;
 };
 
-// Returns whether a form or a file was asked for. Where none was, the report is given as the run gave it at its end.
+// Returns whether a form or a file was requested. If not, the report takes the form of the run's own result.
 bool asks_for_a_form(const ReportArguments& arguments) {
   return !arguments.format.empty() || !arguments.findings.empty() || !arguments.output.empty();
 }

@@ -86,8 +86,8 @@ std::string events_of(const std::string& folder) { return folder + "/tensorboard
 std::string checkpoints_of(const std::string& folder) { return folder + "/checkpoints"; }
 
 // Prints the result, then writes its files. A failure of one does not prevent the other.
-// @throws OutputError if something could not be written; the first error if there are two, but that nobody reads
-// standard output any more never hides that a file could not be written
+// @throws OutputError if something could not be written; the first of two errors, except that a lost reader of standard
+// output never hides a failed file
 void publish(results::Report& report, const std::string& folder, const RunArguments& arguments) {
   verbs::conclude(report);
   const analysis::Evaluation evaluation(report);
@@ -114,7 +114,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   if (first_error) std::rethrow_exception(first_error);
 }
 
-// Says how to look at the trainings over epochs of a run, if it has some.
+// Logs how to view a run's trainings over epochs, if any.
 void tell_how_to_watch(const results::Report& report, const std::string& folder) {
   const bool trains = std::ranges::any_of(
       report.trials, [](const results::TrialResult& trial) { return trial.spec.training.epochs > 0; });
@@ -126,8 +126,8 @@ void tell_how_to_go_on(const std::string& folder, int ranks) {
             shell_word(folder));
 }
 
-// Writes what a run that ended early has measured, and says how to go on. If it measured nothing new, writes nothing,
-// so that an earlier report stays and a new run can be started with the same --output.
+// Writes the measurements of a run that ended early, and logs how to continue. If there is nothing new, writes nothing,
+// so that an earlier report is kept and a new run can use the same --output.
 void publish_partial(results::Report& report, const std::string& folder, const RunArguments& arguments,
                      const bench::RepeatKeys& before, int ranks) {
   const bench::RepeatKeys now = bench::repeat_keys(report);
@@ -145,14 +145,14 @@ void publish_partial(results::Report& report, const std::string& folder, const R
   report.interrupted = true;
   try {
     publish(report, folder, arguments);
-  } catch (const ReaderGone&) {  // the error that ended the run is told
+  } catch (const ReaderGone&) {  // the error that ended the run is reported instead
   } catch (const OutputError& error) {
     log::error("{}", error.what());  // only logged, because the process must end with the error that ended the run
   }
   tell_how_to_go_on(folder, ranks);
 }
 
-// Runs the trials and writes the results. If an error or a signal ends the run early, writes what was measured so far.
+// Runs the trials and writes the results. If an error or a signal ends the run early, writes the measurements so far.
 void measure(results::Report& report, comm::World& world, const verbs::RunSpec& run, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
   const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
@@ -196,7 +196,7 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
   }
 }
 
-// Returns the spec of --config, or without it the one of the run that --resume names, to which --set is added.
+// Returns the spec of --config or, without it, that of --resume's run, with --set added.
 // @throws SpecError if it cannot be read
 verbs::RunSpec run_spec(const RunArguments& arguments, bench::Session& session) {
   if (!arguments.config.empty()) {
@@ -221,7 +221,7 @@ results::Report plan(const RunArguments& arguments, bench::Session& session, ver
   }
 }
 
-// Names the spec that run.json kept, for commands that run it again: the command line of a resumed run does not.
+// Names the spec of run.json, for commands that run it again: it is not on the command line of a resumed run.
 void name_spec(results::Environment& environment, const verbs::RunSpec& run) {
   environment.spec_file = run.source;
   environment.spec_overrides.clear();
@@ -234,7 +234,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
         "nothing to do: give a folder of images, an experiment with --config SPEC, or a command; see `chexbench "
         "--help`");
   }
-  table_options(arguments.findings, arguments.format, "");  // refuses what does not fit together, before it measures
+  table_options(arguments.findings, arguments.format, "");  // refuses conflicting options before measuring
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
@@ -247,7 +247,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
     verbs::DryRun dry_run(report, world, arguments.ranks);
     const std::string plan = dry_run.describe_plan();
     if (rank != 0) return;
-    print(plan);  // before anything is tried, which may take more memory than there is
+    print(plan);  // before any try, which may run out of memory
     print(dry_run.describe_time());
     return;
   }

@@ -1,4 +1,4 @@
-// What the ranks of a job must have in common on their command lines.
+// The part of the command line that all ranks of a job must share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,8 +6,8 @@
 
 namespace chexbench::app {
 
-// Returns the command and its options, a line each, after they are parsed. Not among them are options whose value only
-// one rank uses, those that say how a process shows its work, and those that end up in the spec, which ranks compare.
+// Returns the command and its options, a line each, after they are parsed. Leaves out options that only one rank uses,
+// options for the display of progress, and options that become part of the spec, which ranks compare.
 std::string shared_command(const CLI::App& app);
 
 }  // namespace chexbench::app

@@ -28,7 +28,7 @@ std::uint64_t CoveredTime::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
   return end_ns - begin_ns - covered_before_ns;
 }
 
-// Sums up half of the pieces at once, so that this is rare.
+// Sums up half of the pieces at once, to keep this rare.
 void CoveredTime::sum_up_oldest() {
   const std::size_t kept = most_open_ / 2;
   while (open_.size() > kept) {

@@ -7,9 +7,9 @@
 
 namespace chexbench::measure {
 
-// The union of intervals [begin_ns, end_ns) that are added in almost any order. The union consists of disjoint
-// pieces. The newest `most_open` pieces stay open for late intervals; older pieces are summed up and can no longer
-// change. All times are in ns of any one clock. Not thread-safe.
+// The union of intervals [begin_ns, end_ns) that are added in almost any order. The union consists of disjoint pieces.
+// The newest `most_open` pieces stay open for late intervals; older pieces are summed up and cannot change. All times
+// are in ns of any one clock. Not thread-safe.
 class CoveredTime {
  public:
   explicit CoveredTime(std::size_t most_open = 65536) : most_open_(most_open) {}
@@ -17,7 +17,7 @@ class CoveredTime {
   // Returns the time that no interval covered before. An empty interval, or one that ends before it begins, covers
   // nothing.
   std::uint64_t add(std::uint64_t begin_ns, std::uint64_t end_ns);
-  // Discards everything before `begin_ns`, including what is added there later.
+  // Discards everything before `begin_ns`, including later additions there.
   void begin_at(std::uint64_t begin_ns);
 
   // Returns the covered time before `end_ns`.

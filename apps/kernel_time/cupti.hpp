@@ -1,4 +1,4 @@
-// Records what a GPU does through NVIDIA's CUPTI library, which is opened at run time.
+// Records the activity of a GPU through NVIDIA's CUPTI library, opened at run time.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // CUDA loads this library if the environment variable CUDA_INJECTION64_PATH names it. Environment variables control
 // it:
-//   CHEXBENCH_KERNEL_TIME_FILE   file to write when the process ends, as JSON (README.md beside this file)
+//   CHEXBENCH_KERNEL_TIME_FILE   file to write when the process ends, as JSON (see README.md in this folder)
 //   CHEXBENCH_KERNEL_TIME_STEP   part of the mangled name of a kernel that runs once per step, as its first
 //   CHEXBENCH_KERNEL_TIME_SKIP   number of warm-up steps (default 0)
 //   CHEXBENCH_CUPTI_LIBRARY      CUPTI's file (default: libcupti.so of the CUDA that this was built with)

@@ -16,9 +16,9 @@
 namespace chexbench::measure {
 
 // The operations of one kind. `time_s` is the sum of their durations, so overlapping operations count several times.
-// `own_s` is how long kernels ran while none ran that was recorded before them: over all names, it sums up to the time
-// with a kernel running. A kernel that is launched programmatically already waits while the one before it runs, so its
-// duration alone says little.
+// `own_s` is the time of kernels without any earlier-recorded kernel running: over all names, it adds up to the time
+// with a kernel running. With programmatic launch, a kernel already waits while the previous one runs, so its duration
+// alone means little.
 struct OperationTime {
   std::string name;  // for kernels: as the compiler mangled it
   std::uint64_t count = 0;
@@ -26,8 +26,8 @@ struct OperationTime {
   double own_s = 0;  // of copies and memsets: 0
 };
 
-// The result for a window that reaches from the start of one step to the start of a later one. Nothing of the later
-// step is in it.
+// The result for a window that reaches from the start of one step to the start of a later one. It contains nothing of
+// the later step.
 struct KernelTimes {
   std::uint64_t steps = 0;  // in the window; 0 if there was no window, see `problem`
   double window_s = 0;

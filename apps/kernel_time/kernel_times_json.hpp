@@ -7,7 +7,7 @@
 
 namespace chexbench::measure {
 
-// Returns one JSON object with demangled kernel names. README.md beside this file lists its keys. Pure, thread-safe.
+// Returns one JSON object with demangled kernel names. See README.md in this folder for its keys. Pure, thread-safe.
 std::string to_json(const KernelTimes& times);
 
 }  // namespace chexbench::measure

@@ -16,7 +16,7 @@
 namespace chexbench {
 namespace {
 
-// Returns the first line of a file of the kernel; empty if it cannot be read.
+// Returns the first line of a kernel file; empty if it cannot be read.
 std::string line_of(const std::string& path) {
   KernelPage page;
   const std::string_view text = read_kernel_file(path.c_str(), page);

@@ -12,11 +12,11 @@ namespace chexbench {
 // empty: the fallback is CPU 0. Thread-safe.
 std::vector<int> usable_cores(const std::string& cpu_folder = "/sys/devices/system/cpu");
 
-// Returns all CPU numbers of that mask, ascending, those of hyperthreads included. Thread-safe.
+// Returns all CPU numbers of that mask, ascending, including hyperthreads. Thread-safe.
 std::vector<int> usable_cpus();
 
-// Binds the calling thread, and the threads that it starts from now on, to `cpus`. Does nothing if `cpus` is empty.
-// If the system refuses, it logs a warning and returns. Thread-safe.
+// Binds the calling thread, and the threads that it starts afterwards, to `cpus`. Does nothing if `cpus` is empty. If
+// the system refuses, it logs a warning and returns. Thread-safe.
 void bind_this_thread(const std::vector<int>& cpus);
 
 // Names the calling thread for ps, top and traces. Linux keeps at most 15 characters, so longer names are cut.

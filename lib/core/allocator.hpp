@@ -13,7 +13,7 @@ class PinnedAllocator {
   // Returns at least `bytes` bytes of uninitialized memory, aligned to 64 bytes. Never null; the caller owns the memory
   // and returns it with deallocate().
   // @throws std::bad_alloc if there is not enough memory
-  // @throws DeviceError if the memory is the device driver's to give and it refuses
+  // @throws DeviceError if the memory comes from a device driver that refuses
   virtual std::byte* allocate(std::size_t bytes) = 0;
   // Frees `memory`, which allocate(bytes) of the same allocator returned.
   virtual void deallocate(std::byte* memory, std::size_t bytes) noexcept = 0;
@@ -26,8 +26,8 @@ PinnedAllocator& host_allocator();
 // How many arenas malloc has for the threads of this process.
 
 // Limits glibc's malloc to one arena per CPU that this process may run on, unless the variable MALLOC_ARENA_MAX already
-// sets a number. By default there are up to eight per CPU, each with free memory of its own that no other can use, so
-// that the memory of a long run grows for hours. To be called before other threads start.
+// sets a number. By default there are up to eight per CPU, each with free memory that no other can use, so that the
+// memory of a long run grows for hours. Call it before other threads start.
 void limit_malloc_arenas();
 
 }  // namespace chexbench

@@ -45,7 +45,7 @@ BatchLease BatchPool::acquire(std::stop_token stop) {
     batch->shape = shape_;
     batch->labels.resize(static_cast<std::size_t>(shape_.images) * static_cast<std::size_t>(shape_.labels));
     batch->ids.resize(static_cast<std::size_t>(shape_.images));
-    batch->images = allocator_.allocate(shape_.bytes());  // last, because nothing would free it if these failed
+    batch->images = allocator_.allocate(shape_.bytes());  // last: nothing would free it if the above failed
     ++allocated_;
     free_.push_back(std::move(batch));
   }

@@ -18,13 +18,12 @@ namespace chexbench {
 
 inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
 
-// The value of a label of which nothing is known: the loss and its gradient are 0 there, and scores leave it out.
+// The value of an unknown label: its loss and gradient are 0, and scores leave it out.
 inline constexpr float kIgnoredLabel = -1;
 
 // The pixels of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation, as
-// input pipelines in TensorFlow do; those of a gray image come from the same value. u8: 1 channel of gray values
-// 0..255, which the engine normalizes and makes 3 channels of. u8_rgb: 3 channels of 0..255, which the engine
-// normalizes.
+// input pipelines in TensorFlow do; a gray image has the same value in all three. u8: 1 channel of gray values 0..255,
+// which the engine normalizes and expands to 3 channels. u8_rgb: 3 channels of 0..255, which the engine normalizes.
 enum class Deliver { f32, u8, u8_rgb };
 
 // The shape of a batch's image tensor, [images, height, width, channels] (NHWC, packed, without padding), and its
@@ -53,7 +52,7 @@ struct ExampleId {
   friend bool operator==(const ExampleId&, const ExampleId&) = default;
 };
 
-// Memory for `shape.images` images, of which the first `valid` are filled. A BatchPool owns it and reuses it, so the
+// Memory for `shape.images` images, the first `valid` of which are filled. A BatchPool owns it and reuses it, so the
 // other slots hold leftovers of earlier batches. Not thread-safe, but threads may fill different slots at the same
 // time.
 struct Batch {
@@ -101,7 +100,7 @@ class BatchLease {
 // Leases keep their pool alive; the allocator must outlive the pool.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
  public:
-  // Makes a pool of at most `capacity` (>= 1) batches, each of which is allocated when it is first needed. Example:
+  // Makes a pool of at most `capacity` (>= 1) batches, each allocated when first needed. Example:
   //   auto pool = BatchPool::create({.images = 16, .height = 224, .width = 224}, 4, host_allocator());
   //   BatchLease lease = pool->acquire(stop);
   static std::shared_ptr<BatchPool> create(const BatchShape& shape, std::size_t capacity, PinnedAllocator& allocator);
@@ -110,7 +109,7 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
   BatchPool& operator=(const BatchPool&) = delete;
 
   // Returns a batch with valid == 0, and waits while all are leased. Returns an empty lease if stop is requested while
-  // it waits (or was before, with no batch free).
+  // it waits (or earlier, with no batch free).
   // @throws std::bad_alloc if there is not enough memory for a new batch
   // @throws DeviceError if the engine's allocator throws it
   BatchLease acquire(std::stop_token stop);
@@ -134,10 +133,10 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
   std::size_t allocated_ = 0;
 };
 
-// Which labels an image has: any number of them, most of which it lacks; and of which of them nothing is known.
+// The labels of an image, usually few of many, and those that are unknown.
 
-// A set of labels, each known by its place in Dataset::label_names. The first 64 cost no memory of their own; of those
-// behind them only what is set is kept, so that an image of one class in thousands stays small.
+// A set of labels, each known by its place in Dataset::label_names. The first 64 take no extra memory; of the others
+// only those that are set are stored, so that an image of one class in thousands stays small.
 class LabelBits {
  public:
   static constexpr std::size_t kMostIgnored = 64;
@@ -152,7 +151,7 @@ class LabelBits {
   // Marks a label below kMostIgnored as unknown: losses and scores leave it out. A label is never set and ignored.
   void ignore(std::size_t label) { ignored_ |= std::uint64_t{1} << label; }
   bool is_ignored(std::size_t label) const { return label < kMostIgnored && (ignored_ >> label & 1u) != 0; }
-  // Returns the labels that are set, without those that are ignored: what a record can hold.
+  // Returns the labels that are set, without the ignored ones, which a record cannot store.
   LabelBits present() const;
   // Calls `visit` with each label that is set, ascending.
   template <typename Visit>

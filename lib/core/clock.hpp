@@ -11,8 +11,8 @@ double now_s();
 // Returns the CPU seconds that the calling thread has used so far.
 double thread_cpu_s();
 
-// Sleeps until now_s() >= deadline_s and returns at once if that time has passed. The deadline is absolute, so the
-// delays of late wake-ups do not add up over many calls. Signals do not end the sleep.
+// Sleeps until now_s() >= deadline_s, and returns at once if that time is past. The deadline is absolute, so the delays
+// of late wake-ups do not add up over many calls. Signals do not end the sleep.
 void sleep_until_s(double deadline_s);
 
 // Measures wall time and the calling thread's CPU time since construction; ops report both as their busy time. cpu_s()

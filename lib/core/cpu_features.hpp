@@ -1,6 +1,6 @@
-// The instruction sets by which kernels are chosen at run time. Each kernel asks for those that it needs and for no
-// other. The environment variable CHEXBENCH_ISA (baseline, avx2 or avx512) is a ceiling for all of them, for tests and
-// for comparing the speeds of code paths.
+// The instruction sets by which kernels are chosen at run time. Each kernel checks only those that it needs. The
+// environment variable CHEXBENCH_ISA (baseline, avx2 or avx512) is a ceiling for all of them, for tests and for
+// comparing the speeds of code paths.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct CpuFeatures {
   std::string model;         // the "model name" of /proc/cpuinfo, or "unknown"
 };
 
-// Returns the features of this CPU, which are detected once, at the first call. Thread-safe.
-// @throws SpecError if CHEXBENCH_ISA holds any other word
+// Returns the features of this CPU, detected at the first call. Thread-safe.
+// @throws SpecError if CHEXBENCH_ISA has any other value
 const CpuFeatures& cpu_features();
 
-// Returns what a CPU that offers `offered` has below a ceiling, with an empty model. Pure.
-// @throws SpecError if `ceiling` is none of the three words
+// Returns the features of `offered` up to a ceiling, with an empty model. Pure.
+// @throws SpecError if `ceiling` is not one of the three words
 CpuFeatures features_below(const X86Features& offered, std::string_view ceiling);
 
 }  // namespace chexbench

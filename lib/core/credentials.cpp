@@ -17,7 +17,7 @@ std::size_t after_user(std::string_view text) {
   return std::max(plain == npos ? 0 : plain + 1, coded == npos ? 0 : coded + 3);
 }
 
-// Returns whether an authority ends in ':' and something that is no port. [::1]:80 is an address with a port.
+// Returns whether an authority ends in ':' and something other than a port. [::1]:80 is an address with a port.
 bool has_odd_port(std::string_view authority) {
   if (authority.starts_with('[')) authority.remove_prefix(std::min(authority.find(']'), authority.size()));
   while (!authority.empty() && std::string_view(":;,.)]").find(authority.back()) != npos) authority.remove_suffix(1);
@@ -25,7 +25,7 @@ bool has_odd_port(std::string_view authority) {
   return colon != npos && !std::ranges::all_of(authority.substr(colon + 1), is_digit);
 }
 
-// Returns what follows scheme:// without its secrets.
+// Returns the text after scheme:// without its secrets.
 std::string shown_rest(std::string_view rest) {
   std::string out;
   if (const std::size_t user_end = after_user(rest); user_end > 0) {
@@ -58,14 +58,14 @@ std::string shown_plain(std::string_view text) {
   return out;
 }
 
-// Returns the position after a scheme's colon and its slashes; a single one is taken for a mistyped two.
+// Returns the position after a scheme's colon and its slashes; a single slash is taken for two, mistyped.
 std::size_t after_scheme(std::string_view text) {
   const std::size_t slashes = text.find(":/");
   if (slashes == npos) return npos;
   return std::min(text.find_first_not_of('/', slashes + 1), text.size());
 }
 
-// Returns the end of what may be one URL: a quotation mark, a line's end, or a blank after a mark of punctuation.
+// Returns the end of a possible URL: a quotation mark, a line end, or a blank after punctuation.
 std::size_t clause_end(std::string_view message) {
   for (std::size_t i = 0; i < message.size(); ++i) {
     const char c = message[i];
@@ -75,7 +75,7 @@ std::size_t clause_end(std::string_view message) {
   return message.size();
 }
 
-// Returns the end of the first word of a message, in which a password of a URL may have blanks.
+// Returns the end of the first word of a message, where the password of a URL may contain blanks.
 std::size_t word_end(std::string_view message) {
   const std::string_view clause = message.substr(0, clause_end(message));
   const std::size_t blank = std::min(clause.find(' '), clause.size());

@@ -12,8 +12,8 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kDoubledQuote = "\"\"";
 
-// Returns the place of the quote that closes the field at the beginning of `line`, or npos if no quote opens or none
-// closes it.
+// Returns the position of the quote that closes the field at the beginning of `line`, or npos if the field is not
+// quoted or not closed.
 std::size_t closing_quote(std::string_view line) {
   if (!line.starts_with('"')) return std::string_view::npos;
   std::size_t quote = line.find('"', 1);
@@ -21,8 +21,8 @@ std::size_t closing_quote(std::string_view line) {
   return quote;
 }
 
-// Returns the place of a quote that begins a field of the line and is not closed in it, or npos. `begin` is that of the
-// first field that may have one.
+// Returns the position of a quote that opens a field and is not closed in the line, or npos. `begin` is the position of
+// the first field to check.
 std::size_t open_quote(std::string_view line, std::size_t begin, char separator) {
   while (begin < line.size()) {
     std::size_t end = begin;
@@ -38,8 +38,7 @@ std::size_t open_quote(std::string_view line, std::size_t begin, char separator)
   return std::string_view::npos;
 }
 
-// Returns whether the first records of a table have equally many fields, if they are separated in this way, and the
-// least number.
+// Returns whether the first records of a table have equally many fields with this separator, and the smallest number.
 std::pair<bool, std::size_t> count_fields(std::string_view table, char separator) {
   constexpr int kRecords = 20;
   LineReader lines(table);

@@ -37,13 +37,13 @@ Error::Error(ExitCode code, const std::string& message)
       code_(code) {}
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestName = 100;  // bytes: comparing longer names takes long, and no known name is so long
+  constexpr std::size_t kLongestName = 100;  // bytes: comparing longer names is slow, and no known name is that long
   if (name.size() > kLongestName) return "";
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(name.size(), candidate.size());
-    // So many letters would have to be added at least.
+    // The distance is at least the difference in length.
     if (longer - std::min(name.size(), candidate.size()) >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
@@ -55,7 +55,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
-  constexpr std::size_t kMostKnown = 2000;  // bytes: a file may name as many candidates as it likes
+  constexpr std::size_t kMostKnown = 2000;  // bytes: a file may name any number of candidates
   const std::string nearest = nearest_name(name, candidates);
   if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", printable(nearest));
   if (candidates.empty()) return "";

@@ -22,9 +22,9 @@ enum class ExitCode : int {
   terminated = 143,   // SIGTERM, SIGHUP or a batch system's warning: 128 + 15
 };
 
-// The base class of every error that chexbench throws on purpose. The message says what went wrong, where, and how to
-// fix it, in one or two sentences. Names and values from files may be in it as they are: what() shows control
-// characters as printable() does, and only a ComparisonError has several lines.
+// The base class of every error that chexbench throws on purpose. The message explains what went wrong, where, and how
+// to fix it, in one or two sentences. It may contain unmodified names and values from files: what() shows control
+// characters like printable(), and only a ComparisonError has several lines.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message);
@@ -43,8 +43,8 @@ struct DataError : Error {
 struct DeviceError : Error {
   explicit DeviceError(const std::string& message) : Error(ExitCode::device, message) {}
 };
-// The device no longer works in this process: every later call would fail as well. Code that tries something else after
-// a DeviceError must let this one pass.
+// The device has failed for the rest of this process: every later call would fail as well. Code that tries something
+// else after a DeviceError must let this one propagate.
 struct DeviceLostError : DeviceError {
   using DeviceError::DeviceError;
 };
@@ -54,18 +54,18 @@ struct ComparisonError : Error {
 struct OutputError : Error {
   explicit OutputError(const std::string& message) : Error(ExitCode::output, message) {}
 };
-// Thrown when a signal asked the run to end; what was measured so far is kept. `code` is interrupted or terminated.
+// Thrown when a signal asked the run to end; results so far are kept. `code` is interrupted or terminated.
 struct InterruptedError : Error {
   explicit InterruptedError(ExitCode code) : Error(code, "stopped by a signal") {}
 };
 
 // Returns the candidate nearest to `name` by edit distance (insertions, deletions, substitutions, and swaps of
-// neighbours), or "" if none is near enough to be what was meant. Near enough is a distance of at most a third of the
-// name's length, or 2 if that is more. Names longer than 100 bytes have no near candidate.
+// neighbours), or "" if none is likely to be meant. The limit is a distance of a third of the name's length, or 2 if
+// that is more. Names longer than 100 bytes have no near candidate.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-// Returns a text to append to an error message: " (did you mean 'X'?)", or " (known: A, B, C)" if no candidate is near,
-// or "" if there are no candidates.
+// Returns a text to append to an error message: " (did you mean 'X'?)", or " (known: A, B, C)" if no candidate is
+// close, or "" if there are no candidates.
 std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace chexbench

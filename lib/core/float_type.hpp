@@ -1,4 +1,4 @@
-// The types of floats in memory and between ranks. How a GPU multiplies them (spec::Precision) is another question.
+// The types of floats in memory and between ranks. How a GPU multiplies them is up to spec::Precision.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ std::string nearest_path_suggestion(const std::string& missing) {
   std::vector<std::string> names;
   try {
     names = list_folder(folder.empty() ? "." : folder.string());
-  } catch (const DataError&) {  // a folder that cannot be read holds nothing to suggest
+  } catch (const DataError&) {  // an unreadable folder has nothing to suggest
   }
   std::ranges::sort(names);
   const std::string nearest = nearest_name(path.filename().string(), names);
@@ -42,7 +42,7 @@ std::string nearest_path_suggestion(const std::string& missing) {
 std::string with_home(const std::string& path, const std::string& what) {
   if (!path.starts_with('~')) return path;
   const std::string first = path.substr(0, path.find('/'));
-  std::error_code error;  // what cannot be looked at is not there
+  std::error_code error;  // a path that cannot be examined counts as absent
   if (std::filesystem::exists(first, error)) return path;
   const char* const home = std::getenv("HOME");
   if (first == "~" && home != nullptr && *home != '\0') return home + path.substr(first.size());

@@ -5,11 +5,11 @@
 
 namespace chexbench {
 
-// Keeps other processes of chexbench out of a folder for as long as it lives. The lock ends with the process, and
-// leaves no file, so that a killed process keeps nobody out. Where the file system has no locks, it does nothing.
+// Keeps other processes of chexbench out of a folder for as long as it lives. The lock ends with the process and leaves
+// no file, so a killed process blocks nobody. Does nothing on file systems without locks.
 class FolderLock {
  public:
-  // Waits until no other process has the folder, and logs that it does.
+  // Waits until no other process holds the lock, and logs the wait.
   // @throws InterruptedError if a signal comes meanwhile
   explicit FolderLock(const std::string& folder);
   ~FolderLock();

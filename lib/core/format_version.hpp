@@ -1,5 +1,5 @@
-// The version that every file of chexbench has which chexbench reads again. A key that is added leaves it, because
-// readers ignore keys that they do not know; one that is removed, renamed or gets another meaning raises it.
+// The version in every file that chexbench writes and reads again. Adding a key does not raise it, because readers
+// ignore unknown keys; removing, renaming or redefining one does.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace chexbench {
 
 inline constexpr const char* kFormatVersionKey = "schema_version";
-// Of the files that have no version of their own: run.json, manifests, records of staging, notes of checkpoints. Files
-// without the key are of version 1.
+// Of the files without a separate version: run.json, manifests, records of staging, notes of checkpoints. Files without
+// the key are version 1.
 inline constexpr std::int64_t kFormatVersion = 1;
 
-// Returns why a file of version `found` cannot be read where versions up to `known` can, or "".
+// Returns why a file of version `found` cannot be read by a reader of versions up to `known`, or "".
 inline std::string refusal_of_version(std::int64_t found, std::int64_t known = kFormatVersion) {
   if (found <= known) return "";
   return "it was written by a newer chexbench: its " + std::string(kFormatVersionKey) + " is " + std::to_string(found) +

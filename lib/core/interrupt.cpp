@@ -17,8 +17,8 @@ static_assert(std::atomic<int>::is_always_lock_free);
 std::atomic<double> first_signal_s = 0;
 static_assert(std::atomic<double>::is_always_lock_free);
 
-// One Ctrl-C reaches a rank twice: from the terminal, and forwarded by mpirun. Only a SIGINT that comes later than this
-// is a second keystroke.
+// One Ctrl-C reaches a rank twice: from the terminal, and through mpirun. Only a SIGINT later than this is a second
+// keystroke.
 constexpr double kSameKeystroke_s = 1;
 
 void on_signal(int signal) {
@@ -43,8 +43,8 @@ void install_interrupt_handlers() {
     sigaction(signal, nullptr, &inherited);
     if (inherited.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
-  // A limit on file sizes, or a pipe whose reader has gone, then makes write() fail. That is reported as a full disk
-  // is, and does not kill the process.
+  // A file size limit, or a pipe whose reader is gone, then makes write() fail. That is reported like a full disk, and
+  // does not kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }

@@ -1,4 +1,4 @@
-// What rooms share about JSON without a JSON library: quoting strings, and a limit to nesting.
+// JSON helpers for rooms without a JSON library: quoting strings, and a limit on nesting.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace chexbench {
 // are escaped; all other bytes are copied, so `text` must be UTF-8.
 std::string json_text(std::string_view text);
 
-// The most objects and lists, one in the other, that any file of chexbench has a use for. Code that walks JSON calls
-// itself for each, so deeper files would use up the stack.
+// The deepest nesting of objects and lists that a file of chexbench may need. Code that walks JSON recurses into each,
+// so deeper files would exhaust the stack.
 inline constexpr std::size_t kMaxJsonDepth = 64;
 
-// Returns whether `json`, up to its first error of syntax, is nested more than kMaxJsonDepth deep. Takes a constant
-// amount of stack and memory.
+// Returns whether `json`, up to its first syntax error, is nested more than kMaxJsonDepth deep. Takes a constant amount
+// of stack and memory.
 bool is_nested_too_deep(std::string_view json);
 
 }  // namespace chexbench

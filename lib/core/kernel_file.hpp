@@ -6,11 +6,11 @@
 
 namespace chexbench {
 
-// What such a file is read into: those of /sys are no longer, nor are status, io and schedstat of a process.
+// A buffer for such a file. Files of /sys, and a process's status, io and schedstat, are not larger.
 using KernelPage = std::array<char, 4096>;
 
-// Returns the beginning of a file, as much as fits `page`, in one read(): the kernel writes its text anew for each.
-// The text is in `page`; it is empty if the file cannot be read.
+// Returns the beginning of a file, as much as fits `page`, in one read(): the kernel generates the text for each read.
+// The result points into `page`; it is empty if the file cannot be read.
 std::string_view read_kernel_file(const char* path, KernelPage& page);
 
 }  // namespace chexbench

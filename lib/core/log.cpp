@@ -20,8 +20,8 @@ constexpr const char* kPattern = "[%H:%M:%S] %^%l%$: %v";
 
 std::atomic<int> rank_shown = -1;
 
-// Writes each message on a line of its own, also where a progress line is shown. It is a sink because a module shares
-// the program's sink but not the program's status line.
+// Writes each message on a separate line, even while a progress line is shown. It is a sink because a module shares the
+// program's sink but not the program's status line.
 class OwnLineSink final : public spdlog::sinks::stderr_color_sink_mt {
  public:
   void log(const spdlog::details::log_msg& message) override {
@@ -33,7 +33,7 @@ class OwnLineSink final : public spdlog::sinks::stderr_color_sink_mt {
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
     // A module that is loaded at run time contains a second copy of this file, but shares the program's spdlog
-    // registry: there it finds the logger that the program made.
+    // registry: there it finds the program's logger.
     if (auto known = spdlog::get(kName)) return known;
     auto created = std::make_shared<spdlog::logger>(kName, std::make_shared<OwnLineSink>());
     spdlog::initialize_logger(created);
@@ -59,8 +59,8 @@ spdlog::level::level_enum to_spdlog(Level level) {
   return spdlog::level::info;
 }
 
-// Returns the message as a terminal can show it. Its lines after the first are indented, so that a line end in a name
-// does not begin what looks like another message.
+// Returns the message in a form that is safe for a terminal. Lines after the first are indented, so that a line end in
+// a name cannot fake another message.
 std::string shown(std::string_view message) {
   std::string text = printable_lines(message);
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {

@@ -11,11 +11,11 @@ namespace chexbench::log {
 
 enum class Level { debug, info, warning, error, off };
 
-// Sets the least severe level that is written, and the rank that each line shows, none if it is negative. Thread-safe.
-// Before the first call the level is `info` and no rank is shown.
+// Sets the least severe level to write, and the rank in each line (none if negative). Thread-safe. Before the first
+// call the level is `info` and no rank is shown.
 void configure(Level level, int rank = -1);
 
-// Writes "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough, as printable_lines() shows it. Thread-safe.
+// Writes "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough, through printable_lines(). Thread-safe.
 void write(Level level, std::string_view message);
 
 // Format a message as fmt::format does and write it at the level of their name, e.g. log::info("{} images", count).
@@ -36,8 +36,8 @@ void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::error, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Writes what every rank, and every trial, finds anew: nothing if this process has written the same message so before,
-// or is a rank other than 0. Thread-safe.
+// For messages that would repeat on every rank and in every trial: writes nothing if this process has written the same
+// message before, or is not rank 0. Thread-safe.
 void write_once(Level level, const std::string& message);
 
 template <typename... Args>

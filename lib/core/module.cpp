@@ -30,13 +30,13 @@ std::string without_wildcards(const std::string& text) {
   return escaped;
 }
 
-// Where pip puts NVIDIA's libraries if it installed the program, too. The path contains Python's version, so it cannot
+// Where pip puts NVIDIA's libraries if it also installed the program. The path contains Python's version, so it cannot
 // be a RUNPATH.
 std::string package_pattern() {
   return without_wildcards(program_folder().parent_path()) + "/lib*/python3*/*-packages/nvidia/*/lib/";
 }
 
-// Loads the library `name` out of those folders, and tells whether it is loaded then.
+// Loads the library `name` from those folders, and returns whether that worked.
 bool load_from_packages(const std::string& name) {
   glob_t found{};
   bool is_loaded = false;
@@ -47,10 +47,10 @@ bool load_from_packages(const std::string& name) {
   return is_loaded;
 }
 
-// The loader's messages begin with the library that is missing, or that is unfit.
+// The loader's messages begin with the missing or unsuitable library.
 std::string blamed_library(const std::string& reason) { return reason.substr(0, reason.find(':')); }
 
-// NVIDIA's libraries are the ones that a machine may well lack.
+// NVIDIA's libraries are the ones most likely to be missing.
 std::string way_out(const std::string& reason) {
   const std::string library = blamed_library(reason);
   if (!library.starts_with("libcu") && !library.starts_with("libnv") && !library.starts_with("libnccl")) return {};
@@ -103,7 +103,7 @@ namespace {
 std::atomic<bool> is_own = false;
 std::atomic<const std::string*> expected = nullptr;
 
-// Allocates nothing, as there may be no memory.
+// Allocates nothing, because there may be no memory.
 void on_library_exit(int status, void*) {
   const std::string* const line = expected;
   if ((status != EXIT_FAILURE && line == nullptr) || is_own) return;

@@ -1,4 +1,4 @@
-// Parses numbers from text, in the same way in every locale.
+// Parses numbers from text, independently of the locale.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 namespace chexbench {
 
 // Parses the number that `text` begins with, and removes it from `text`. Accepts neither leading blanks nor a '+'.
-// Returns std::nullopt, and leaves `text` as it is, if there is no number or it is out of range. `base` applies to
+// Returns std::nullopt, and leaves `text` unchanged, if there is no number or it is out of range. `base` applies to
 // integers only.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text, int base = 10) {
@@ -28,7 +28,7 @@ std::optional<Number> take_number(std::string_view& text, int base = 10) {
   return number;
 }
 
-// Parses the whole of `text` as a number. Returns std::nullopt if it holds anything else, or is out of range.
+// Parses the whole of `text` as a number. Returns std::nullopt if there is anything else in it, or it is out of range.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
   const std::optional<Number> number = take_number<Number>(text, base);

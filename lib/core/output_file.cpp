@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kTemporary = ".tmp-";  // before the number of the process that writes
 
-// The process that a temporary file's name ends with; 0 where it ends otherwise.
+// The process number at the end of a temporary file's name; 0 if there is none.
 pid_t writer_of(std::string_view name) {
   const std::size_t mark = name.rfind(kTemporary);
   if (mark == std::string_view::npos) return 0;
@@ -32,7 +32,7 @@ pid_t writer_of(std::string_view name) {
 
 // Whether a name is a descriptor of a process, such as /dev/stdout, which leads to one by links.
 bool is_descriptor(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel's
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code error;
   for (int links = 0; links < kMostLinks; ++links) {
     const std::filesystem::path folder =
@@ -46,25 +46,25 @@ bool is_descriptor(std::filesystem::path path) {
   return false;
 }
 
-// What must stay when it is written to, so that it cannot be replaced: a device, a pipe, a descriptor.
+// Whether the path must be written to in place, not replaced: a device, a pipe, a descriptor.
 bool is_no_plain_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   return (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) || is_descriptor(path);
 }
 
-// Whether a process has ended, although whoever started it has not asked for its exit status.
+// Whether a process has ended, but its parent has not collected its exit status.
 bool is_zombie(pid_t process) {
   std::string line;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", process)), line);
-  const std::size_t name_end = line.rfind(')');  // the name may hold anything
+  const std::size_t name_end = line.rfind(')');  // the name may contain anything
   return name_end != std::string::npos && line.compare(name_end, 3, ") Z") == 0;
 }
 
 bool is_gone(pid_t process) { return (::kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process); }
 
-// Opens a new file. What has its name already was left by an ended process of this one's number: it is removed, as a
-// link somebody put there is, and never written to.
+// Opens a new file. An existing file of that name was left by an ended process with this one's number: it is removed,
+// like a link that somebody put there, and never written to.
 int open_new(const std::string& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const int descriptor = ::open(path.c_str(), kFlags, 0666);
@@ -73,7 +73,7 @@ int open_new(const std::string& path) {
   return ::open(path.c_str(), kFlags, 0666);
 }
 
-// What a sync returned; a file system that has no such call has not failed.
+// Whether a sync succeeded; a file system without such a call has not failed.
 bool is_synced(int result) {
   return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
 }
@@ -86,7 +86,7 @@ void sync_folder_of(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 && errno == EACCES) return;  // it may be written to and not read
+  if (descriptor < 0 && errno == EACCES) return;  // it may be writable but not readable
   const bool failed = descriptor < 0 || !sync_descriptor(descriptor);
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);

@@ -10,38 +10,37 @@
 
 namespace chexbench {
 
-// Makes the folder and those above it, and syncs the names of those that it made: files that are synced in a folder are
-// lost with the folder's own name.
+// Makes the folder and its parents, and syncs the names of the new ones: a synced file is lost if its folder's name is.
 // @throws OutputError with the path and the system's reason
 void make_folder(const std::string& path);
 
-// Makes a folder that nobody else has, with those above it, and returns its path: `path`, or if that is there PATH-2,
-// PATH-3 and so on. @throws OutputError as make_folder()
+// Makes a new folder and its parents, and returns its path: `path`, or if that exists PATH-2, PATH-3 and so on. @throws
+// OutputError as make_folder()
 std::string make_new_folder(const std::string& path);
 
-// Syncs an open file or folder. Whether that worked, or the file system has no such call (EINVAL, ENOTSUP, ENOSYS,
-// EROFS): FUSE, network and special file systems may not, and pipes do not. Otherwise errno says what failed.
+// Syncs an open file or folder. Returns true if that worked, or if there is no such call (EINVAL, ENOTSUP, ENOSYS,
+// EROFS), as on some FUSE, network and special file systems, and for pipes. Otherwise errno says what failed.
 bool sync_descriptor(int descriptor);
 
-// Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Does nothing where the
-// file system cannot, or the folder may not be read.
+// Syncs the folder of `path`: only then does a file's name survive a crash of the machine. Does nothing if the file
+// system cannot sync, or the folder is not readable.
 // @throws OutputError with the path and the system's reason
 void sync_folder_of(const std::string& path);
 
-// Syncs the file system that holds `folder`, with all that was written to it.
+// Syncs the whole file system of `folder`.
 // @throws OutputError with the path and the system's reason
 void sync_file_system(const std::string& folder);
 
-// What the system says of an error number, and for a full disk or quota how to mend it. Thread-safe.
+// The system's text for an error number and, for a full disk or quota, the remedy. Thread-safe.
 std::string write_failure(int error_number);
 
-// A file that takes its name when commit() succeeds. Until then it has the temporary name .NAME.tmp-PROCESS beside it,
-// which goes away with this object. A device, a pipe or a descriptor such as /dev/stdout stays what it is: it is
-// written to, not replaced. A link to a file is replaced, and that file stays as it was. Not thread-safe. @throws
-// OutputError from every function, with the path and the system's reason
+// A file that takes its name when commit() succeeds. Until then it is .NAME.tmp-PROCESS in the same folder, which is
+// removed with this object. A device, a pipe or a descriptor such as /dev/stdout is written to, not replaced. A link to
+// a file is replaced, and that file is unchanged. Not thread-safe. @throws OutputError from every function, with the
+// path and the system's reason
 class OutputFile {
  public:
-  // What a crash of the machine may cost: a synced file is on storage before it takes its name.
+  // Whether the file survives a crash of the machine: a synced file is on storage before it takes its name.
   enum class Durability { renamed, synced };
 
   explicit OutputFile(std::string path);
@@ -63,17 +62,17 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
-// Writes `text` to `path` as a whole, by a synced OutputFile: whatever was there stays as it was if anything fails.
+// Writes `text` to `path` as a whole, through a synced OutputFile: an existing file is unchanged if anything fails.
 // Folders are not created. @throws OutputError
 void write_file_atomically(const std::string& path, std::string_view text);
 
-// The same for a text that is never in memory as a whole: `fill` passes its pieces to the function that it gets.
+// The same for a text that is made in pieces: `fill` passes each piece to its argument.
 using WritePiece = std::function<void(std::string_view)>;
 void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill);
 
 // Removes the temporary files of OutputFiles in `folder` whose target's name begins with `prefix` and whose process is
-// gone: a killed process leaves them. A process counts as gone if this host has none of its number, or it has ended.
-// @throws DataError if the folder is there and cannot be read
+// gone: killed processes leave them behind. A process is gone if this host has none with that number, or it has ended.
+// @throws DataError if the folder exists but cannot be read
 void remove_abandoned_files(const std::string& folder, std::string_view prefix = "");
 
 }  // namespace chexbench

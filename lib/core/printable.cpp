@@ -7,7 +7,7 @@
 namespace chexbench {
 namespace {
 
-// Returns whether the character, which is UTF-8, is one that a terminal or a reader of the line would obey.
+// Returns whether the character, in UTF-8, could control a terminal or the display of the line.
 bool is_control(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
@@ -17,14 +17,14 @@ bool is_control(std::string_view character) {
   return is_mark || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);  // U+2066 to U+2069
 }
 
-// Returns how many bytes at the beginning are printable ASCII, as nearly all text is: they need not be looked at one by
-// one.
+// Returns how many bytes at the beginning are printable ASCII: nearly all text is, and needs no check character by
+// character.
 std::size_t plain_bytes(std::string_view text) {
   const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
   return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
 }
 
-// Takes the first character off `text`, which must not be empty, and returns how it is shown.
+// Removes the first character of `text`, which must not be empty, and returns its printable form.
 std::string take_shown(std::string_view& text) {
   const std::size_t bytes = utf8_character_bytes(text);
   const std::string_view character = text.substr(0, bytes == 0 ? 1 : bytes);
@@ -73,7 +73,7 @@ std::size_t utf8_character_bytes(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
-  // RFC 3629, section 4: only the second byte tells overlong forms, surrogates and numbers that are too large.
+  // RFC 3629, section 4: only the second byte distinguishes overlong forms, surrogates and numbers that are too large.
   if (first >= 0xe0 && first <= 0xef) {
     return continues(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && continues(2) ? 3 : 0;
   }

@@ -7,25 +7,25 @@
 
 namespace chexbench {
 
-// Returns `text` as a message can quote it, on one line and without effect on a terminal: control characters, marks
-// that change the direction or the line of what follows (U+200E, U+2028, U+202E and their like), and bytes that are not
-// UTF-8 become \xNN; all else stays, backslashes too. The result has at most `max_bytes` bytes, or "..." after them if
-// something was cut off. Thread-safe.
+// Returns `text` for quoting in a message, on one line and without effect on a terminal: control characters, marks that
+// change the direction or break the line (U+200E, U+2028, U+202E and similar), and bytes that are not UTF-8 become
+// \xNN; everything else is unchanged, including backslashes. The result has at most `max_bytes` bytes, followed by
+// "..." if something was cut off. Thread-safe.
 std::string printable(std::string_view text, std::size_t max_bytes = 200);
 
-// Does the same for a text of several lines, whose line ends and tabs stay, and which is not cut. Thread-safe.
+// Does the same for a text of several lines, keeping line ends and tabs, and without cutting. Thread-safe.
 std::string printable_lines(std::string_view text);
 
 // Recognizes and makes UTF-8.
 
-// Returns how many bytes the character at the beginning of `text` has, 1 to 4, or 0 if none stands there: `text` is
-// empty, ends in the middle of one, or holds what RFC 3629 forbids (overlong forms, surrogates, more than U+10FFFF).
+// Returns how many bytes the character at the beginning of `text` has, 1 to 4, or 0 if there is none: `text` is empty,
+// ends in the middle of one, or has a sequence that RFC 3629 forbids (overlong forms, surrogates, more than U+10FFFF).
 std::size_t utf8_character_bytes(std::string_view text);
 
 // Returns whether all of `text` is UTF-8; an empty text is.
 bool is_utf8(std::string_view text);
 
-// Returns `text` with U+FFFD for each byte that is no part of a character, as JSON and CSV must have it.
+// Returns `text` with U+FFFD for each byte that is not part of a character, because JSON and CSV must be UTF-8.
 std::string as_utf8(std::string_view text);
 
 }  // namespace chexbench

@@ -1,5 +1,5 @@
 // The interface between engines and the communication of gradients: lib/comm implements Reducer, and an engine calls it
-// during backward. Neither knows the other.
+// during backward. Neither depends on the other.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct BucketTime {
 // Averages gradients over ranks while backward still runs. Not thread-safe: one engine uses it from one thread. Every
 // rank must reduce the same buckets (sizes and order) in every step:
 //   for each layer, last to first: backward(layer); if (bucket complete) reducer.reduce(bucket, nullptr);
-//   reducer.wait();   // now every bucket holds the mean over the ranks
+//   reducer.wait();   // every bucket then has the mean over the ranks
 class Reducer {
  public:
   virtual ~Reducer() = default;
@@ -57,15 +57,15 @@ class Reducer {
   virtual void reduce(BucketSpan bucket, ReadyEvent ready) = 0;
   // Returns when every bucket since the last wait() is averaged. @throws DeviceError as reduce() does
   virtual void wait() = 0;
-  // Returns when every rank has called meet(). Nothing may be under way. Only for host memory: an engine whose network
-  // is modelled calls it instead of averaging. @throws DeviceError as reduce() does
+  // Returns when every rank has called meet(). Nothing may be under way. Only for host memory: engines with a modelled
+  // network call it instead of averaging. @throws DeviceError as reduce() does
   virtual void meet() {
     float nothing = 0;
     reduce({.data = &nothing, .count = 1}, nullptr);
     wait();
   }
-  // Replaces wait() for buckets in device memory: work that is queued on `stream` from now on runs after the averages.
-  // The default waits on the host. @throws DeviceError as reduce() does
+  // Replaces wait() for buckets in device memory: work that is queued on `stream` after this call runs after the
+  // averages. The default waits on the host. @throws DeviceError as reduce() does
   virtual void join(DeviceStream stream) {
     static_cast<void>(stream);
     wait();
@@ -76,15 +76,15 @@ class Reducer {
   // Checks, without waiting, that all ranks are still alive. An engine calls it while the host waits for the device.
   // @throws DeviceError if a rank was lost
   virtual void check() {}
-  // Ends the waiting for other ranks, for a caller that has waited too long: what a device still does for this reducer
-  // ends at once, with results that mean nothing, and every later call @throws DeviceError with that reason.
+  // Stops waiting for other ranks, for a caller that has waited too long: device work of this reducer ends at once,
+  // with meaningless results, and every later call @throws DeviceError with that reason.
   virtual void give_up(const std::string& reason) { static_cast<void>(reason); }
   // Returns the timings of the last step that finished.
   virtual ReducerTimings timings() const = 0;
-  // For traces: returns the buckets, in their order, that a device has averaged since the last call without a host
-  // thread seeing it. Buckets whose times are no longer known are left out. Never waits.
+  // For traces: returns the buckets, in order, that a device has averaged since the last call without a host thread
+  // noticing. Buckets whose times are lost are left out. Never waits.
   virtual std::vector<BucketTime> take_device_buckets() { return {}; }
-  // Returns the number of ranks that are averaged over. If it is 1, reduce() and wait() do nothing.
+  // Returns the number of ranks in the average. If it is 1, reduce() and wait() do nothing.
   virtual int world() const = 0;
 };
 

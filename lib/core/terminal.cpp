@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kShowEvery_s = 0.1;
 constexpr double kForwardEvery_s = 0.5;  // each time wakes two processes of mpirun
-// Before other text may follow on standard output, which mpirun reads from another pipe.
+// The pause before other text on standard output, which mpirun reads from another pipe.
 constexpr double kForwarded_s = 0.05;
 constexpr const char* kClearLine = "\r\033[K";
 constexpr std::size_t kMostBytes = 200;
@@ -55,7 +55,7 @@ int forwarding_terminal() {
 
 bool is_forwarded() { return forwarding_terminal() >= 0; }
 
-// Of the ranks whose stderr is forwarded, another one may show a line.
+// Another rank with a forwarded stderr may be showing a line.
 void clear_line() {
   if (line_is_shown || is_forwarded()) put_on_stderr(kClearLine);
   line_is_shown = false;
@@ -65,7 +65,7 @@ void clear_line() {
 std::size_t most_bytes() {
   const auto width = terminal_width(is_forwarded() ? forwarding_terminal() : STDERR_FILENO);
   if (!width) return kMostBytes;
-  constexpr std::size_t kDots = 3;  // behind a text that is cut
+  constexpr std::size_t kDots = 3;  // appended to truncated text
   return std::min(kMostBytes, std::max(*width, kDots + 2) - kDots - 1);
 }
 
@@ -109,7 +109,7 @@ constexpr const char* kNobody = "0";  // the parent of the first process
 constexpr std::string_view kLauncher = "mpiexec.hydra";
 constexpr std::string_view kHelpers = "hydra_";  // hydra_pmi_proxy; with Intel MPI also hydra_bstrap_proxy above it
 
-// Returns what the link points to, or "" where it cannot be read.
+// Returns the target of the link, or "" if it cannot be read.
 std::string target_of(const fs::path& link) {
   std::error_code error;
   return fs::read_symlink(link, error).string();
@@ -117,7 +117,7 @@ std::string target_of(const fs::path& link) {
 
 std::string program_of(const fs::path& process) { return fs::path(target_of(process / "exe")).filename().string(); }
 
-// Returns the text of a file, or "" where it cannot be read.
+// Returns the text of a file, or "" if it cannot be read.
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -126,7 +126,7 @@ std::string text_of(const fs::path& file) {
 // Returns the number of the process's parent, or kNobody.
 std::string parent_of(const fs::path& process) {
   const std::string stat = text_of(process / "stat");
-  const std::size_t name_end = stat.rfind(')');  // the name may have blanks and parentheses
+  const std::size_t name_end = stat.rfind(')');  // the name may contain blanks and parentheses
   if (name_end == std::string::npos) return kNobody;
   std::istringstream fields(stat.substr(name_end + 1));
   std::string state, parent;
@@ -142,7 +142,7 @@ bool holds(const fs::path& process, const std::string& pipe) {
   return false;
 }
 
-// Returns whether mpirun was told to do anything with output but to write it, as the options say or may say.
+// Returns whether options make mpirun, or may make it, do more with output than write it.
 bool changes_output(const fs::path& launcher, int stream) {
   const std::array<std::string_view, 5> options{"l", "prepend-rank", "prepend-pattern", "configfile",
                                                 stream == STDOUT_FILENO ? "outfile-pattern" : "errfile-pattern"};
@@ -163,7 +163,7 @@ std::optional<std::string> launchers_stream(int stream, const std::string& proc,
   const std::string pipe = target_of(root / process / file);
   if (!pipe.starts_with("pipe:")) return std::nullopt;
   std::string id = parent_of(root / process);
-  // A shell may stand between the rank and the proxy, but nothing between the proxy and mpirun.
+  // A shell may come between the rank and the proxy, but nothing between the proxy and mpirun.
   while (id != kNobody && !program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
   if (id == kNobody || !holds(root / id, pipe)) return std::nullopt;
   while (program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
@@ -174,7 +174,7 @@ std::optional<std::string> launchers_stream(int stream, const std::string& proc,
 int open_launchers_terminal(int stream) {
   const std::optional<std::string> path = launchers_stream(stream);
   if (!path) return -1;
-  // Without waiting, as it may be a pipe that nobody reads any more.
+  // Non-blocking, because it may be a pipe without a reader.
   const int file = open(path->c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0 || isatty(file) == 1) return file;
   close(file);

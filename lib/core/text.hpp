@@ -1,4 +1,4 @@
-// What rooms share about words.
+// Text helpers for all rooms.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +7,31 @@
 
 namespace chexbench {
 
-// Returns `text` with A to Z as small letters.
+// Returns `text` with A to Z in lower case.
 std::string lower_case(std::string_view text);
 
-// Returns `text` with a to z as capital letters.
+// Returns `text` with a to z in upper case.
 std::string upper_case(std::string_view text);
 
-// Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there, and in
-// $'...' if it has one that printable() does not show as it is, such as a byte that is not UTF-8.
+// Returns `word` quoted for a shell: in quotes if it has a character that is special there, and in $'...' if it has one
+// that printable() escapes, such as a byte that is not UTF-8.
 std::string shell_word(const std::string& word);
 
 // Returns a length of time for people, in whole numbers: "45 s", "7 min", "2 h 5 min".
 std::string duration_text(double seconds);
 
-// Returns "3 min left", with `bound` before it ("at most 3 min left"), or "nearly done" below half a second: what is
-// shown stays until the next step, and "0 s left" would be wrong for all of that time.
+// Returns "3 min left", with `bound` before it ("at most 3 min left"), or "nearly done" below half a second: the text
+// stays until the next step, and "0 s left" would be wrong all that time.
 std::string time_left_text(double seconds, std::string_view bound = "");
 
-// Returns a size for people, with as many digits as they read: "28 kB", "443 MB", "1.5 GB".
+// Returns a size for people, with few digits: "28 kB", "443 MB", "1.5 GB".
 std::string bytes_text(double bytes);
 
-// Returns a number of things, of which `one` is a single one: "1 file", "3 files".
+// Returns a count of things named `one` in the singular: "1 file", "3 files".
 std::string count_text(std::uint64_t count, std::string_view one);
 
-// Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. Empty for an empty one.
+// Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. An empty clause stays
+// empty.
 std::string sentence_of(std::string clause);
 
 }  // namespace chexbench

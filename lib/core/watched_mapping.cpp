@@ -37,8 +37,8 @@ struct Slots {
   std::atomic<Slots*> next = nullptr;
 };
 Slots table;
-std::mutex table_mutex;  // for all who change the table
-// The action that was there before: never changed nor freed once it is here, because the handler may be reading it.
+std::mutex table_mutex;  // held to change the table
+// The former action: never changed or freed once set, because the handler may be reading it.
 std::atomic<const struct sigaction*> former = nullptr;
 std::atomic<bool> is_ending = false;   // a thread is writing the message
 std::atomic<bool> is_passing = false;  // the former handler has the signal
@@ -68,7 +68,7 @@ void put(std::string_view text) {
 }
 
 [[noreturn]] void end(const MappingSlot& slot) {
-  while (is_ending.exchange(true)) ::pause();  // another thread met the same hole
+  while (is_ending.exchange(true)) ::pause();  // another thread hit the same hole
   struct stat status {};
   const bool is_short =
       ::fstat(slot.descriptor, &status) == 0 && static_cast<std::uintptr_t>(status.st_size) < slot.bytes;
@@ -85,8 +85,8 @@ void put(std::string_view text) {
   ::_exit(static_cast<int>(ExitCode::data));
 }
 
-// What is not ours goes where it went before. Under the default action the signal is raised again, because returning
-// repeats an access but not what kill() sent.
+// Passes other signals to the former action. Under the default action the signal is raised again, because returning
+// repeats an access but not a kill().
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& before = *former.load();
   const bool has_handler = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
@@ -101,8 +101,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   is_passing = false;
 }
 
-// Only BUS_ADRERR says that pages of a file are gone. Others tell of misaligned accesses and of broken memory, and
-// what kill() sends has no address.
+// Only BUS_ADRERR means that pages of a file are gone. Other codes mean misaligned accesses or broken memory, and a
+// signal from kill() has no address.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const bool is_page = info->si_code == BUS_ADRERR;
   const MappingSlot* const slot = is_page ? find_slot(reinterpret_cast<std::uintptr_t>(info->si_addr)) : nullptr;
@@ -110,7 +110,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   pass_on(signal, info, context);
 }
 
-// Asked before each mapping, because libraries that are initialized later (UCX, for MPI) install handlers of their own.
+// Called before each mapping, because libraries that are initialized later (UCX, for MPI) install their own handlers.
 void install_handler() {
   struct sigaction now {};
   ::sigaction(SIGBUS, nullptr, &now);

@@ -26,7 +26,7 @@ X86Features x86_features() {
                        .avx512dq = __builtin_cpu_supports("avx512dq") != 0,
                        .avx512vl = __builtin_cpu_supports("avx512vl") != 0,
                        .avx512_bf16 = __builtin_cpu_supports("avx512bf16") != 0};
-  // Compilers have no common name for AMX. Intel SDM, volume 2, CPUID leaf 7: EDX bits 22 and 24.
+  // Compilers do not share a name for AMX. Intel SDM, volume 2, CPUID leaf 7: EDX bits 22 and 24.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (kernel_saves_tiles() && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0) {
     features.amx_bf16 = (edx >> 22 & 1) != 0;

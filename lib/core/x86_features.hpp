@@ -1,4 +1,4 @@
-// What an x86 CPU and its kernel offer, without the ceiling of CHEXBENCH_ISA.
+// The features of an x86 CPU and its kernel, without the ceiling of CHEXBENCH_ISA.
 #pragma once
 
 namespace chexbench {
@@ -17,7 +17,7 @@ struct X86Features {
   bool amx_bf16 = false;
 };
 
-// Asks the CPU. Thread-safe.
+// Queries the CPU. Thread-safe.
 X86Features x86_features();
 
 }  // namespace chexbench

@@ -18,7 +18,7 @@ BlockPool::Block BlockPool::Shelves::take(std::size_t bytes) {
     most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
     const auto shelf = free_.find(bytes);
     if (shelf != free_.end() && !shelf->second.empty()) {
-      Block block = std::move(shelf->second.back());  // the one used last is the likeliest to be in a cache
+      Block block = std::move(shelf->second.back());  // the most recently used one is the likeliest to be cached
       shelf->second.pop_back();
       idle_bytes_ -= bytes;
       return block;

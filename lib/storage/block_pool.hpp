@@ -11,9 +11,8 @@ namespace chexbench::storage {
 
 // Hands out blocks of memory and reuses them, without clearing them, once their last owner releases them. Fresh pages
 // for each range and each record would cost half as much time as receiving them. Streams that finish together at the
-// end of an epoch release all their blocks at once, so the pool keeps up to 1.5 times the largest number of bytes that
-// was ever in use (records have several sizes) and returns the rest to the system. Thread-safe. A block may outlive its
-// pool.
+// end of an epoch release all their blocks at once, so the pool keeps up to 1.5 times the peak number of bytes in use
+// (records vary in size) and returns the rest to the system. Thread-safe. A block may outlive its pool.
 class BlockPool {
  public:
   // Returns at least `bytes` bytes with undefined contents. The block returns to the pool when its last owner releases
@@ -25,7 +24,8 @@ class BlockPool {
 
  private:
   using Block = std::unique_ptr<std::byte[]>;
-  // The free blocks by size. Each block in use shares ownership, so that it can return after the pool is gone.
+  // The free blocks by size. Each block in use shares ownership, so that it can be returned after the pool is
+  // destroyed.
   class Shelves {
    public:
     Block take(std::size_t bytes);

@@ -1,4 +1,4 @@
-// The root of a data set: the store that holds it, and the path of its folder in that store.
+// The root of a data set: its store, and the path of its folder in that store.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct DataRoot {
   // or if the settings of its store (port, endpoint, credentials) are wrong
   DataRoot(std::string root);                                  // NOLINT(google-explicit-constructor)
   DataRoot(const char* root) : DataRoot(std::string(root)) {}  // NOLINT(google-explicit-constructor)
-  // Opens the store of spec.root as spec.store says. @throws DataError as above
+  // Opens the store of spec.root with the settings of spec.store. @throws DataError as above
   explicit DataRoot(const spec::DataSpec& spec);
   // Uses a store that is already open.
   DataRoot(const std::string& root, std::shared_ptr<const Store> store_of_root);

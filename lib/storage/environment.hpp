@@ -1,4 +1,4 @@
-// Variables of the environment, from which stores take keys, endpoints and certificates.
+// The environment variables from which stores take keys, endpoints and certificates.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace chexbench::storage {
 
-// Returns the value of a variable, or "" if it is not set. Tests pass an environment of their own.
+// Returns the value of a variable, or "" if it is not set. Tests pass a fake environment.
 using Environment = std::function<std::string(const std::string&)>;
 
 // The Environment of this process. Thread-safe as long as no thread changes the environment.

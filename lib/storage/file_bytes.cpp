@@ -65,7 +65,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
 }
 
 MappedFile::~MappedFile() {
-  watched_.reset();  // before another file can be mapped to these addresses
+  watched_.reset();  // before these addresses can be reused for another file
   if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -85,9 +85,9 @@ bool advise_pages(std::span<const std::byte> bytes, int advice) {
 
 void bring_into_memory(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  constexpr int kPopulateRead = 22;                // MADV_POPULATE_READ, since Linux 5.14, which not all headers have
+  constexpr int kPopulateRead = 22;                // MADV_POPULATE_READ (Linux 5.14), missing from some headers
   if (advise_pages(bytes, kPopulateRead)) return;  // one call instead of a fault for every few pages
-  constexpr std::size_t kPageBytes = 4096;         // of no machine are they smaller
+  constexpr std::size_t kPageBytes = 4096;         // no machine has smaller pages
   const volatile std::byte* const byte = bytes.data();
   for (std::size_t at = 0; at < bytes.size(); at += kPageBytes) static_cast<void>(byte[at]);
   static_cast<void>(byte[bytes.size() - 1]);

@@ -14,11 +14,11 @@
 
 namespace chexbench::storage {
 
-// A file mapped read-only. Views of its bytes are valid as long as one owner holds the MappedFile. Thread-safe.
-// If another program truncates the file in place, the bytes after its new end vanish from the mapping, and an access to
-// them raises SIGBUS, which WatchedMapping turns into the end of the process, with a message. chexbench itself replaces
-// files by rename, never in place. Streams call check_length() before each record, so that an earlier truncation is a
-// DataError, and only a truncation during the read itself ends the process.
+// A file mapped read-only. Views of its bytes are valid as long as one owner holds the MappedFile. Thread-safe. If
+// another program truncates the file in place, the bytes after its new end vanish from the mapping, and an access to
+// them raises SIGBUS, on which WatchedMapping ends the process with a message. chexbench itself replaces files by
+// rename, never in place. Streams call check_length() before each record, so that an earlier truncation is a DataError,
+// and only a truncation during the read itself ends the process.
 class MappedFile {
  public:
   // Maps the file at `path`; an empty file has no bytes.
@@ -30,7 +30,7 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // @throws DataError if the file is shorter at this moment than when it was mapped, or the system cannot say
+  // @throws DataError if the file is shorter at this moment than when it was mapped, or its length cannot be read
   void check_length() const;
 
  private:
@@ -42,7 +42,7 @@ class MappedFile {
   std::optional<WatchedMapping> watched_;
 };
 
-// A file of which any range can be copied into memory. Thread-safe.
+// A file from which any range can be copied into memory. Thread-safe.
 class CopiedFile {
  public:
   // @throws DataError if the file is absent, not a regular file, or cannot be opened
@@ -52,10 +52,10 @@ class CopiedFile {
   CopiedFile& operator=(const CopiedFile&) = delete;
 
   const std::string& path() const { return path_; }
-  // Returns the bytes that the file had when it was opened.
+  // Returns the file's size in bytes when it was opened.
   std::uint64_t size() const { return size_; }
   // Fills `bytes` with those of the file from `offset` on.
-  // @throws DataError naming the file if it ends before that or cannot be read
+  // @throws DataError naming the file if it is too short or cannot be read
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
@@ -69,13 +69,13 @@ class CopiedFile {
 class ByteBuffer {
  public:
   ByteBuffer() = default;
-  // A buffer whose memory comes from `blocks` and returns there, for whoever needs a new one for each file.
+  // A buffer that borrows its memory from `blocks`, for callers that need a new one for each file.
   explicit ByteBuffer(std::shared_ptr<BlockPool> blocks) : blocks_(std::move(blocks)) {}
   // Returns at least `bytes` bytes. If the buffer must grow, its contents are lost and earlier views become invalid;
   // otherwise both stay.
   // @throws std::bad_alloc if the system has no memory left
   std::byte* reserve(std::size_t bytes);
-  // Returns a buffer without memory yet, whose memory will come from where this one's does.
+  // Returns an empty buffer that will take its memory from the same source as this one.
   ByteBuffer empty_one() const { return ByteBuffer(blocks_); }
   std::size_t capacity() const { return capacity_; }
 
@@ -85,8 +85,8 @@ class ByteBuffer {
   std::size_t capacity_ = 0;
 };
 
-// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Returns whether it took it;
-// failure does no harm.
+// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Returns whether the kernel
+// accepted it; failure does no harm.
 bool advise_pages(std::span<const std::byte> bytes, int advice);
 
 // Waits until all pages of a mapped file's bytes are in memory.
@@ -102,13 +102,13 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 // before its size
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);
 
-// Memory for bytes whose number only a server has told, which may be a lie.
+// Memory for bytes whose number is only a server's claim, which may be false.
 
 // The bytes that are reserved before any has arrived. Above that, memory grows with what arrives.
 inline constexpr std::uint64_t kMostTrustedBytes = std::uint64_t{64} << 20;
 
-// Returns room for `bytes` bytes behind the first `kept` ones of the buffer, which stay. If the buffer must grow, it
-// grows to twice that, but not beyond `most`, which is at least `kept` + `bytes`.
+// Returns space for `bytes` bytes after the first `kept` bytes of the buffer, which are preserved. If the buffer must
+// grow, it grows to twice that, but not beyond `most`, which is at least `kept` + `bytes`.
 // @throws std::bad_alloc if the system has no memory left
 std::byte* room_behind(ByteBuffer& buffer, std::size_t kept, std::size_t bytes, std::uint64_t most);
 

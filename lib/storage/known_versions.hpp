@@ -18,11 +18,11 @@ struct ObjectVersion {
 // The versions of the objects of one store, by path. Thread-safe.
 class KnownVersions {
  public:
-  // Sets the version of an object, as a listing reports it, in place of any earlier one.
+  // Sets the version of an object from a listing, replacing any earlier one.
   void expect(const std::string& path, ObjectVersion version);
   // Returns the bytes of the object, or std::nullopt if they are not known.
   std::optional<std::uint64_t> bytes(const std::string& path) const;
-  // Compares `version` with what is known of the object, and remembers what was unknown.
+  // Compares `version` with the known one, and remembers the parts that were unknown.
   // @throws DataError if the size or the tag differs from the known one
   void check(const std::string& path, const ObjectVersion& version);
 

@@ -7,8 +7,8 @@
 
 namespace chexbench::storage {
 
-// Returns true for the name of one file or folder: not empty, "." or "..", and without '/'. No other name may be put
-// behind a folder, since it would lead out of it.
+// Returns true for the name of one file or folder: not empty, "." or "..", and without '/'. No other name may be
+// appended to a folder, because it would lead out of it.
 bool is_one_name(std::string_view name);
 
 // Returns true if the name may be used in paths and messages: it has no control character (a NUL would end it, an
@@ -22,8 +22,8 @@ class ListedNames {
   // `folder` is the one that is listed, and must outlive this object.
   explicit ListedNames(const std::string& folder) : folder_(folder) {}
 
-  // Returns whether the name is used. One that is not a name is left out silently, since honest servers list such
-  // (the folder itself, the one above), one that is not safe is counted.
+  // Returns whether the name is used. One that is not a name is skipped silently, because honest servers list such
+  // entries (the folder itself, its parent); an unsafe one is counted.
   bool take(std::string_view name);
   // Warns of the names that were counted, if there are any, and shows the first.
   void tell() const;
@@ -40,8 +40,8 @@ class ListedNames {
 // U+009F in UTF-8.
 bool has_control_character(std::string_view text);
 
-// Returns the text with each byte that is no printable ASCII character as \xNN, and "..." in place of what exceeds
-// `most_bytes`. The result is UTF-8 whatever the text is.
+// Returns the text with each byte that is not printable ASCII as \xNN, and "..." in place of anything beyond
+// `most_bytes`. The result is always UTF-8.
 std::string shown(std::string_view text, std::size_t most_bytes = 200);
 
 }  // namespace chexbench::storage

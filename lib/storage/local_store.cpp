@@ -57,7 +57,7 @@ class CopiedStream final : public ByteStream {
   std::uint64_t taken_ = 0;
 };
 
-// Says what the entry of an open folder is, by its name.
+// Returns the kind of an entry of an open folder, by its name.
 void look_up(int folder, StoreEntry& entry) {
   struct stat status {};
   const bool is_there = ::fstatat(folder, entry.name.c_str(), &status, 0) == 0;
@@ -68,9 +68,9 @@ void look_up(int folder, StoreEntry& entry) {
   entry.bytes = static_cast<std::uint64_t>(status.st_size);
 }
 
-// Looks up all entries, on several cores where they are many: of a million files, it takes a third of the index's time.
+// Looks up all entries, on several cores if there are many: for a million files, it takes a third of the indexing time.
 void look_up_all(int folder, std::span<StoreEntry> entries) {
-  constexpr std::size_t kAtOnce = 4096;  // some milliseconds, which a thread is worth
+  constexpr std::size_t kAtOnce = 4096;  // a few milliseconds of work, enough to pay for a thread
   parallel_for((entries.size() + kAtOnce - 1) / kAtOnce, 0, [&](std::size_t, std::size_t part) {
     const std::span<StoreEntry> rest = entries.subspan(part * kAtOnce);
     for (StoreEntry& entry : rest.first(std::min(kAtOnce, rest.size()))) look_up(folder, entry);

@@ -8,8 +8,8 @@
 
 namespace chexbench::storage {
 
-// Returns the local store of this kind, of which there is one for all folders. Its streams give views of mapped files,
-// without a copy, or copies. Thread-safe.
+// Returns the local store of this kind, which all folders share. Its streams give views of mapped files, or copies.
+// Thread-safe.
 const std::shared_ptr<const Store>& local_store(spec::FileReading reading = spec::FileReading::map);
 
 // Streams a mapped file. The stream's take() throws DataError if the file has become shorter since it was mapped.

@@ -8,7 +8,7 @@ namespace chexbench::storage {
 namespace {
 
 constexpr std::size_t kLooseBytes = std::size_t{256} << 10;      // taken as memory at once until a piece is found
-constexpr std::size_t kLeastPieceBytes = std::size_t{64} << 10;  // a smaller one is sooner copied than received alone
+constexpr std::size_t kLeastPieceBytes = std::size_t{64} << 10;  // copying a smaller one costs less
 
 }  // namespace
 
@@ -67,7 +67,7 @@ RangePieces::Taken RangePieces::take(std::size_t bytes) {
   return {.view = {part, first.owner}, .is_most_of_its_memory = is_most_of_it};
 }
 
-// Behind a found piece, there is room for the head of the next one, which comes with it then.
+// A found piece is followed by space for the head of the next one, which then arrives with it.
 void RangePieces::begin(std::size_t found) {
   const std::size_t left = size_ - filled_;
   found_ = std::min(found, left);

@@ -12,8 +12,8 @@
 
 namespace chexbench::storage {
 
-// The bytes of a range, in one piece or cut where a reader will take them: what lies in a piece of its own, as large as
-// itself, needs no copy. Not thread-safe.
+// The bytes of a range, in one piece or cut where a reader will take them: a record in a piece of exactly its size
+// needs no copy. Not thread-safe.
 class RangePieces {
  public:
   // One piece: `memory`, which the caller keeps.
@@ -23,22 +23,22 @@ class RangePieces {
 
   std::size_t size() const { return size_; }      // of the whole range
   std::size_t filled() const { return filled_; }  // bytes that have arrived
-  // Returns memory for bytes that arrive next: not all that are missing, but at least one unless none is missing.
+  // Returns memory for bytes that arrive next: possibly fewer than are missing, but at least one unless none is.
   std::span<std::byte> room();
-  // Says that this many bytes have been written to room().
+  // Records that this many bytes were written to room().
   void add(std::size_t bytes);
-  // Copies bytes that arrive next; there must be as many missing.
+  // Copies bytes that arrive next; at least that many must be missing.
   void append(std::span<const std::byte> bytes);
-  // Forgets what has arrived, because it is requested again.
+  // Discards the bytes received so far, because they are requested again.
   void clear();
 
   struct Taken {
     SharedBytes view;
-    bool is_most_of_its_memory = false;  // what the owner holds is then no more than twice the bytes of the view
+    bool is_most_of_its_memory = false;  // the owner then holds at most twice the bytes of the view
   };
   // Takes the next `bytes` bytes of a range that has arrived, or fewer if a piece ends before.
   Taken take(std::size_t bytes);
-  // Whether all that has arrived was taken.
+  // Whether all arrived bytes were taken.
   bool is_taken() const { return taken_ == filled_; }
 
  private:
@@ -48,11 +48,11 @@ class RangePieces {
     std::size_t used = 0;   // of the memory
     std::size_t taken = 0;  // of what is used
   };
-  // Begins a piece of `found` bytes, or as many bytes as may come before one is found if that is 0.
+  // Begins a piece of `found` bytes or, if that is 0, of the most bytes that may arrive before one is found.
   void begin(std::size_t found);
   void look_for_piece();
   void end_found();
-  // Takes the last `bytes` bytes of the last piece away, and appends them to a new one of `found` bytes.
+  // Moves the last `bytes` bytes of the last piece to a new one of `found` bytes.
   void split(std::size_t bytes, std::size_t found);
 
   const std::size_t size_;

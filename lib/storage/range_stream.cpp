@@ -72,8 +72,8 @@ class RangeStream final : public ByteStream {
 
   void expect(const PieceFinder& finder) override { finder_ = finder; }
 
-  // Gives a view of a piece that was received for itself, and a copy of anything else: with other views, a shuffle
-  // buffer would keep a whole part for each of its records.
+  // Gives a view of a piece that was received separately, and a copy of anything else: otherwise a shuffle buffer would
+  // keep a whole part alive for each of its records.
   SharedBytes take(std::size_t bytes) override {
     if (bytes > kMostObjectBytes) {
       throw DataError(fmt::format("cannot read {}: a record of {} bytes is too large", path(), bytes));
@@ -86,7 +86,7 @@ class RangeStream final : public ByteStream {
   }
 
  private:
-  // Returns the next bytes, `most` of them if they lie together, or std::nullopt once stopped.
+  // Returns the next bytes, `most` of them if contiguous, or std::nullopt once stopped.
   std::optional<RangePieces::Taken> take_part(std::size_t most) {
     if (parts_.empty()) ask_ahead();
     if (!parts_.front()->wait(stop_)) return {};
@@ -99,7 +99,7 @@ class RangeStream final : public ByteStream {
     return taken;
   }
 
-  // Returns a copy of `first` and of what follows it.
+  // Returns a copy of `first` and the bytes after it.
   SharedBytes copy(const RangePieces::Taken& first, std::size_t bytes) {
     const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;

@@ -15,7 +15,7 @@
 
 namespace chexbench::storage {
 
-// How much a stream reads ahead. A stream holds bytes x ahead of memory, in blocks that all streams of a store share.
+// The read-ahead of a stream. A stream holds bytes x ahead of memory, in blocks that all streams of a store share.
 struct RangePlan {
   std::size_t bytes = std::size_t{4} << 20;  // per request: enough to hide a round trip of 10 ms at 400 MB/s
   std::size_t ahead = 3;                     // requests in flight
@@ -26,8 +26,8 @@ struct RangePlan {
 struct RangedFile {
   std::string path;
   std::uint64_t size = 0;
-  // Fills `pieces` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. What
-  // it throws, the stream's take() throws.
+  // Fills `pieces` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. Its
+  // exceptions are rethrown by the stream's take().
   std::function<void(std::uint64_t first, RangePieces& pieces, const std::function<bool()>& wanted)> read;
 };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr double kLookS = 0.05;  // how often a pause checks whether it should end
 
 // Returns a number in [0, 1) that differs between threads, tries and processes, because clients with equal jitter would
-// all return at the same time. The address of a local variable separates the threads.
+// all retry at the same time. The address of a local variable separates the threads.
 double jitter() {
   const auto nanoseconds = static_cast<std::uint64_t>(now_s() * 1e9);
   return RandomStream(derive_seed(nanoseconds, reinterpret_cast<std::uintptr_t>(&nanoseconds))).uniform();

@@ -9,7 +9,8 @@
 
 namespace chexbench::storage {
 
-// A server that sends less for all of RetryPolicy::timeout_s has failed: a shard's range of 4 MiB would take an hour.
+// A server that stays slower than this for RetryPolicy::timeout_s has failed: a shard's range of 4 MiB would take an
+// hour.
 inline constexpr long kLeastBytesPerS = 1000;
 
 // How often a request is tried, and how long each wait may be.
@@ -17,8 +18,8 @@ struct RetryPolicy {
   int tries = 5;               // of one request, the first one included
   double first_delay_s = 0.1;  // the longest pause before the second try; it doubles with each further try
   double most_delay_s = 5;     // the longest pause before any try
-  double timeout_s = 20;       // to connect, and with less than kLeastBytesPerS coming in
-  // The longest time of one try. A server that always sends a little would otherwise hold a run for ever.
+  double timeout_s = 20;       // to connect, or to stay below kLeastBytesPerS
+  // The longest time of one try. A server that always sends a little would otherwise block a run for ever.
   double whole_try_s() const { return 15 * timeout_s; }
 };
 
@@ -30,10 +31,10 @@ double backoff_s(const RetryPolicy& policy, int next_try, double uniform);
 // @throws InterruptedError if a signal asks the run to end
 void pause_before(const RetryPolicy& policy, int next_try, double least_s, const std::function<bool()>& ends);
 
-// Tells the user that a store is slow or has failures that pass.
+// Warns the user that a store is slow or has temporary failures.
 
-// Warns of the first trouble of a store at once, and from then on at most once in 10 s, with the number of retries that
-// were not told in between. The destructor tells the number of those left. Thread-safe.
+// Warns of a store's first problem at once, and then at most once in 10 s, with the number of retries since the last
+// warning. The destructor reports the rest. Thread-safe.
 class RetryNotes {
  public:
   // `place` names the store in the last warning.
@@ -42,9 +43,9 @@ class RetryNotes {
   RetryNotes(const RetryNotes&) = delete;
   RetryNotes& operator=(const RetryNotes&) = delete;
 
-  // Warns that a request for `path` is tried again. `now_s` is the time, as clock.hpp measures it.
+  // Warns that a request for `path` is retried. `now_s` is the time of clock.hpp.
   void tell_retry(std::string_view path, std::string_view reason, int next_try, int tries, double now_s);
-  // Warns that a request for `path` has been waiting for so long; may be called again and again as it goes on waiting.
+  // Warns that a request for `path` has been waiting for that long; may be called repeatedly during one wait.
   void tell_wait(std::string_view path, double waited_s, double now_s);
 
  private:

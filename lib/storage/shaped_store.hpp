@@ -17,19 +17,19 @@ namespace chexbench::storage {
 // The clock of a shaped store; tests replace it so that they need not wait. Both functions must be thread-safe.
 struct StoreClock {
   std::function<double()> now_s;
-  // Sleeps until `until_s`. Returns false if `stop` was requested, or a signal came, before that.
+  // Sleeps until `until_s`. Returns false if `stop` was requested or a signal arrived first.
   std::function<bool(double until_s, const std::stop_token& stop)> sleep_until_s;
 };
 // The clock of this machine.
 StoreClock steady_store_clock();
 
-// Returns a store that delivers the bytes of `store` as late as `shape` says. A request is a whole file, or a block of
-// 1 MiB of a stream, which is what NFS clients request at once. Listings are not slowed down, because no measurement
+// Returns a store that delivers the bytes of `store` as late as `shape` demands. A request is a whole file, or a block
+// of 1 MiB of a stream, the size of an NFS client's request. Listings are not slowed down, because no measurement
 // includes them. The delays are pseudo-random with a fixed seed. Shards of a local store stay mapped.
 std::shared_ptr<const Store> shape_store(std::shared_ptr<const Store> store, const spec::StoreShape& shape,
                                          StoreClock clock = steady_store_clock());
 
-// Computes when the bytes of a request would arrive if the store were as slow as a StoreShape says.
+// Computes when the bytes of a request would arrive if the store were as slow as a StoreShape.
 
 // Models a store with one queue of requests and one link. A request begins when `iops` allows it, its answer comes one
 // latency and one jitter (exponentially distributed, with mean `jitter_ms`) later, and its bytes share the bandwidth of

@@ -8,23 +8,23 @@
 namespace chexbench::storage {
 
 struct SocketLimits {
-  double timeout_s = 20;                              // with less than kLeastBytesPerS coming in
+  double timeout_s = 20;                              // for which less than kLeastBytesPerS may arrive
   double whole_try_s = 300;                           // for all waits of one SocketWait
   std::function<bool()> ends = [] { return false; };  // is asked before each wait; true ends it
 };
 
-// The waits of one try of a request, which begins when this is made. Not thread-safe.
+// The waits of one try of a request, which begins with the constructor. Not thread-safe.
 class SocketWait {
  public:
-  // `socket` stays the caller's, and must be open until this is destroyed.
+  // `socket` is still owned by the caller, and must stay open for the lifetime of this object.
   SocketWait(int socket, SocketLimits limits);
 
-  // Says that the server has sent this many bytes.
+  // Records that the server has sent this many bytes.
   void count(std::size_t bytes) { since_bytes_ += bytes; }
-  // Waits for poll's `events`, for 50 ms at most; they need not have come then. Returns why the request has
-  // failed; empty: try the socket.
+  // Waits for poll's `events` for at most 50 ms, with or without them. Returns why the request has failed; empty: try
+  // the socket.
   std::string wait(short events);
-  // The events that the last wait brought.
+  // The events of the last wait.
   short ready() const { return ready_; }
 
  private:

@@ -19,7 +19,7 @@ namespace chexbench::storage {
 struct StoreEntry {
   // `broken` is a link that leads nowhere; `other` is a device, say, or a key of an object store with an empty part.
   enum class Kind { file, folder, broken, other };
-  std::string name;  // of `other` it may be no name of a file, such as ""
+  std::string name;  // for `other`, possibly not a valid file name, such as ""
   Kind kind = Kind::file;
   std::optional<std::uint64_t> bytes;  // of a file, if the listing of the store reports them
 };
@@ -32,18 +32,18 @@ struct SharedBytes {
 
 // A piece of a file that its reader takes as a whole, such as a record.
 struct FoundPiece {
-  std::size_t at = 0;     // where it begins in what was looked at
-  std::size_t bytes = 0;  // of all of it
+  std::size_t at = 0;     // its offset in the bytes searched
+  std::size_t bytes = 0;  // its size
 };
 
 // Finds pieces by their first bytes.
 struct PieceFinder {
-  std::size_t head_bytes = 0;  // how many of a piece must be seen
-  // Returns the first piece that begins in `bytes`. May err, which costs time alone. Thread-safe.
+  std::size_t head_bytes = 0;  // how many bytes of a piece must be visible
+  // Returns the first piece that begins in `bytes`. May err, which only costs time. Thread-safe.
   std::optional<FoundPiece> (*find)(std::span<const std::byte> bytes) = nullptr;
 };
 
-// The size of a stream whose end has not been reached yet, if nothing else says it.
+// The size of a stream of unknown length before its end is reached.
 inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
 // Delivers the bytes of one file once, in order, from its beginning. Not thread-safe. Must not outlive its store.
@@ -53,8 +53,8 @@ class ByteStream {
   virtual const std::string& path() const = 0;
   // Returns the bytes of the whole file, or kUnknownBytes.
   virtual std::uint64_t size() const = 0;
-  // Says, before the first take(), how the file will be taken, so that a stream that receives it can put each piece
-  // into memory of its own. Whatever is found, take() returns the same bytes.
+  // Announces, before the first take(), how the file will be taken, so that a receiving stream can put each piece into
+  // separate memory. The bytes that take() returns do not depend on it.
   virtual void expect(const PieceFinder&) {}
   // Returns the next `bytes` bytes; the file must have that many left. Returns fewer only if the stream was stopped, or
   // if the size was unknown and the file ends. After an exception nothing more can be taken.
@@ -64,7 +64,7 @@ class ByteStream {
 };
 
 // A source of files. Thread-safe. A path is the root, or the root followed by '/' and names that list() returned or
-// that a layout prescribes. A path holds no secret and appears in messages as it is.
+// that a layout prescribes. A path contains no secret and appears in messages unchanged.
 // @throws DataError from every function that reads, if a folder or file cannot be read; the message names the path and
 // the reason
 // @throws InterruptedError from distant stores, and while a large folder is listed, if a signal asked the run to end
@@ -82,7 +82,7 @@ class Store {
   virtual std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token stop) const = 0;
   // Returns true if the files are in file systems of this machine, which its kernel maps and caches.
   virtual bool is_local() const = 0;
-  // Returns true if streams give views of mapped files, which take no memory of their own, instead of copies.
+  // Returns true if streams give views of mapped files, which take no extra memory, instead of copies.
   virtual bool gives_views() const { return false; }
   // Returns true if reads mostly wait for something other than a core of this machine, so that several reads at once
   // are worth their threads.

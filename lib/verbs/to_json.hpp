@@ -1,5 +1,5 @@
-// Visits the fields of a row and writes them to a JSON object. For the verbs' own files: their public headers show no
-// JSON library.
+// Visits the fields of a row and writes them to a JSON object. For the verbs' source files: their public headers expose
+// no JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,7 @@
 
 namespace chexbench::verbs {
 
-// Gives `object` a field for each call, in the order of the calls. Empty optionals become null, and so do numbers that
-// are not finite.
+// Adds a field to `object` for each call, in order. Empty optionals and numbers that are not finite become null.
 struct ToJson {
   nlohmann::ordered_json& object;
   template <class Value>

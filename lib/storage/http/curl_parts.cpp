@@ -21,7 +21,7 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
 
 namespace {
 
-// The part of a URL that says where its requests go.
+// The part of a URL that determines where its requests go.
 struct Origin {
   std::string scheme;
   std::string host;
@@ -92,7 +92,7 @@ std::string trusted_certificates(const Environment& environment, const std::file
   for (const char* const name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     if (std::string file = environment(name); !file.empty()) return file;
   }
-  // libcurl knows the place of the distribution that it was built on, but the program may run on another one.
+  // libcurl knows the location on the distribution that it was built on, but the program may run on another one.
   for (const char* const name : {"etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch
                                  "etc/pki/tls/certs/ca-bundle.crt",    // RHEL, Fedora
                                  "etc/ssl/ca-bundle.pem",              // openSUSE

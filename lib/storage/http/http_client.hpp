@@ -1,4 +1,4 @@
-// Sends single HTTP requests. http_fetcher.hpp interprets the replies and decides what to try again.
+// Sends single HTTP requests. http_fetcher.hpp interprets the replies and decides what to retry.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
 
 // A GET or HEAD request.
 struct HttpRequest {
-  // Is called about once a second while the request is not done; gets the seconds since it began.
+  // Is called about once a second during a request, with the seconds since it began.
   using WaitNote = std::function<void(double waited_s)>;
 
   std::string url;                   // percent-encoded
-  std::vector<std::string> headers;  // "Name: value"; may hold secrets
+  std::vector<std::string> headers;  // "Name: value"; may contain secrets
   bool head_only = false;
-  // Which redirects are followed (redirects.hpp); none: an answer that redirects is an answer like any other.
+  // Which redirects are followed (redirects.hpp); none: a redirect is treated as an ordinary answer.
   std::optional<spec::Redirects> redirects = {};
   bool may_use_netrc = false;         // take a password for the host from ~/.netrc
-  RetryPolicy limits = {};            // its timeouts; the tries are the caller's
+  RetryPolicy limits = {};            // its timeouts; the caller does the retries
   WaitNote note_wait = {};            // may be empty
-  std::function<bool()> wanted = {};  // whether somebody still waits for it, which is asked often; may be empty
+  std::function<bool()> wanted = {};  // whether the answer is still needed; called often; may be empty
 };
 
-// The outcome of one request. Texts of the server are as it wrote them: listed_names.hpp makes them safe to print.
+// The outcome of one request. Texts from the server are unmodified: listed_names.hpp makes them safe to print.
 struct HttpReply {
   int status = 0;                       // 0: no answer
   std::string failure;                  // why the answer is not complete, without secrets; empty: it is complete
@@ -52,8 +52,8 @@ struct HttpReply {
 // Sends requests over connections that it keeps and reuses, one for each request in flight. Thread-safe.
 class HttpClient {
  public:
-  // Receives one piece of the body of a 2xx reply, whose headers are complete by then. A text that is not empty ends
-  // the transfer and becomes its failure. perform() rethrows what the sink throws.
+  // Receives one piece of the body of a 2xx reply, whose headers are complete by then. Returning a non-empty text ends
+  // the transfer and becomes its failure. perform() rethrows the sink's exceptions.
   using Sink = std::function<std::string(const HttpReply& reply, std::span<const std::byte> piece)>;
 
   virtual ~HttpClient() = default;
@@ -62,7 +62,7 @@ class HttpClient {
   // after cancel() is called or a signal asks the run to end.
   // @throws DataError if libcurl runs out of memory
   virtual HttpReply perform(const HttpRequest& request, const Sink& sink) = 0;
-  // Ends all requests in flight, and lets later ones fail at once.
+  // Ends all requests in flight, and makes later ones fail at once.
   virtual void cancel() = 0;
   virtual bool is_cancelled() const = 0;
 };

@@ -23,8 +23,8 @@
 namespace chexbench::storage {
 namespace {
 
-// libcurl receives into a buffer of its own, which it allocates for each request, and hands out copies. This much stays
-// in a core's cache meanwhile, and has 16 pages to fault in; its maximum of 512 KiB, 128.
+// libcurl receives into its own buffer, which it allocates for each request, and hands out copies. A buffer of this
+// size stays in a core's cache, and has 16 pages to fault in; the maximum of 512 KiB has 128.
 constexpr long kReceiveBytes = 64 * 1024;
 constexpr std::size_t kMostHeaderBytes = 256 * 1024;  // of one request, in all
 constexpr int kMostRedirects = 5;
@@ -102,7 +102,7 @@ const char* proxy_variable() {
   return nullptr;
 }
 
-// Returns true for failures whose reasons tell of the connection, not of how it was to be made.
+// Returns true for failures of the connection itself, as opposed to its settings.
 bool comes_after_connecting(CURLcode code) {
   constexpr std::array kAfter{CURLE_PEER_FAILED_VERIFICATION,
                               CURLE_OPERATION_TIMEDOUT,
@@ -114,8 +114,8 @@ bool comes_after_connecting(CURLcode code) {
   return std::ranges::find(kAfter, code) != kAfter.end();
 }
 
-// Returns libcurl's own reason, unless it may hold a secret: if a proxy cannot be used, libcurl repeats parts of its
-// URL, any of which may be of the password that was meant.
+// Returns libcurl's own reason, unless it may contain a secret: if a proxy cannot be used, libcurl repeats parts of its
+// URL, any of which may belong to the intended password.
 std::string told_reason(std::string_view reason, CURLcode code) {
   const char* const proxy = proxy_variable();
   const bool has_user = reason.find('@') != std::string_view::npos;
@@ -125,7 +125,7 @@ std::string told_reason(std::string_view reason, CURLcode code) {
   return has_user || reason.empty() ? curl_easy_strerror(code) : shown(reason);
 }
 
-// The milliseconds of a time limit, which for libcurl may not be 0: that is no limit.
+// The milliseconds of a time limit, never 0, which libcurl takes for no limit.
 long milliseconds(double seconds) { return std::max(1L, std::lround(seconds * 1e3)); }
 
 HttpReply failed(std::string reason) {
@@ -149,13 +149,13 @@ class CurlClient final : public HttpClient {
   bool is_cancelled() const override { return cancelled_; }
 
  private:
-  // A handle keeps its connections, and the handle used last is the likeliest to have one that is still open.
+  // A handle keeps its connections, and the most recently used one is the likeliest to have one still open.
   CurlHandle take_handle();
   void put_back(CurlHandle handle);
   void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) const;
   HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
-  const std::string ca_file_;  // holds the certificates to trust; empty: the system's
+  const std::string ca_file_;  // has the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<CurlHandle> idle_;
@@ -176,7 +176,7 @@ CurlHandle CurlClient::take_handle() {
 }
 
 void CurlClient::put_back(CurlHandle handle) {
-  curl_easy_reset(handle.get());  // drops the options, which may hold secrets, and keeps the connections
+  curl_easy_reset(handle.get());  // drops the options, which may contain secrets, and keeps the connections
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(handle));
 }
@@ -248,7 +248,7 @@ HttpReply CurlClient::perform_once(const HttpRequest& request, const std::string
   }
   if (!exchange.refusal.empty()) {
     exchange.reply.failure = std::move(exchange.refusal);
-    if (!is_success(exchange.reply.status)) exchange.reply.status = 0;  // what was refused is no answer
+    if (!is_success(exchange.reply.status)) exchange.reply.status = 0;  // a refused answer does not count
   }
   const char* redirect = nullptr;
   curl_easy_getinfo(handle.get(), CURLINFO_REDIRECT_URL, &redirect);

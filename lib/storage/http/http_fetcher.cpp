@@ -21,7 +21,7 @@ namespace chexbench::storage {
 namespace {
 
 constexpr double kMostRetryAfterS = 30;  // the longest wait, even if the server asks for more
-constexpr double kLongWaitS = 9.5;  // of which the user is told; a little less than 10, as notes come once a second
+constexpr double kLongWaitS = 9.5;       // that the user is warned of; just below 10 because notes come once a second
 constexpr int kNotFound = 404;
 
 bool is_temporary(int status) {
@@ -54,7 +54,7 @@ class RangeSink {
   RangeSink(std::uint64_t first, RangePieces& pieces) : first_(first), pieces_(pieces) {}
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
-    if (piece.empty()) return {};  // as libcurl may hand over, with no address
+    if (piece.empty()) return {};  // libcurl may pass an empty piece without an address
     if (pieces_.filled() == 0) {
       if (std::string refusal = begin(reply); !refusal.empty()) return refusal;
     }
@@ -91,14 +91,14 @@ std::string too_long(std::uint64_t most_bytes) {
 }
 
 // Collects a body, which may be of any size up to its limit. Memory grows with what arrives if the server does not
-// announce the size, or announces more than kMostTrustedBytes, which may be a lie.
+// announce the size, or announces more than kMostTrustedBytes, which may be false.
 class BodySink {
  public:
-  // `check` throws if an announced size is not the one that the object must have.
+  // `check` throws if an announced size is not the expected one.
   BodySink(ByteBuffer& buffer, std::function<void(const HttpReply& reply)> check)
       : buffer_(buffer), check_(std::move(check)) {}
 
-  // Forgets what has arrived. The object must have `known_bytes`.
+  // Discards the bytes received so far. The object must have `known_bytes`.
   void clear(std::optional<std::uint64_t> known_bytes) {
     known_bytes_ = known_bytes;
     filled_ = 0;
@@ -131,7 +131,7 @@ class BodySink {
   std::size_t filled_ = 0;
 };
 
-// Returns true if the object is sent in another form than it has. Only what is called so is kept compressed.
+// Returns true if the object was compressed for the transfer. A file named .gz is compressed itself.
 bool is_compressed_on_the_way(const HttpTarget& target, const HttpReply& reply) {
   constexpr std::array<std::string_view, 6> kCompressions{"gzip", "x-gzip", "deflate", "br", "zstd", "compress"};
   return std::ranges::find(kCompressions, reply.content_encoding) != kCompressions.end() &&

@@ -1,5 +1,5 @@
-// Fetches objects over HTTP: it tries failed requests again, and compares each answer with the request and with what is
-// known of the object.
+// Fetches objects over HTTP: it retries failed requests, and checks each answer against the request and what is known
+// of the object.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class HttpDialect {
   // Returns the request for one try at `url`, signed if the server needs that. `range` is the value of the Range
   // header, "bytes=first-last", or empty.
   virtual HttpRequest request(const std::string& url, const std::string& range, bool head_only) const = 0;
-  // Returns what is known about the error, for its message, without secrets; may be empty.
+  // Returns details of the error for its message, without secrets; may be empty.
   virtual std::string reason(const HttpReply&) const { return {}; }
 };
 
@@ -57,13 +57,13 @@ class HttpFetcher {
   std::string read_listing(const HttpTarget& target, std::uint64_t most_bytes);
   // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
   std::optional<std::string> find_listing(const HttpTarget& target, std::uint64_t most_bytes);
-  // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` for all that arrives: false ends
+  // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` whenever data arrives: false ends
   // the request and leaves `pieces` incomplete.
   void read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
                   const std::function<bool()>& wanted);
   // The versions with which every answer is compared. Stores add what their listings report.
   KnownVersions& known() { return known_; }
-  // Ends all requests, now and later.
+  // Ends all current and future requests.
   void cancel() { client_->cancel(); }
 
  private:
@@ -75,7 +75,7 @@ class HttpFetcher {
     std::function<bool()> wanted = {};
   };
   std::optional<std::string> ask_listing(const HttpTarget& target, std::uint64_t most_bytes, bool may_be_absent);
-  // Tries until there is a complete answer and returns it. A 404 is an answer if ask.may_be_absent is set.
+  // Retries until an answer is complete, and returns it. A 404 is an answer if ask.may_be_absent is set.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);
   // @throws DataError if the object changed since it was first seen

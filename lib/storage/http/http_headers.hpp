@@ -9,7 +9,7 @@ namespace chexbench::storage {
 
 constexpr int kPartialContent = 206;  // the status of an answer that is a part of an object
 
-// Books a line of an answer's head to `reply`: a status line begins it anew, maybe after a redirect or a 1xx answer.
+// Adds a header line to `reply`: a status line starts it afresh, maybe after a redirect or a 1xx answer.
 void read_header_line(HttpReply& reply, std::string_view line);
 
 }  // namespace chexbench::storage

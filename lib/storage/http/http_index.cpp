@@ -63,7 +63,7 @@ std::string plain_address(std::string_view url) {
   return lower_case(url.substr(0, path)) + percent_decoded(url.substr(path));
 }
 
-// Returns whether what stands before the name in a link means the folder with this plain address.
+// Returns whether the part of a link before the name refers to the folder with this plain address.
 bool means_folder(std::string_view before, const std::string& folder) {
   if (before.empty() || before == "./") return true;
   const bool is_address = before.starts_with("//") || before.find("://") < before.find('/');

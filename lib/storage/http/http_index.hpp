@@ -1,5 +1,5 @@
-// Parses the page by which a web server lists a folder: nginx's autoindex, Apache's mod_autoindex, Python's
-// http.server, and those that link by whole paths, as IIS does.
+// Parses a web server's index page of a folder: nginx's autoindex, Apache's mod_autoindex, Python's http.server, and
+// servers that link by full paths, like IIS.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ namespace chexbench::storage {
 // @throws DataError if there are more than kMostEntries; the message does not name the page
 std::vector<StoreEntry> parse_index_page(std::string_view html, std::string_view url);
 
-// Decodes the entities by which HTML and XML write the characters of their markup.
+// Decodes the entities with which HTML and XML escape their markup characters.
 
 // Returns the text with each entity of < > " ' and &, by name or by number, replaced by its character. Other entities
-// stay as they are. Takes time in proportion to the text.
+// are unchanged. Takes linear time.
 std::string without_entities(std::string_view text);
 
 }  // namespace chexbench::storage

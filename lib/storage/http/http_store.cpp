@@ -13,8 +13,8 @@
 namespace chexbench::storage {
 namespace {
 
-// The requests of one rank in flight: the interleave cycle of the pipeline `optimized`, and some that its files read
-// ahead. Their threads wait, so they may exceed the cores.
+// The requests in flight per rank: the interleave cycle of the pipeline `optimized`, plus some read-ahead. Their
+// threads mostly wait, so there may be more of them than cores.
 constexpr std::size_t kRequestsAtOnce = 16;
 
 }  // namespace
@@ -44,7 +44,7 @@ std::unique_ptr<ByteStream> HttpStore::stream(const std::string& path, std::stop
   return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, plan_, std::move(stop));
 }
 
-// The store of http:// and https:// roots. It lists a folder by the index page that the web server makes of it.
+// The store of http:// and https:// roots. It lists a folder by the web server's index page.
 
 namespace {
 
@@ -97,7 +97,7 @@ class WebStore final : public HttpStore {
   }
 
  private:
-  // The root is a URL, which stays as the user wrote it. What follows it are plain names, which must be encoded.
+  // The root is a URL, kept as the user wrote it. The names after it are plain and must be encoded.
   HttpTarget target(const std::string& path) const override {
     const std::size_t kept = path.starts_with(root_) ? root_.size() : 0;
     return {path, path.substr(0, kept) + percent_encoded(path.substr(kept))};

@@ -13,7 +13,7 @@
 
 namespace chexbench::storage {
 
-// What all stores over HTTP share: requests in parallel, reading ahead, and trying again. The destructor ends all
+// The common part of all stores over HTTP: parallel requests, reading ahead, and retries. The destructor ends all
 // requests. Thread-safe.
 class HttpStore : public Store {
  public:

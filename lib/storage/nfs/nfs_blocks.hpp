@@ -12,10 +12,10 @@
 
 namespace chexbench::storage {
 
-// Puts the bytes of answers, which may overtake each other, into their order.
+// Reorders the bytes of answers, which may arrive out of order.
 class NfsBlocks {
  public:
-  static constexpr std::size_t kBytes = std::size_t{1} << 20;  // of a block: what servers grant
+  static constexpr std::size_t kBytes = std::size_t{1} << 20;  // of a block: the size that servers grant
 
   // Of the bytes from `first` on that fill `pieces`. An empty range has one block, for the attributes of the file.
   NfsBlocks(std::uint64_t first, RangePieces& pieces) : pieces_(pieces) {
@@ -32,7 +32,7 @@ class NfsBlocks {
   std::uint64_t first_missing(std::size_t block) const { return blocks_[block].first + blocks_[block].done; }
   std::size_t missing(std::size_t block) const { return blocks_[block].bytes - blocks_[block].done; }
 
-  // Takes the next bytes of a block, of which there must be no more than are missing.
+  // Takes the next bytes of a block, no more than it is missing.
   void take(std::size_t block, std::span<const std::byte> bytes) {
     Block& taken = blocks_[block];
     taken.done += bytes.size();
@@ -49,12 +49,12 @@ class NfsBlocks {
     std::uint64_t first = 0;
     std::size_t bytes = 0;
     std::size_t done = 0;               // bytes that were received
-    std::vector<std::byte> early = {};  // what was received before those of the blocks before it
+    std::vector<std::byte> early = {};  // received ahead of earlier blocks
   };
 
   RangePieces& pieces_;
   std::vector<Block> blocks_;
-  std::size_t next_ = 0;  // the block whose bytes come next: all before it are complete
+  std::size_t next_ = 0;  // the next block in order: all before it are complete
 };
 
 }  // namespace chexbench::storage

@@ -2,7 +2,7 @@
 
 #include <nfsc/libnfs.h>
 
-#include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
+#include <nfsc/libnfs-raw.h>  // needs the definitions of libnfs.h
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace chexbench::storage {
 namespace {
 
 constexpr std::size_t kWordBits = 32;
-// The attributes that are asked for, in the order in which an answer holds them.
+// The requested attributes, in the order of an answer.
 constexpr std::array<std::uint32_t, 2> kWanted = {1U << FATTR4_TYPE | 1U << FATTR4_SIZE,
                                                   1U << (FATTR4_TIME_MODIFY - kWordBits)};
 
@@ -39,8 +39,8 @@ const nfs_resop4* find(const COMPOUND4res& answer, nfs_opnum4 operation) {
   const std::span results(answer.resarray.resarray_val, answer.resarray.resarray_len);
   const auto found = std::ranges::find(results, operation, &nfs_resop4::resop);
   if (found == results.end()) return nullptr;
-  // Each result begins with its status, which a server may contradict by that of the whole answer. It may be no value
-  // of its type.
+  // Each result begins with its status, which a server may contradict by that of the whole answer. It may not be a
+  // value of its type.
   std::uint32_t status = 0;
   std::memcpy(&status, &found->nfs_resop4_u, sizeof status);
   return status == NFS4_OK ? &*found : nullptr;

@@ -1,6 +1,6 @@
 // Compounds of NFSv4 (RFC 7530): several operations on one file that a server answers at once. libnfs's own functions
-// take three round trips for what is one compound here, and ask for the names of a file's owner and group: it looks up
-// both in the users of this machine, each with dozens of system calls.
+// take three round trips for one compound here, and request the names of a file's owner and group, which libnfs then
+// looks up among this machine's users, with dozens of system calls each.
 #pragma once
 
 #include <nfsc/libnfs-raw-nfs4.h>
@@ -17,19 +17,19 @@
 
 namespace chexbench::storage {
 
-// The operations of one request, in their order. Holds views of what it was given until it is sent.
+// The operations of one request, in their order. Keeps views of its arguments until it is sent.
 class NfsCompound {
  public:
   // Begins at the root of the server, or in a folder by its handle.
   NfsCompound();
   explicit NfsCompound(std::string_view handle);
 
-  // Goes down the names of `path`, which are separated by '/'. Links are not followed: the server refuses what is
-  // behind one.
+  // Goes down the names of `path`, which are separated by '/'. Links are not followed: the server refuses paths through
+  // one.
   NfsCompound& look_up(std::string_view path);
   NfsCompound& get_handle();
   NfsCompound& get_attributes();
-  // Reads up to `bytes` bytes from `first` on, without an open file: the stateid is the anonymous one.
+  // Reads up to `bytes` bytes from `first` on, without opening the file, by the anonymous stateid.
   NfsCompound& read(std::uint64_t first, std::size_t bytes);
 
   // The request as libnfs encodes it; valid as long as the compound does not change.
@@ -46,11 +46,11 @@ std::optional<std::string> handle_in(const COMPOUND4res& answer);
 std::optional<NfsAttributes> attributes_in(const COMPOUND4res& answer);
 std::optional<std::span<const std::byte>> bytes_in(const COMPOUND4res& answer);
 
-// What an answer with another status than NFS4_OK means. A server may send any number, and no value outside of its
+// The meaning of an answer with a status other than NFS4_OK. A server may send any number, and no value outside of its
 // range may become an nfsstat4.
 NfsFailure failure_of(std::uint32_t status);
-// The failure of an errno, by its own text unless there is a reason. Another connection, or a later try, does not fix
-// some; libnfs reports NFSv4's own states (grace, expired) as ERANGE, which is temporary.
+// The failure of an errno, by its own text unless there is a reason. Some are not fixed by another connection or a
+// later try; libnfs reports NFSv4's own states (grace, expired) as ERANGE, which is temporary.
 NfsFailure failure_of(int code, const char* reason);
 
 }  // namespace chexbench::storage

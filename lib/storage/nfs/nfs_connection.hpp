@@ -1,4 +1,4 @@
-// A connection to an NFS server. nfs_store.hpp interprets its failures and decides what to try again.
+// A connection to an NFS server. nfs_store.hpp interprets its failures and decides what to retry.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct NfsFailure {
   bool is_absent = false;     // there is no such file or folder
 };
 
-// Not thread-safe, but several connections of a process do not disturb each other. Paths begin with '/' and are
-// relative to NfsPlace::folder.
+// Not thread-safe, but several connections in one process do not interfere. Paths begin with '/' and are relative to
+// NfsPlace::folder.
 // @throws NfsFailure from every function; do not use the connection after one
 class NfsConnection {
  public:
@@ -50,7 +50,7 @@ class NfsConnection {
   // Returns the entries of the folder. Does not follow links: their kind is `other`.
   virtual std::vector<NfsEntry> list(const std::string& folder) = 0;
   virtual NfsAttributes attributes(const std::string& path) = 0;
-  // Whether the server still holds the connection, which it may have closed while nobody used it.
+  // Whether the connection is still open; the server may have closed it while idle.
   virtual bool is_open() const { return true; }
   // Fills `pieces` with the bytes of the file from byte `first` on, with all requests in flight at once. They stay
   // incomplete if the file ends earlier. Returns the attributes of the file.

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <nfsc/libnfs-raw.h>  // uses what libnfs.h defines
+#include <nfsc/libnfs-raw.h>  // needs the definitions of libnfs.h
 
 #include <atomic>
 #include <cerrno>
@@ -67,7 +67,7 @@ class LibnfsConnection final : public NfsConnection {
   };
   static void on_answer(int result, nfs_context* context, void* data, void* request);
   static void on_compound(rpc_context* context, int status, void* data, void* request);
-  // Books an answer to `request`: passes `data` to whoever waits for it, or keeps the failure.
+  // Handles an answer to `request`: passes `data` to its callback, or keeps the failure.
   void answer(const Request& request, int result, void* data, const char* reason);
   void fail(NfsFailure failure);
   // Sends a request by `begin` and passes its answer to `take`, unless it is a failure.
@@ -89,18 +89,18 @@ class LibnfsConnection final : public NfsConnection {
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
-  std::deque<Request> requests_;  // that the context may refer to until it is destroyed, which is before they are
+  std::deque<Request> requests_;  // the context refers to them, and is destroyed first
   std::size_t waiting_ = 0;
   std::size_t answered_ = 0;
   std::optional<NfsFailure> failure_;
-  std::exception_ptr thrown_;  // by what takes an answer; it must not pass through libnfs, which is C
+  std::exception_ptr thrown_;  // by a callback; it must not pass through libnfs, which is C
   std::unique_ptr<nfs_context, FreeContext> context_;
   std::string folder_handle_;  // of NfsPlace::folder
 };
 
-// Returns a name that no other client has. If two clients have one name, a server takes the second for a restart of the
-// first and drops what the first had open. libnfs's own names consist of the process and the current second, so two
-// connections of a process can share one.
+// Returns a name that no other client has. If two clients share a name, a server takes the second for a restart of the
+// first and drops the first one's open files. libnfs builds names from the process and the current second, so two
+// connections of a process can collide.
 std::string client_name() {
   static std::atomic<unsigned> count = 0;
   return fmt::format("chexbench {} {} {:08x}", ::getpid(), ++count, std::random_device{}());
@@ -111,7 +111,7 @@ LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> 
   if (!context_) throw NfsFailure{.reason = "libnfs gives no context: out of memory"};
   nfs4_set_client_name(context_.get(), client_name().c_str());
   nfs_set_dircache(context_.get(), 0);
-  // libnfs takes the version and the port only from the query of a URL, and keeps them in the context.
+  // libnfs accepts the version and the port only in the query of a URL, and keeps them in the context.
   const std::string url = fmt::format("nfs://host/?version=4&nfsport={}", place.port);
   nfs_url* const parsed = nfs_parse_url_dir(context_.get(), url.c_str());
   if (parsed == nullptr) throw NfsFailure{.reason = nfs_get_error(context_.get())};
@@ -136,7 +136,7 @@ void LibnfsConnection::on_compound(rpc_context*, int status, void* data, void* r
     one.connection->answer(one, -EIO, nullptr, status == RPC_STATUS_ERROR ? static_cast<const char*>(data) : nullptr);
     return;
   }
-  std::uint32_t said = 0;  // what libnfs keeps may be no value of its type: a server may send any number
+  std::uint32_t said = 0;  // libnfs may keep a value outside its type: a server may send any number
   static_assert(sizeof said == sizeof(COMPOUND4res::status));
   std::memcpy(&said, &static_cast<const COMPOUND4res*>(data)->status, sizeof said);
   if (said == NFS4_OK) return one.connection->answer(one, 0, data, nullptr);
@@ -179,7 +179,7 @@ void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPO
 void LibnfsConnection::wait_until_answered(std::size_t most_answer_bytes) {
   const int socket = nfs_get_fd(context_.get());
   SocketWait wait(socket, {.timeout_s = place_.timeout_s, .whole_try_s = place_.whole_try_s, .ends = ends_});
-  std::size_t since_answer = 0;  // bytes, of which libnfs would keep any number
+  std::size_t since_answer = 0;  // bytes, which libnfs would keep without limit
   for (std::size_t answered = answered_; waiting_ > 0; answered = answered_) {
     const auto events = static_cast<short>(nfs_which_events(context_.get()));
     if (const std::string reason = wait.wait(events); !reason.empty()) lose(reason);
@@ -200,7 +200,7 @@ void LibnfsConnection::wait(std::size_t most_answer_bytes) {
   if (failure_) throw NfsFailure(*std::exchange(failure_, {}));
 }
 
-// Paths of later requests begin here, so that a server looks up as few names as it can.
+// Paths of later requests begin here, so that a server looks up as few names as possible.
 void LibnfsConnection::find_folder() {
   NfsCompound compound;
   ask(compound.look_up(place_.folder).get_handle(),
@@ -208,7 +208,7 @@ void LibnfsConnection::find_folder() {
   wait();
 }
 
-// Requests what is missing of the block, and again if the server sends fewer bytes than requested.
+// Requests the missing bytes of the block, repeatedly if the server sends fewer than requested.
 void LibnfsConnection::ask_for(Reading& reading, std::size_t block) {
   NfsCompound compound(folder_handle_);
   compound.look_up(reading.path);
@@ -231,7 +231,7 @@ NfsAttributes LibnfsConnection::read(const std::string& path, std::uint64_t firs
   return known(reading.attributes);
 }
 
-// A server sends nothing that nobody asked for, so whatever can be read is the end of the connection.
+// A server sends nothing unrequested, so readable data can only be the end of the connection.
 bool LibnfsConnection::is_open() const {
   pollfd socket{nfs_get_fd(context_.get()), POLLIN, 0};
   return ::poll(&socket, 1, 0) == 0;
@@ -255,7 +255,7 @@ std::vector<NfsEntry> LibnfsConnection::list(const std::string& folder) {
   while (const nfsdirent* const entry = nfs_readdir(context_.get(), opened)) {
     const std::string name = entry->name;
     if (name == "." || name == "..") continue;
-    if (entries.size() > kMostEntries) break;  // NfsStore refuses as many
+    if (entries.size() > kMostEntries) break;  // NfsStore refuses this many
     entries.push_back(
         {name,
          {kind_of(entry->mode), entry->size, static_cast<std::uint64_t>(entry->mtime.tv_sec), entry->mtime_nsec}});

@@ -25,12 +25,12 @@
 namespace chexbench::storage {
 namespace {
 
-// The connections of one rank at once, as many as stores over HTTP have requests in flight: a server answers the
-// requests of one connection in turn.
+// The connections of one rank at once, equal to the requests that stores over HTTP have in flight: a server answers the
+// requests of one connection one after the other.
 constexpr std::size_t kConnectionsAtOnce = 16;
 
 ObjectVersion version_of(const NfsAttributes& attributes) {
-  constexpr std::uint64_t kYear10000S = 253'402'300'800;  // no calendar has to know a time that a server made up
+  constexpr std::uint64_t kYear10000S = 253'402'300'800;  // a time that a server made up need not fit a calendar
   if (attributes.changed_s >= kYear10000S) {
     return {attributes.bytes, fmt::format("{}.{:09} s", attributes.changed_s, attributes.changed_ns)};
   }
@@ -75,9 +75,9 @@ class NfsStore final : public Store {
  private:
   using Work = std::function<void(NfsConnection&)>;
   enum class Absence { is_an_error, is_an_answer };
-  // Does `work` on a connection that nobody else uses, and again on another one if that may help. Returns false if
-  // there is no such file and `absence` is an answer.
-  // @throws DataError if it fails for another reason, or the tries are used up
+  // Does `work` on a connection that is not in use, and retries on another one if that may help. Returns false if there
+  // is no such file and `absence` is an answer.
+  // @throws DataError if it fails for another reason, or after the last try
   bool ask(const std::string& path, Absence absence, const Work& work) const;
   std::unique_ptr<NfsConnection> take() const;
   void read_part(const std::string& path, std::uint64_t first, RangePieces& pieces) const;
@@ -156,7 +156,7 @@ std::vector<StoreEntry> NfsStore::list(const std::string& folder) const {
     const NfsAttributes& attributes = entry.attributes;
     const bool is_file = attributes.kind == StoreEntry::Kind::file;
     if (is_file) known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(attributes));
-    if (attributes.kind == StoreEntry::Kind::other && others++ == 0) {  // libnfs 4.0 follows links to a wrong place
+    if (attributes.kind == StoreEntry::Kind::other && others++ == 0) {  // libnfs 4.0 follows links to the wrong place
       log::warning("{}/{} is left out: it is neither a file nor a folder, and links of an nfs:// root are not followed",
                    folder, entry.name);
     }
@@ -200,7 +200,7 @@ std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& b
                                 kMostObjectBytes));
   }
   std::size_t filled = 0;
-  do {  // for an empty file as well, whose version is checked by it
+  do {  // also for an empty file, to check its version
     const auto piece =
         static_cast<std::size_t>(std::min(*bytes - filled, std::max<std::uint64_t>(kMostTrustedBytes, filled)));
     RangePieces memory({room_behind(buffer, filled, piece, *bytes), piece});

@@ -23,7 +23,7 @@ std::string first_of(const Environment& environment, std::initializer_list<const
   return {};
 }
 
-// Returns the keys of section [name] of an INI file, as botocore reads them, or none if there is no such file or
+// Returns the keys of section [name] of an INI file, read as botocore does, or none if there is no such file or
 // section.
 Section read_section(const std::string& path, const std::string& name) {
   std::ifstream file(path);

@@ -8,11 +8,11 @@
 
 namespace chexbench::storage {
 
-// What the environment says; empty members are not set.
+// The settings from the environment; empty members are not set.
 struct AwsSettings {
   AwsCredentials credentials;
   std::string region;
-  std::string endpoint;  // a URL; empty: Amazon's own
+  std::string endpoint;  // a URL; empty: Amazon's
 };
 
 // Reads the settings from these places, the first one that is set:
@@ -22,7 +22,7 @@ struct AwsSettings {
 // - region: AWS_REGION, AWS_DEFAULT_REGION, or else that profile of AWS_CONFIG_FILE (by default ~/.aws/config).
 // - endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL.
 // @throws DataError if only one half of a key is set, or AWS_PROFILE names a profile that does not exist; the message
-// does not hold the keys
+// does not contain the keys
 AwsSettings find_aws_settings(const Environment& environment);
 
 }  // namespace chexbench::storage

@@ -13,7 +13,7 @@
 
 namespace chexbench::storage {
 
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) with it, by OpenSSL's libcrypto, for signatures.
+// SHA-256 (FIPS 180-4), and HMAC (RFC 2104) based on it, by OpenSSL's libcrypto, for signatures.
 
 using Digest = std::array<std::uint8_t, 32>;
 
@@ -42,7 +42,7 @@ struct AwsRequest {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case; without host and x-amz-...
 };
 
-// Returns the query as the URL and the signature hold it, "name=value&...", in the order of the names.
+// Returns the query as used in the URL and the signature, "name=value&...", sorted by name.
 std::string sorted_query(std::vector<std::pair<std::string, std::string>> query);
 
 // Signs requests for the buckets of one region. Thread-safe.
@@ -62,7 +62,7 @@ class AwsSigner {
   const std::string region_;
   mutable std::mutex mutex_;
   mutable std::string day_;
-  mutable Digest key_{};  // of that day, which takes four of the five HMACs of a signature
+  mutable Digest key_{};  // of that day; caching it saves four of the five HMACs of a signature
 };
 
 // Returns the current time in the form that AwsSigner needs.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kScheme = "s3://";
 constexpr const char* kDefaultRegion = "us-east-1";
 
-// Returns what the user can do about an error, by its code, or "" if nothing is known.
+// Returns the user's remedy for an error, by its code, or "" if none is known.
 std::string_view remedy(std::string_view code) {
   if (code == "NoSuchBucket") return "check the bucket's name in data.root, and store.endpoint";
   if (code == "AccessDenied") return "these credentials may not read here, or there are none";
@@ -62,7 +62,7 @@ class S3Dialect final : public HttpDialect {
 
   std::string reason(const HttpReply& reply) const override {
     std::string code = s3_error_code(reply.error_text);
-    if (code.empty() && reply.status == 403) code = "AccessDenied";  // HEAD has no body to say so
+    if (code.empty() && reply.status == 403) code = "AccessDenied";  // a HEAD answer has no body to read it from
     const std::string_view mend = remedy(code);
     return mend.empty() ? code : fmt::format("{}: {}", code, mend);
   }
@@ -72,7 +72,7 @@ class S3Dialect final : public HttpDialect {
   const AwsSigner signer_;
 };
 
-// Checks that a listing comes to an end, whatever the server says, and tells of one that takes long.
+// Makes sure that a listing ends even with a faulty server, and warns of one that takes long.
 class ListingLimits {
  public:
   explicit ListingLimits(const std::string& folder) : folder_(folder) {}
@@ -91,7 +91,7 @@ class ListingLimits {
   }
 
  private:
-  static constexpr std::size_t kMostPages = kMostEntries / 100;  // a page has 1000 entries, of some servers fewer
+  static constexpr std::size_t kMostPages = kMostEntries / 100;  // a page has 1000 entries, fewer on some servers
   static constexpr std::size_t kMostTokenBytes = 16 * 1024;
   static constexpr double kNoteS = 10;
 
@@ -146,7 +146,7 @@ class S3Store final : public HttpStore {
         {"delimiter", "%2F"}, {"encoding-type", "url"}, {"list-type", "2"}, {"prefix", percent_encoded_all(prefix)}};
     if (!next.empty()) query.emplace_back("continuation-token", percent_encoded_all(next));
     std::string bucket_url = url_of("");
-    if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket": to some servers "/bucket/" is another request
+    if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket": some servers treat "/bucket/" differently
     const HttpTarget page{folder, fmt::format("{}?{}", bucket_url, sorted_query(std::move(query)))};
     const std::string xml = fetcher().read_listing(page, kMostS3PageBytes);
     try {

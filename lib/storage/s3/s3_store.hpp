@@ -22,8 +22,8 @@ struct S3Place {
 };
 
 // Combines the settings; the spec overrides the environment, and the region is us-east-1 if neither names one. Amazon's
-// own hosts are addressed by virtual host, as Amazon requires, unless the name of the bucket has a dot, which no
-// certificate covers. Other endpoints are addressed by path.
+// own hosts are addressed by virtual host, as Amazon requires, unless the bucket name has a dot, which no certificate
+// covers. Other endpoints are addressed by path.
 // @throws DataError if the endpoint is not http(s)://host[:port]
 S3Place find_s3_place(const std::string& bucket, const spec::StoreSpec& spec, const AwsSettings& settings);
 

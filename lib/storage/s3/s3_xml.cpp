@@ -13,10 +13,10 @@
 namespace chexbench::storage {
 namespace {
 
-// Keeps a text of blanks alone, since a key may be one. Entities of a document's own are never expanded.
+// Keeps a text of only blanks, because a key may be one. Custom entities are never expanded.
 constexpr unsigned kParse = pugi::parse_default | pugi::parse_ws_pcdata_single;
 
-// With encoding-type=url a blank is a '+'.
+// With encoding-type=url, '+' stands for a blank.
 std::string key_of(std::string text, bool is_encoded) {
   if (!is_encoded) return text;
   std::replace(text.begin(), text.end(), '+', ' ');
@@ -52,11 +52,11 @@ S3Page parse_s3_page(std::string_view xml) {
 
 std::string s3_error_code(std::string_view xml) {
   pugi::xml_document document;
-  // The text may be cut, as only the beginning of a body is kept: what was parsed until then counts.
+  // The text may be truncated, because only the beginning of a body is kept: the part parsed so far counts.
   const bool is_whole = document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8);
   const pugi::xml_node found =
       document.find_node([](const pugi::xml_node& node) { return node.name() == std::string_view("Code"); });
-  if (!is_whole && !found.next_sibling()) return {};  // it may itself be cut
+  if (!is_whole && !found.next_sibling()) return {};  // it may be truncated
   const std::string code = found.child_value();
   const bool is_word = code.size() <= 64 && std::ranges::all_of(code, [](char c) {
                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -63,7 +63,7 @@ std::string kept(const AdviceTry& attempt) {
   return attempt.grade == results::Grade::told_apart ? "no" : fmt::format("no: {}", results::to_string(attempt.grade));
 }
 
-// Returns whether a busy machine kept an edit from being judged.
+// Returns whether a busy machine left an edit undecided.
 bool left_open(const Advice& advice) {
   return std::ranges::any_of(advice.tries, [](const AdviceTry& attempt) {
     return attempt.ratio && attempt.grade == results::Grade::machine_too_busy;

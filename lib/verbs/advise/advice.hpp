@@ -1,4 +1,4 @@
-// The result of `chexbench advise`: which edits of a spec it tried, and which of them it recommends.
+// The result of `chexbench advise`: the edits of a spec that it tried, and those that it recommends.
 #pragma once
 
 #include <optional>
@@ -30,25 +30,25 @@ struct Advice {
   bool emulated = false;
   double images_per_s_before = 0;                     // median of the unchanged trial
   double images_per_s_after = 0;                      // median with all edits that were kept
-  std::optional<measure::Ratio> ratio;                // after / before, measured in turn; empty if no edit was kept
+  std::optional<measure::Ratio> ratio;                // after / before, alternated; empty if no edit was kept
   std::string verdict;                                // a sentence about the unchanged trial, or empty
   std::vector<AdviceTry> tries;                       // those tried in their order, then the others by predicted gain
   results::Grade grade = results::Grade::told_apart;  // of the claim that `ratio` is not 1
-  bool withdrawn = false;    // all edits together could not be shown to be faster, so the spec stays as it was
+  bool withdrawn = false;    // all edits together could not be shown to be faster, so the spec is unchanged
   bool out_of_time = false;  // the budget ended before all promising edits were tried
-  double try_s = 0;          // how long the measurements of one try take, about
+  double try_s = 0;          // about how long the measurements of one try take
 };
 
-// A loss that an edit may cause at most if it saves memory.
+// The largest loss that an edit may cause if it saves memory.
 inline constexpr double kToleratedLoss = 0.05;
 
 // Returns whether the edit is worth keeping: the trial with it must be told apart from the one before (analysis/grade)
 // and be faster, or, if it saves memory, the 95 % interval must exclude a loss of kToleratedLoss. An edit that was not
-// tried is not kept, nor one of which a busy machine or too few repeats leave it open.
+// tried is not kept, nor one left undecided by a busy machine or too few repeats.
 bool is_kept(const AdviceTry& attempt);
 
-// Returns plain text for people: a table of the edits, which of them were kept, and the resulting ratio. The
-// table is no wider than `width` where it can be made so.
+// Returns plain text for people: a table of the edits with those that were kept, and the resulting ratio. The table is
+// at most `width` wide where possible.
 std::string advice_table(const Advice& advice, const report::LineWidth& width = {});
 // Returns one JSON object for programs; undefined values are null.
 std::string advice_json(const Advice& advice);

@@ -32,19 +32,19 @@ namespace {
 constexpr int kMostSets = 3;         // sets of repeats, if the interval leaves open whether an edit gains
 constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
 
-// An edit that was not tried yet, and the gain that the input model predicts.
+// An edit that has not been tried, and the gain that the input model predicts.
 struct Candidate {
   Edit edit;
   double predicted_ratio = 1;
 };
 
-// Returns whether more repeats could show a gain that those so far do not show.
+// Returns whether more repeats could reveal a gain.
 bool is_open(const AdviceTry& attempt) {
   const bool is_busy = attempt.grade == results::Grade::machine_too_busy;
   return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && (is_busy || attempt.ratio->value >= kPromising);
 }
 
-// Appends the repeats of `set` to the trial, numbered on, and returns the trial.
+// Appends the repeats of `set` to the trial with consecutive numbers, and returns it.
 const results::TrialResult& pooled(results::TrialResult& trial, const results::TrialResult& set) {
   if (trial.repeats.empty()) return trial = set;
   const auto first = static_cast<int>(trial.repeats.size());
@@ -57,7 +57,7 @@ class Adviser {
   Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
       : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.spec) {
     first_.measure.repeats = std::max(first_.measure.repeats, spec::kRepeatsForInterval);
-    first_.measure.extra_repeats = 0;  // sets of repeats take their place
+    first_.measure.extra_repeats = 0;  // replaced by sets of repeats
     best_ = first_;
     result_.advice.trial = trial.name;
   }
@@ -67,7 +67,7 @@ class Adviser {
     const double begin_s = now_s();
     const results::Report before = measure({first_});
     if (is_root()) {
-      result_.advice.try_s = 2 * (now_s() - begin_s);  // both arms take turns
+      result_.advice.try_s = 2 * (now_s() - begin_s);  // both arms alternate
       begin(before.trials.front());
     }
     while (const std::optional<Candidate> candidate = agree_on_next()) try_edit(*candidate);
@@ -79,7 +79,7 @@ class Adviser {
  private:
   bool is_root() const { return world_.communicator().rank() == 0; }
 
-  // Measures the experiments in turn. Only rank 0's report contains what was measured.
+  // Measures the experiments alternately. Only rank 0's report has the results.
   results::Report measure(const std::vector<spec::TrialSpec>& experiments) {
     std::vector<spec::Trial> trials;
     for (const spec::TrialSpec& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
@@ -108,13 +108,12 @@ class Adviser {
 
   double predict(const spec::TrialSpec& experiment) const {
     InputCosts costs = costs_;
-    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, since it was not measured
+    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, because it was not measured
     costs.batch_s *= static_cast<double>(image_bytes(experiment)) / static_cast<double>(image_bytes(best_));
     return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
   }
 
-  // Returns the edits that were not tried, the most promising first. Edits that gain only from the second epoch on come
-  // after all others.
+  // Returns the untried edits, the most promising first. Edits that gain only from the second epoch on come last.
   std::vector<Candidate> candidates() const {
     std::vector<Candidate> left;
     const double now = predict(best_);
@@ -138,8 +137,7 @@ class Adviser {
     return {};
   }
 
-  // Returns the seconds that a try of the edit takes, and the comparison of all edits in the end if there will be
-  // several.
+  // Returns the seconds for a try of the edit, plus the final comparison of all edits if there will be several.
   double needed_s(const Edit& edit) const {
     const double warm_up_s = edit.needs_epoch ? first_.measure.repeats * static_cast<double>(place_.images) /
                                                     result_.advice.images_per_s_after
@@ -192,16 +190,16 @@ class Adviser {
     attempt.kept = is_kept(attempt);
   }
 
-  // Returns whether the edit would change the trial: then it is not in it, unless it can be made more than once.
+  // Returns whether the edit would change the trial: if so, the trial lacks it, or it can be repeated.
   bool is_possible(const std::string& name, const spec::TrialSpec& trial) const {
     const std::vector<Edit> edits = possible_edits(trial, place_);
     return std::ranges::find(edits, name, &Edit::name) != edits.end();
   }
 
-  // Returns what rank 0 passed, on every rank.
+  // Returns rank 0's argument on every rank.
   bool agree(bool yes) { return comm::broadcast_flag(world_.communicator(), yes); }
 
-  // Measures all edits together against the trial as it was, unless one was kept, whose try has done just that. Edits
+  // Measures all edits together against the original trial, unless only one was kept, whose try did just that. Edits
   // that cannot be shown to be faster together are withdrawn.
   void conclude_advice() {
     const bool several = agree(is_root() && std::ranges::count_if(result_.advice.tries, &AdviceTry::kept) > 1);
@@ -221,7 +219,7 @@ class Adviser {
     }
   }
 
-  // Fills in what the edits that were kept give together; `both` was measured if they are several.
+  // Fills in the combined result of the kept edits; `both` has measurements if there are several.
   void conclude_kept(const results::Report& both) {
     Advice& advice = result_.advice;
     const auto one = std::ranges::find_if(advice.tries, &AdviceTry::kept);
@@ -247,7 +245,7 @@ class Adviser {
   EditPlace place_;                   // filled on rank 0 only, like the members below
   InputCosts costs_;                  // of the best trial so far
   std::set<std::string> tried_;       // names of edits
-  std::set<std::string> repeatable_;  // of them, those that could be made again right after they were made
+  std::set<std::string> repeatable_;  // those that could be repeated right after being made
   AdviceResult result_;
 };
 

@@ -1,4 +1,4 @@
-// Finds out what makes a trial's input faster, by trying edits of its spec.
+// Finds ways to make a trial's input faster, by trying edits of its spec.
 #pragma once
 
 #include <set>
@@ -24,9 +24,9 @@ struct AdviceResult {
   spec::TrialSpec best;  // the trial with all edits that were kept; the same on every rank
 };
 
-// Measures the trial, and then one edit after another, the most promising first. Each edit takes turns with the best
-// trial so far and is kept if is_kept() says so. An edit is measured with at least five repeats, so that there is an
-// interval, and with up to three times as many if the interval leaves open whether it gains. Collective over the world.
+// Measures the trial, and then one edit after another, the most promising first. Each edit is alternated with the best
+// trial so far, and is kept if is_kept() returns true. An edit is measured with at least five repeats, to get an
+// interval, and with up to three times that number if the interval leaves its gain open. Collective over the world.
 // @throws SpecError if the trial has no input (data.format synthetic) or trains over epochs
 // @throws DataError, DeviceError, SpecError, InterruptedError as bench::plan_report() and bench::run_trials()
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options);

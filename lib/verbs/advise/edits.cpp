@@ -38,8 +38,8 @@ void shard_first(TrialSpec& trial, const EditPlace& place) {
   if (shard > ops.begin() + 1) std::rotate(ops.begin() + 1, shard, shard + 1);
 }
 
-// The ops between decoding and batching work as well on records, which are smaller. Decoding therefore moves to the
-// batch, and both become one op.
+// The ops between decoding and batching work equally well on records, which are smaller. Decoding therefore moves to
+// the batch, and both become one op.
 void decode_into_batches(TrialSpec& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const auto batch = std::ranges::find_if(ops, only_batches);
@@ -94,7 +94,7 @@ void replace_workers(TrialSpec& trial, const EditPlace&) {
 }
 
 // Reading more files at once hides the latency of the storage, up to the number of files of a rank. This is for shards
-// only: a PNG is a file of its own, which the op that decodes reads.
+// only: each PNG is a separate file, which the decoding op reads.
 void read_more_at_once(TrialSpec& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
   const auto interleave = std::ranges::find_if(trial.pipeline.ops, reads_in_turns);
@@ -137,7 +137,7 @@ void cache_decoded(TrialSpec& trial, const EditPlace& place) {
   trial.measure.warmup_steps += static_cast<int>(steps);
 }
 
-// Not with engine none, which drops batches: the engine's additional work would not be measured.
+// Not with engine none, which drops batches: the extra work of an engine would not be measured.
 void deliver_bytes(TrialSpec& trial, const EditPlace&) {
   if (spec::has_engine(trial)) trial.data.deliver = Deliver::u8;
 }

@@ -9,11 +9,11 @@
 
 namespace chexbench::verbs {
 
-// What edits depend on besides the spec: the machine and the data set.
+// The machine and the data set, which edits also depend on.
 struct EditPlace {
   int ranks = 1;
   int cores_per_rank = 1;
-  bool has_tfrecords = false;     // whether the trial's split is also there as TFRecord shards
+  bool has_tfrecords = false;     // whether the trial's split also exists as TFRecord shards
   std::uint64_t images = 0;       // of the split; 0 if unknown, which rules out caching
   std::uint64_t files = 0;        // of the split: images, or the shards that contain them
   std::uint64_t cache_bytes = 0;  // memory that a rank may fill with decoded images
@@ -31,8 +31,8 @@ struct Edit {
 // Returns the names of all edits.
 std::vector<std::string> edit_names();
 
-// Returns every edit that changes the trial and gives a trial that can run, in the order in which a person would try
-// them. The edited pipelines are called "advised". A pure function.
+// Returns every edit that changes the trial and gives a trial that can run, in the order that a person would try. The
+// edited pipelines are called "advised". A pure function.
 std::vector<Edit> possible_edits(const spec::TrialSpec& trial, const EditPlace& place);
 
 }  // namespace chexbench::verbs

@@ -13,7 +13,7 @@ namespace {
 using spec::OpSpec;
 using spec::PipelineSpec;
 
-// One thread copies decoded images at about this rate, which is below what DRAM gives one core of current servers.
+// One thread copies decoded images at about this rate, which is below a core's DRAM bandwidth on current servers.
 constexpr double kCopyBytesPerS = 4e9;
 
 // Returns how many threads of a rank decode at once; 0 if the thread that asks for the images decodes them.
@@ -21,11 +21,11 @@ int decoding_threads(const OpSpec& op, int cores) {
   const std::string& at_once = op.rule().at_once;
   if (at_once.empty()) return cores;
   const auto calls = static_cast<int>(op.integer_or(at_once, cores));
-  const bool has_threads = calls > 1 || op.rule().batches();  // those of a single worker make whole batches
+  const bool has_threads = calls > 1 || op.rule().batches();  // a single worker's threads make whole batches
   return has_threads ? std::min(calls, cores) : 0;
 }
 
-// Seconds per image, by the threads that spend them.
+// Seconds per image, by thread.
 struct Pace {
   double training_s = 0;   // of the thread that trains
   double ahead_s = 0;      // of the slowest other thread
@@ -76,7 +76,7 @@ class Walk {
       read(op);
     } else if (rule.caches && decoded) {
       thread_s_ = 0;
-      pace_ = {};  // the ops before the cache have nothing to do
+      pace_ = {};  // the ops before the cache are idle
       work(costs_.copy_s);
     }
   }
@@ -98,7 +98,7 @@ class Walk {
     pace_.processor_s += time_s;
   }
 
-  // Another thread does the work from here on.
+  // Work past this point is on another thread.
   void hand_over() {
     pace_.ahead_s = std::max(pace_.ahead_s, thread_s_);
     thread_s_ = 0;

@@ -1,5 +1,5 @@
-// Predicts how fast an op list should be from measured costs of ops, so that the most promising edits are tried first.
-// All functions are pure.
+// Predicts the speed of an op list from measured costs of ops, so that the most promising edits are tried first. All
+// functions are pure.
 #pragma once
 
 #include "results/record.hpp"
@@ -7,9 +7,9 @@
 
 namespace chexbench::verbs {
 
-// Seconds of a thread per image for each kind of work, as measured with some pipeline over the same images.
+// Seconds of a thread per image for each kind of work, measured with some pipeline over the same images.
 struct InputCosts {
-  double stream_s = 0;      // reading a record from a shard, waits for the storage included
+  double stream_s = 0;      // reading a record from a shard, including waits for the storage
   double stream_cpu_s = 0;  // the CPU time of stream_s
   double read_s = 0;        // reading and parsing by the thread that decodes
   double decode_s = 0;      // decoding and resizing
@@ -19,14 +19,14 @@ struct InputCosts {
   double engine_s = 0;      // a step without the wait for its batch; 0 if the engine drops batches
 };
 
-// Returns the costs that the trial's repeats show; all 0 if nothing was measured.
+// Returns the costs measured by the trial's repeats; all 0 if nothing was measured.
 InputCosts measured_costs(const results::TrialResult& trial);
 
 // Returns the images/s of all ranks, or 0 if the costs are 0. The model runs ops on the threads that lib/pipeline gives
 // them: an op that decodes in parallel has one thread per core, the ops before a prefetch share a thread, each file of
-// a parallel interleave has a thread, and the thread that trains does the rest. The slowest thread determines the pace,
-// and together the threads cannot use more than the cores of the rank. With a cache, this is the rate of epochs that
-// are served from it.
+// a parallel interleave has a thread, and the training thread does the rest. The slowest thread sets the pace, and the
+// threads together cannot use more than the cores of the rank. With a cache, this is the rate of epochs that are served
+// from it.
 double predicted_images_per_s(const spec::TrialSpec& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs);
 
@@ -34,7 +34,7 @@ double predicted_images_per_s(const spec::TrialSpec& experiment, int ranks, int 
 // decoding, else 1.
 double predicted_amplification(const spec::PipelineSpec& pipeline, int ranks);
 
-// Returns the bytes of one decoded image as it is in the trial's batches.
+// Returns the bytes of one decoded image in the trial's batches.
 std::size_t image_bytes(const spec::TrialSpec& trial);
 
 // Returns the index of the op that decodes. Every op list that can run has one.

@@ -107,7 +107,7 @@ spec::Trial make_trial(const CalibrationRequest& request, const std::string& mod
   return {fmt::format("{} {} batch {}", model, to_string(precision), batch_size), experiment};
 }
 
-// A profile contains only one time for each combination.
+// A profile has only one time for each combination.
 void check_each_once(const std::vector<spec::Trial>& trials) {
   std::set<std::string> names;
   for (const spec::Trial& trial : trials) {
@@ -121,7 +121,7 @@ results::Report plan_calibration(const CalibrationRequest& request, comm::World&
   check_engine(request.engine);
   std::vector<spec::Trial> trials;
   for (const std::string& model : request.models) {
-    model::make_network(model, request.image_size);  // throws before anything is measured if there is no such network
+    model::make_network(model, request.image_size);  // throws before any measurement if there is no such network
     for (const spec::Precision precision : request.precisions) {
       for (const int batch_size : request.batch_sizes)
         trials.push_back(make_trial(request, model, precision, batch_size));

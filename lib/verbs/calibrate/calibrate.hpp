@@ -1,5 +1,5 @@
-// Measures an engine of this machine and makes an accelerator profile of it, from which the emulated engine takes its
-// times. README.md says what the profile contains and how good it is.
+// Measures an engine of this machine and makes an accelerator profile, from which the emulated engine takes its times.
+// See README.md for its contents and accuracy.
 #pragma once
 
 #include <string>
@@ -26,14 +26,14 @@ struct CalibrationRequest {
 // Returns a report for run_trials() with one trial for each combination of model, precision and batch size, nothing
 // measured yet. The trials use ready-made batches on all ranks of the world. Not collective.
 // @throws SpecError if the engine does not compute, a model is unknown, the image size is too small for it, or a
-// combination is asked for twice
+// combination is repeated
 // @throws DeviceError if this build has no such engine, or the engine cannot compute a network
 results::Report plan_calibration(const CalibrationRequest& request, comm::World& world);
 
-// Returns the profile `name` of what was measured, with one entry for each trial that has repeats. The time of a step
-// leaves out waiting for batches and for other ranks. It is the mean over the steps and ranks of a repeat, as a run's
-// images/s are, and it comes from the repeat whose step is the median (the mean of the two middle ones if their number
-// is even). A pure function.
+// Returns the measurements as the profile `name`, with one entry for each trial that has repeats. The time of a step
+// leaves out waiting for batches and for other ranks. Like a run's images/s, it is the mean over the steps and ranks of
+// a repeat, and it comes from the repeat with the median step (the mean of the two middle ones if their number is
+// even). A pure function.
 spec::AcceleratorProfile make_profile(const results::Report& report, const std::string& name);
 
 }  // namespace chexbench::verbs

@@ -9,8 +9,8 @@
 namespace chexbench::verbs {
 
 // Returns plain text: the name and the device, then a table with one row for each entry, times in ms. The spread is the
-// median absolute deviation of images/s in percent, as far as the profile has it. The table is no wider than `width`
-// where it can be made so.
+// median absolute deviation of images/s in percent, if the profile has it. The table is at most `width` wide where
+// possible.
 std::string profile_table(const spec::AcceleratorProfile& profile, const report::LineWidth& width = {});
 
 }  // namespace chexbench::verbs

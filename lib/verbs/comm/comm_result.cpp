@@ -14,7 +14,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 // Visits the fields of a row with their names; JSON and CSV share this list.
 template <class Visitor>

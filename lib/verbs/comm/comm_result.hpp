@@ -25,8 +25,7 @@ struct CommRow {
 
   // The algorithm bandwidth: gradient bytes over time.
   double algbw_bytes_per_s() const { return static_cast<double>(bytes) / time_s; }
-  // The bus bandwidth, which each link carries: a ring sends every byte 2 (n-1)/n times (nccl-tests,
-  // doc/PERFORMANCE.md).
+  // The bus bandwidth of each link: a ring sends every byte 2 (n-1)/n times (nccl-tests, doc/PERFORMANCE.md).
   double busbw_bytes_per_s() const { return algbw_bytes_per_s() * 2 * (ranks - 1) / ranks; }
 };
 
@@ -55,12 +54,12 @@ struct CommResult {
   std::vector<CommRow> rows;
   std::optional<LinkFit> fit;  // empty if times do not grow with bytes, or the scheme is not a ring
 
-  // Whether the formula of the fit applies. It applies to all_reduce, too: libraries use a ring for large sizes.
+  // Whether the formula of the fit applies, also to all_reduce: libraries use a ring for large sizes.
   bool is_ring() const { return update == spec::UpdateScheme::all_reduce || update == spec::UpdateScheme::ring; }
 };
 
-// Returns plain text for people: a row for each size and number of ranks, and the fit below. The table
-// is no wider than `width` where it can be made so.
+// Returns plain text for people: a row for each size and number of ranks, and the fit below. The table is at most
+// `width` wide where possible.
 std::string comm_table(const CommResult& result, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string comm_json(const CommResult& result);

@@ -24,9 +24,9 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kRepeatS = 0.02;  // length of a repeat: long compared with the clock and with the barrier before it
+constexpr double kRepeatS = 0.02;  // length of a repeat: long compared with the clock and the preceding barrier
 constexpr int kMostIterations = 1000;
-constexpr int kTrialIterations = 3;  // before a size is timed: they warm the caches and show how long one takes
+constexpr int kTrialIterations = 3;  // before a size is timed: they warm the caches and give a first time
 
 // Returns a value that rank `rank` contributes. Values are small whole numbers, so that sums are exact.
 float value_of(int rank, std::size_t index) { return static_cast<float>(rank + 1 + static_cast<int>(index % 7)); }
@@ -49,7 +49,7 @@ double largest(comm::Communicator& members, double value) {
   return std::ranges::max(values);
 }
 
-// Measures one number of ranks, with its reducer and the memory that it averages in, which has max_bytes bytes.
+// Measures one number of ranks, with its reducer and max_bytes bytes of memory to average in.
 class Sweep {
  public:
   Sweep(comm::Communicator& members, Reducer& reducer, GradientMemory& memory, int repeats)
@@ -107,7 +107,7 @@ class Sweep {
   const int repeats_;
 };
 
-// Returns whether CUDA shows every rank a GPU; the same answer on all ranks. Collective.
+// Returns whether every rank sees a GPU through CUDA; the same answer on all ranks. Collective.
 bool all_see_gpus(comm::Communicator& all) {
   double lacking = 0;
   try {
@@ -182,7 +182,7 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
         result.rows.push_back(sweep.measure(bytes));
       }
     }
-    all.barrier();  // ranks that are not among the members sleep here
+    all.barrier();  // ranks that are not members sleep here
   }
   if (result.is_ring()) result.fit = fit_link(result.rows);
   return result;

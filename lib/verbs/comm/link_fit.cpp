@@ -10,7 +10,7 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kSeenShare = 0.1;  // share of the largest size's time below which its transfer shows no bandwidth
+constexpr double kSeenShare = 0.1;  // minimum share of transfer in the largest size's time to determine the bandwidth
 
 struct Link {
   double alpha_s = 0;
@@ -41,8 +41,8 @@ void describe_errors(std::vector<CommRow>& rows, LinkFit& fit) {
   fit.worst_error = std::ranges::max(errors);
 }
 
-// Returns the link with the smallest error(link). Searches a grid of logarithms, which it narrows around the best
-// point: the overlap with backward makes the model a chain of maxima, on which gradient methods fail.
+// Returns the link with the smallest error(link). Searches a grid of logarithms, narrowing it around the best point:
+// the overlap with backward makes the model a chain of maxima, on which gradient methods fail.
 template <class Error>
 Link search_link(Error error) {
   constexpr int kSteps = 16;

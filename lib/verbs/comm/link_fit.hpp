@@ -1,5 +1,5 @@
 // Fits the two parameters of a network, alpha (seconds per message) and beta (bytes/s of a link), to measurements. All
-// functions are pure. README.md says how good the fits are.
+// functions are pure. See README.md for the accuracy of the fits.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace chexbench::verbs {
 
 // Fits T = 2 (n-1) alpha + 2 ((n-1)/n) S / beta to the rows' times by least squares of the logarithms of modelled /
 // measured, so that 8 bytes count as much as 128 MB, and sets each row's fit_error. Returns std::nullopt, and leaves
-// the rows as they are, if there are fewer than two rows, or if bandwidth makes up less than a tenth of the largest
+// the rows unchanged, if there are fewer than two rows, or if bandwidth makes up less than a tenth of the largest
 // size's time.
 std::optional<LinkFit> fit_link(std::vector<CommRow>& rows);
 
-// The rate that a training on `ranks` ranks reached.
+// The rate of a training on `ranks` ranks.
 struct ScalingPoint {
   int ranks = 0;
   double images_per_s = 0;
 };
 
-// The link that explains the rates of trainings best.
+// The link that best explains the rates of trainings.
 struct ScalingFit {
   double alpha_s = 0;
   double beta_bytes_per_s = 0;
@@ -34,8 +34,8 @@ struct ScalingFit {
 // compute + max(0, end of communication - one backward) + update.
 double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::CommSpec& comm);
 
-// Fits alpha and beta to the rates of trainings on several ranks, with overlapped_step_s() as the model; launch_s is
-// that of `comm`. The fit attributes everything that slows several ranks down to the network, including slow input and
+// Fits alpha and beta to the rates of trainings on several ranks, with overlapped_step_s() as the model; launch_s comes
+// from `comm`. The fit attributes everything that slows several ranks down to the network, including slow input and
 // stragglers. `images_per_step` counts the images of one rank over all batches of the plan, which must have buckets.
 // @throws SpecError if fewer than two different numbers of ranks above 1 are given
 ScalingFit fit_scaling(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,

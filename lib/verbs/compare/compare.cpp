@@ -21,7 +21,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// A rise of crowded_share() from which missing cores are given as the cause of a loss.
+// The rise of crowded_share() from which a loss is attributed to missing cores.
 constexpr double kCrowded = 0.10;
 
 // All trials of one arm on one side: one from each run that has the arm.
@@ -53,8 +53,8 @@ std::vector<MeasuredArm> arms_of(const Side& side) {
       throw DataError(fmt::format("{}: holds runs of several experiments, '{}' and '{}'; give a folder of one",
                                   side.name, side.runs.front().experiment, run.experiment));
     }
-    // A sweep over data.root has several arms of the same key. They are numbered, so that the first one of each run
-    // belongs to the first one of the other runs.
+    // A sweep over data.root has several arms of the same key. They are numbered, so that the first one of each run is
+    // matched with the first one of the other runs.
     std::map<std::string, int> seen;
     for (const results::TrialResult& trial : run.trials) {
       if (!was_measured(trial)) continue;
@@ -110,7 +110,7 @@ std::optional<double> cpu_ratio_of(const MeasuredArm& base, const MeasuredArm& o
   return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
 }
 
-// Returns the share of the time that threads were ready to run in which they had no core.
+// Returns the share of time in which runnable threads had no core.
 double crowded_share(const MeasuredArm& arm) {
   double wait_s = 0;
   double ran_s = 0;
@@ -141,9 +141,8 @@ std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const 
                      is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
 
-// Returns whether the verdict holds whatever other processes took from either side. The true rate of a side lies
-// between what was measured and `free`; the two runs were made apart, so that one may be at one end and the other at
-// the other.
+// Returns whether the verdict holds regardless of the load from other processes on either side. The true rate of a side
+// is between the measured rate and `free`; the runs were separate, so that they may be at opposite ends.
 bool holds_without_others(const ComparedArm& arm, double threshold) {
   const auto verdict = [&](const std::vector<double>& other, const std::vector<double>& base) {
     return judge(measure::unpaired_ratio(other, base), threshold);
@@ -152,7 +151,7 @@ bool holds_without_others(const ComparedArm& arm, double threshold) {
          verdict(arm.other.free, arm.base.images_per_s) == arm.verdict;
 }
 
-// Judges the arm by its rates as measured. If other processes used cores from a side, they may have made the change, or
+// Judges the arm by its measured rates. If other processes used a side's cores, they may have caused the change, or
 // hidden it.
 void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
   arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
@@ -183,7 +182,7 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
                      100 * threshold, unit);
 }
 
-// Returns the flags that the table of a run shows, except for emulation, which the arm's name shows.
+// Returns the flags of a run's table, except for emulation, which is in the arm's name.
 std::string flags_note(const char* side, const MeasuredArm& arm) {
   std::set<std::string> words;
   for (const results::TrialResult* trial : arm.trials) {
@@ -203,7 +202,7 @@ std::string joined(std::initializer_list<std::string> notes) {
   return all;
 }
 
-// Returns the differences in the spec and in the source of an engine's times, which no option allows.
+// Returns the differences in the spec and in the source of an engine's times, which no option permits.
 std::vector<Difference> obstacles(const MeasuredArm& base, const MeasuredArm& other) {
   std::vector<Difference> found = spec_differences(base.first(), other.first());
   const std::vector<Difference> sources = source_differences(base.trials, other.trials);
@@ -229,7 +228,7 @@ ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const
   return arm;
 }
 
-// Returns the arms of the two sides that differ in the fewest settings, so that runs of unlike settings name them.
+// Returns the arms of the two sides that differ in the fewest settings, for messages about unrelated runs.
 std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, const std::vector<MeasuredArm>& others) {
   std::optional<NearestArms> nearest;
   for (const MeasuredArm& arm : base) {
@@ -242,8 +241,8 @@ std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, co
   return nearest;
 }
 
-// Returns the arm with the same spec, or else an arm of the same name that has no such partner itself. The two are then
-// not comparable, and the result shows their differences.
+// Returns the arm with the same spec, or else an arm of the same name that has no exact partner. The two are then not
+// comparable, and the result shows their differences.
 std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::vector<MeasuredArm>& siblings,
                                            std::vector<MeasuredArm>& others) {
   const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
@@ -274,7 +273,7 @@ Verdict judge(const measure::Ratio& ratio, double threshold) {
 }
 
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options) {
-  if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would ever be worse
+  if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would be worse
     throw SpecError(fmt::format("--threshold is {}, and must be between 0 and 1", options.threshold));
   }
   const std::vector<MeasuredArm> base_arms = arms_of(base);

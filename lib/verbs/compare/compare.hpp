@@ -1,4 +1,4 @@
-// Compares runs with earlier runs: which arms became better or worse. README.md gives the reasons for the rules.
+// Compares runs with earlier runs: which arms became better or worse. See README.md for the reasons behind the rules.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct CompareOptions {
   bool across_machines = false;  // compare even if the machines differ
 };
 
-// What the comparison says about the new side of an arm. Undecided: the repeats differ too much to say whether there is
-// a change that counts.
+// The verdict on the new side of an arm. Undecided: the repeats vary too much to tell whether there is a change that
+// counts.
 enum class Verdict { better, same, worse, undecided, not_comparable };
 // Returns the verdict in words: "not comparable".
 std::string to_string(Verdict verdict);
@@ -35,7 +35,7 @@ struct Difference {
   std::string other;
 };
 
-// The measurements of an arm on one side: the images/s of each repeat that counts, or the median of each run's repeats.
+// The measurements of an arm on one side: the images/s of each valid repeat, or the median of each run's repeats.
 struct Sample {
   std::vector<double> images_per_s;
   std::vector<double> free;  // the same by results::free_rate()
@@ -52,8 +52,8 @@ struct ComparedArm {
   Sample other;
   std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty if not comparable
   std::optional<double> cpu_ratio;      // CPU seconds per image, other / base; empty if not comparable or not measured
-  std::vector<Difference> differences;  // in the spec, and in what the arm ran on: the arm is not comparable
-  std::vector<Difference> allowed;      // in what the arm ran on, if across_machines allows them
+  std::vector<Difference> differences;  // in the spec or the platform: the arm is not comparable
+  std::vector<Difference> allowed;      // in the platform, if across_machines allows them
   std::string note;                     // a sentence, or empty
 };
 
@@ -69,7 +69,7 @@ struct RunComparison {
   std::string other;
   CompareOptions options;
   bool by_runs = false;                 // each value is the median of a run, not one repeat
-  std::vector<Difference> environment;  // of machine and libraries: only across_machines compares despite them
+  std::vector<Difference> environment;  // of machine and libraries: comparable with across_machines only
   std::vector<Difference> remarks;      // of host, kernel and version, which never prevent a comparison
   std::vector<ComparedArm> arms;        // in the order of the base
   std::vector<std::string> only_in_base;
@@ -90,9 +90,8 @@ Verdict judge(const measure::Ratio& ratio, double threshold);
 // @throws SpecError if the threshold is out of range
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options);
 
-// Returns the comparison as "table", which is no wider than `width` where it can be made so, "json" or
-// "markdown".
-// @throws SpecError if `format` is none of these
+// Returns the comparison as "table", which is at most `width` wide where possible, "json" or "markdown".
+// @throws SpecError for any other `format`
 std::string format_comparison(const RunComparison& comparison, const std::string& format,
                               const report::LineWidth& width = {});
 

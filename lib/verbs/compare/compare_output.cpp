@@ -35,7 +35,7 @@ std::string in_words(const std::vector<Difference>& differences) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-// Returns the reasons of the verdict, or what else the reader should know about the arm.
+// Returns the reasons for the verdict, or other remarks on the arm.
 std::string note_of(const ComparedArm& arm) {
   if (!arm.differences.empty()) return in_words(arm.differences);
   std::vector<std::string> notes;
@@ -80,7 +80,7 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
   return lines;
 }
 
-// Returns the answer, "2 trials worse, 1 same", with what it compares.
+// Returns the answer, "2 trials worse, 1 same", with the names of the sides.
 std::string title(const RunComparison& comparison) {
   std::vector<std::string> counts;
   for (const Verdict verdict :

@@ -30,8 +30,8 @@ std::string values_of(const std::vector<const Record*>& records, const std::func
   return fmt::format("{}", fmt::join(values, " | "));
 }
 
-// Returns the fields of which both sides together have more than one value. Several values on one side also count,
-// because they make that side's rates incomparable.
+// Returns the fields with more than one value over both sides. Several values on one side also count, because they make
+// its rates incomparable.
 template <class Record>
 std::vector<Difference> differing(const Fields<Record>& fields, const std::vector<const Record*>& base,
                                   const std::vector<const Record*>& other) {

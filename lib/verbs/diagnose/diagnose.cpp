@@ -21,7 +21,7 @@ std::map<int, RankSteps> by_rank(const std::vector<LoggedStep>& steps) {
   std::map<int, RankSteps> ranks;
   for (const LoggedStep& step : steps) {
     RankSteps& rank = ranks[step.rank];
-    const bool single = step.steps == 1;  // a mean is of all steps, and no first one can be left out
+    const bool single = step.steps == 1;  // a mean covers all steps, so the first one cannot be left out
     rank.first.push_back(single && (rank.all.empty() || rank.all.back().epoch != step.epoch));
     rank.all.push_back(step);
   }
@@ -59,7 +59,7 @@ void find_outliers(const RankSteps& rank, double median_s, Diagnosis& diagnosis)
   }
 }
 
-// Leaves out the first step of a rank, which also builds, compiles and tunes: that happens once and not in each epoch.
+// Leaves out the first step of a rank, which also builds, compiles and tunes: that happens once, not in each epoch.
 void count_epoch_starts(const RankSteps& rank, double median_s, Diagnosis& diagnosis) {
   for (std::size_t i = 1; i < rank.all.size(); ++i) {
     if (!rank.first[i]) continue;
@@ -69,7 +69,7 @@ void count_epoch_starts(const RankSteps& rank, double median_s, Diagnosis& diagn
   }
 }
 
-// Derives the figures of the training. Its ranks keep one pace, so the others wait for the rank that waits longest.
+// Derives the figures of the training. Its ranks run in lockstep, so the others wait for the rank that waits longest.
 void sum_up(Diagnosis& diagnosis) {
   double images = 0;
   double slowest_s = 0;
@@ -116,7 +116,7 @@ namespace {
 
 constexpr double kWorthSaying = 0.02;     // share of the time from which epoch starts and outliers are mentioned
 constexpr double kSlowRankWait = 0.05;    // a slow rank's wait share exceeds that of the others by this much
-constexpr double kSlowRankFactor = 1.05;  // or its mean step is this many times that of the others
+constexpr double kSlowRankFactor = 1.05;  // or whose mean step is this many times that of the others
 constexpr std::size_t kFewestSteps = 15;  // of a rank, without first ones of epochs: fewer can be one burst
 constexpr const char* kName = "This training";
 
@@ -152,7 +152,7 @@ results::Finding verdict(const Diagnosis& diagnosis) {
                               analysis::rate(most))};
 }
 
-// If the accelerator waits for its input, the input delivers exactly the images that are trained on now.
+// If the accelerator waits for its input, its rate is exactly the training rate.
 void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
   const std::string& kind = findings.front().kind;
   if (kind == "fed" || kind == "unknown" || !diagnosis.images_per_s_without_wait) return;
@@ -237,7 +237,7 @@ void find_slow_rank(const Diagnosis& diagnosis, std::vector<results::Finding>& f
                            slow.rank, slow.mean_step_s(), other_s)});
 }
 
-// Comes first, as it makes all other findings uncertain.
+// Comes first, because it makes all other findings uncertain.
 void find_small_sample(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
   const std::size_t fewest = std::ranges::min(diagnosis.ranks, {}, &RankDiagnosis::steps).steps;
   if (fewest >= kFewestSteps) return;

@@ -1,4 +1,5 @@
-// Finds out why a training that another program runs is slow, from the log of its steps. README.md has the formulas.
+// Finds out why a training that another program runs is slow, from the log of its steps. See README.md for the
+// formulas.
 #pragma once
 
 #include <cstddef>
@@ -36,10 +37,10 @@ struct Outlier {
 // The figures of the whole training, and the sentences about them.
 struct Diagnosis {
   std::string unit = "images";       // what `images` counts
-  bool least_waits = false;          // the waits are at least what is said, see StepLog
+  bool least_waits = false;          // the waits are lower bounds, see StepLog
   std::vector<RankDiagnosis> ranks;  // by rank
-  std::size_t steps = 0;             // of all ranks, with those left out
-  std::size_t left_out = 0;          // how many of them were left out, as first steps of an epoch
+  std::size_t steps = 0;             // of all ranks, including those left out
+  std::size_t left_out = 0;          // of them, left out as first steps of an epoch
   double images_per_s = 0;
   double wait_share = 0;
   std::optional<double> images_per_s_without_wait;  // empty if a rank only waits
@@ -51,18 +52,18 @@ struct Diagnosis {
   std::vector<results::Finding> findings;
 };
 
-// Diagnoses the training from its log, which must have a step. In a log that does not count images, each step is to
-// have 1, and the rates are steps/s. The notes of the log become the last findings, of the kind how_read. A pure
+// Diagnoses the training from its log, which must have a step. If a log does not count images, set each step's images
+// to 1, and the rates are steps/s. The notes of the log become the last findings, of the kind how_read. A pure
 // function.
 Diagnosis diagnose(const StepLog& log);
 
 // Returns the sentences about a diagnosis whose figures are filled in. The first is of the kind starved, waits, fed, or
-// unknown (waits that are at least what is said, and little); needed_rate, slow_rank, epoch_starts and outliers follow
-// if they apply.
+// unknown (waits that are lower bounds, and small); needed_rate, slow_rank, epoch_starts and outliers follow if they
+// apply.
 std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis);
 
-// Returns the diagnosis as "table" or "json"; both name `source` as the log that was read. Tables are no wider than
-// `width` where they can be made so.
+// Returns the diagnosis as "table" or "json"; both name `source` as the log. Tables are at most `width` wide where
+// possible.
 // @throws SpecError if `format` is neither
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
                              const report::LineWidth& width = {});

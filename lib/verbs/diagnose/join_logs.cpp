@@ -11,8 +11,8 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kBoot_s = 1e9;  // times before 2001 are since the host started: those of two hosts do not compare
-constexpr double kClockTolerance_s = 1e-3;  // times since 1970 are kept to a part of a microsecond
+constexpr double kBoot_s = 1e9;  // times before 2001 are since the host started, and not comparable between hosts
+constexpr double kClockTolerance_s = 1e-3;  // times since 1970 are precise to a fraction of a microsecond
 
 using Group = std::vector<const NamedLog*>;  // logs of one rank
 
@@ -28,7 +28,7 @@ bool are_apart(const Group& one, const Group& other) {
   });
 }
 
-// Joins each group to the first one before it from which it is apart and to which it `belongs`.
+// Joins each group to the first earlier one that does not overlap it and to which it `belongs`.
 template <typename Belongs>
 std::vector<Group> join(const std::vector<Group>& groups, Belongs belongs) {
   std::vector<Group> joined;
@@ -44,7 +44,7 @@ std::vector<Group> join(const std::vector<Group>& groups, Belongs belongs) {
   return joined;
 }
 
-// Returns the logs that name no rank, by rank. Those that name one are groups of their own, which take up a number.
+// Returns the logs that name no rank, by rank. Those that name one are separate groups, which use up a number.
 std::vector<Group> by_rank(const std::vector<NamedLog>& logs) {
   std::vector<Group> groups;
   for (const NamedLog& log : logs) groups.push_back({&log});
@@ -61,7 +61,7 @@ std::vector<Group> by_rank(const std::vector<NamedLog>& logs) {
   });
 }
 
-// @throws DataError if two logs have steps of a rank, and not one after the other
+// @throws DataError if two logs have overlapping steps of a rank
 void check_ranks(const std::vector<NamedLog>& logs) {
   std::map<int, Group> logs_of;
   for (const NamedLog& log : logs) {

@@ -15,9 +15,9 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kMost = 1e12;  // far above the seconds and images of any step, and sums stay finite
+constexpr double kMost = 1e12;  // far above the seconds and images of any step, with finite sums
 constexpr int kMostNumber = 1'000'000'000;
-constexpr std::size_t kMostShownBytes = 200;  // of what a message quotes
+constexpr std::size_t kMostShownBytes = 200;  // of a quotation in a message
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
 using Cells = std::vector<std::string_view>;
@@ -31,7 +31,7 @@ struct Columns {
   std::size_t epoch = kAbsent;
 };
 
-// A line of the log, and the name and number that messages give it.
+// A line of the log, with its name and number in messages.
 class Row {
  public:
   Row(const std::string& name, std::size_t number, std::string_view line) : name_(name), number_(number), line_(line) {
@@ -84,10 +84,10 @@ std::size_t place(const Row& header, std::string_view column) {
 }
 
 std::size_t needed(const Row& header, const std::string& column) {
-  constexpr std::size_t kMostColumns = 1000;  // bytes of the message that names the columns there are
+  constexpr std::size_t kMostColumns = 1000;  // bytes of the message with the present columns
   const std::size_t found = place(header, column);
   if (found != kAbsent) return found;
-  std::vector<std::string> present;  // a foreign file's header may be of any length and hold any bytes
+  std::vector<std::string> present;  // a foreign file's header may have any length and any bytes
   for (const std::string_view name : header.fields()) present.push_back(printable(name, kMostShownBytes));
   const std::string nearest = nearest_name(column, present);
   header.fail(nearest.empty()
@@ -96,7 +96,7 @@ std::size_t needed(const Row& header, const std::string& column) {
                   : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, printable(nearest)));
 }
 
-// Rejects a header whose only field contains another delimiter, which spreadsheets write in many countries.
+// Rejects a header whose only field contains another delimiter: spreadsheets write those in many countries.
 void check_delimiter(const Row& header) {
   if (header.fields().size() != 1) return;
   for (const auto& [delimiter, word] : {std::pair{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}}) {

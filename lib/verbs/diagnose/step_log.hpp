@@ -1,5 +1,5 @@
 // Reads the per-step log of a training that another program runs. It is CSV with the columns wait_s (seconds that the
-// step waited for its batch), step_s (its wall seconds, wait included), images, and optionally rank and epoch. The
+// step waited for its batch), step_s (its wall seconds, including the wait), images, and optionally rank and epoch. The
 // columns may come in any order, and other columns are ignored. scripts/hooks writes such logs.
 #pragma once
 
@@ -18,7 +18,7 @@ struct LoggedStep {
   double wait_s = 0;
   double step_s = 0;
   double images = 0;
-  std::size_t steps = 1;  // more than 1: this is the mean of so many, as summaries of other programs have it
+  std::size_t steps = 1;  // more than 1: this is the mean of that many, from a summary
 };
 
 // When a log was recorded, in seconds: since 1970, or since the host started.
@@ -27,21 +27,21 @@ struct LogSpan {
   double end_s = 0;
 };
 
-// A log, whatever wrote it.
+// A log of any program.
 struct StepLog {
   std::vector<LoggedStep> steps;
-  bool counts_images = true;       // false: `images` is not known, and 0
-  bool names_ranks = true;         // false: all steps have rank 0, whatever rank they are of
-  std::optional<LogSpan> span;     // of its steps, where it is known
-  std::string process;             // which process wrote it, where it is known: a number or name on its machine
-  bool least_waits = false;        // true: nobody measured the waits, which are at least what is said
-  std::vector<std::string> notes;  // sentences on how it was read, for who reads the diagnosis
+  bool counts_images = true;       // false: `images` is unknown, and 0
+  bool names_ranks = true;         // false: the rank is unknown, and all steps have rank 0
+  std::optional<LogSpan> span;     // of its steps, if known
+  std::string process;             // the process that wrote it, if known: a number or name on its machine
+  bool least_waits = false;        // true: the waits were not measured, and are lower bounds
+  std::vector<std::string> notes;  // sentences on how it was read, for readers of the diagnosis
 };
 
 // Returns the steps in the order of the log. Leaves out a torn last line: one without a newline that lacks fields.
 // Messages begin with `name`.
-// @throws DataError, with line and column, if the header lacks a needed column, a line has too many or too few fields,
-// a value cannot have been measured (wait_s must be at most step_s), or there is no step
+// @throws DataError, with line and column, if the header lacks a required column, a line has too many or too few
+// fields, a value cannot have been measured (wait_s must be at most step_s), or there is no step
 std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::verbs

@@ -12,7 +12,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 Json machine_to_json(const measure::Machine& machine) {
   return {{"host", machine.host},
@@ -162,7 +162,7 @@ namespace {
 
 constexpr std::size_t kIndent = 3;
 
-// A line that begins with the program's name would be taken for a command, and not be broken.
+// A line that begins with the program's name would be taken for a command and not be wrapped.
 std::string build_line(const Doctor& doctor, const report::LineWidth& width) {
   std::vector<std::string> with;
   std::vector<std::string> without;

@@ -1,5 +1,5 @@
-// The report of `chexbench doctor`: the machine, this build, the GPUs and their libraries, what does not fit together,
-// and what would disturb measurements.
+// The report of `chexbench doctor`: the machine, this build, the GPUs and their libraries, mismatches, and anything
+// that would disturb measurements.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct StoreProbe {
   double read_s = 0;
 };
 
-// Everything that `chexbench doctor` found out.
+// All results of `chexbench doctor`.
 struct Doctor {
   std::string chexbench_version;
   measure::Machine machine;
@@ -47,7 +47,7 @@ struct Doctor {
   std::vector<std::string> warnings;  // sentences about what would disturb measurements
 };
 
-// Returns plain text for people. Its tables are no wider than `width` where they can be made so.
+// Returns plain text for people. Its tables are at most `width` wide where possible.
 std::string doctor_table(const Doctor& doctor, const report::LineWidth& width = {});
 
 // Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA

@@ -28,7 +28,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// Returns the labels that a network has if nothing says their names.
+// Returns the default labels of a network without label names.
 std::vector<std::string> names_of_outputs(const EvaluatedNetwork& network) {
   if (!network.labels.empty()) return network.labels;
   if (network.outputs == kNihLabels) return dataset::finding_names();
@@ -68,7 +68,7 @@ void check_labels(const EvaluatedNetwork& network, const dataset::Dataset& image
       options.checkpoint, *ours, options.root, *theirs, ours - network.labels.begin() + 1, network.outputs, kMend));
 }
 
-// Adds the probabilities that the logits of one view stand for: a sigmoid of each, or their softmax.
+// Adds the probabilities of one view's logits: a sigmoid of each, or their softmax.
 void add_probabilities(spec::Task task, std::span<const float> logits, std::span<double> sums) {
   if (task == spec::Task::multi_label) {
     for (std::size_t i = 0; i < logits.size(); ++i) sums[i] += 1 / (1 + std::exp(-static_cast<double>(logits[i])));
@@ -80,7 +80,7 @@ void add_probabilities(spec::Task task, std::span<const float> logits, std::span
   for (std::size_t i = 0; i < logits.size(); ++i) sums[i] += std::exp(static_cast<double>(logits[i]) - largest) / all;
 }
 
-// Returns the mean over the views of the probabilities that the logits stand for.
+// Returns the mean of the views' probabilities.
 // @throws DataError if a logit is not a number
 std::vector<float> probabilities_of(spec::Task task, const std::vector<float>& logits, std::size_t labels,
                                     const std::string& file) {
@@ -98,7 +98,7 @@ std::vector<float> probabilities_of(spec::Task task, const std::vector<float>& l
 }
 
 // Returns the name of the PNG of a map: the number of the image, because other folders may have files of the same name,
-// its name, and the finding, without what has a meaning in paths.
+// its name, and the finding, without characters that are special in paths.
 std::string map_file(std::size_t image, const std::string& path, const std::string& label) {
   std::string name = fmt::format("{}-{}-{}", image + 1, std::filesystem::path(path).stem().string(), label);
   const auto is_plain = [](char c) {

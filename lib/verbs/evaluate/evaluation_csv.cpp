@@ -23,7 +23,7 @@ std::vector<results::LabelCurves> curves_of(const EvaluationResult& result) {
   return curves;
 }
 
-// Begins the row of an image in scores.csv, whatever its task.
+// Begins the row of an image in scores.csv, for any task.
 report::CsvRow row_of(const EvaluationResult& result, const ScoreRow& row) {
   report::CsvRow line;
   line(row.file);
@@ -56,7 +56,7 @@ std::string class_scores_csv(const EvaluationResult& result) {
   return text;
 }
 
-// Returns a row for each label, or class, which `name` says: its name, and what `visit` visits of its figures.
+// Returns a row for each label or class (`name`): its name, and the figures that `visit` visits.
 template <class Figures, class Visit>
 std::string figures_csv(const char* name, const std::vector<std::string>& labels, const std::vector<Figures>& figures,
                         const Visit& visit) {

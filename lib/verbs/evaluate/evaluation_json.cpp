@@ -11,7 +11,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 void add_classes(const EvaluationResult& result, Json& object) {
   const measure::ClassScores& scores = *result.data_set->classes;

@@ -1,4 +1,4 @@
-// What `chexbench evaluate` found, and the texts that are made of it.
+// The result of `chexbench evaluate`, and its texts.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace chexbench::verbs {
 
-// Where in an image a label is seen (model/class_maps.hpp): [rows, columns], row-major.
+// Where in an image the network sees a label (model/class_maps.hpp): [rows, columns], row-major.
 struct ClassMap {
   std::size_t label = 0;  // index in EvaluationResult::labels
   std::string file;       // name of its PNG, unique in an evaluation
@@ -27,19 +27,19 @@ struct ClassMap {
 // One image and the probability of each label.
 struct ScoreRow {
   std::string file;
-  std::optional<std::uint32_t> patient;  // empty: nothing says whose image it is
-  LabelBits labels;                      // that the data set says it has
+  std::optional<std::uint32_t> patient;  // empty: unknown patient
+  LabelBits labels;                      // from the data set
   std::vector<float> probabilities;      // in the order of EvaluationResult::labels
-  std::vector<ClassMap> maps;            // of the most probable labels, if they were asked for
-  std::vector<std::uint8_t> seen;        // with maps: gray values of what the network saw, [image_size, image_size]
+  std::vector<ClassMap> maps;            // of the most probable labels, if requested
+  std::vector<std::uint8_t> seen;        // with maps: gray values of the network's input, [image_size, image_size]
 };
 
-// What a data set says beyond the images: how good the probabilities are.
+// The quality of the probabilities, by the labels of a data set.
 struct DataSetScores {
   std::string root;
   std::string split;
   std::size_t unread_images = 0;                // that are missing or could not be read
-  std::size_t patients = 0;                     // 0: nothing says whose images they are
+  std::size_t patients = 0;                     // 0: unknown
   measure::ScoreSummary scores;                 // of labels that are independent of each other
   measure::RocSummary roc;                      // of the same labels
   std::optional<measure::ClassScores> classes;  // of exclusive classes, in place of `scores`
@@ -62,21 +62,22 @@ struct EvaluationResult {
   int crops = 1;  // of each image, whose probabilities are averaged
   spec::Task task = spec::Task::multi_label;
   std::vector<std::string> labels;
-  std::vector<ScoreRow> rows;             // sorted by file for a data set, else as they were given
+  std::vector<ScoreRow> rows;             // sorted by file for a data set, else in the given order
   std::optional<DataSetScores> data_set;  // empty for single images
 };
 
-// One row per label with its figures, then their means, and what is left out; for single images, one row per image and
-// label with its probability.
+// One row per label with its figures, then their means, and what they leave out; for single images, one row per image
+// and label with its probability.
 std::string evaluation_table(const EvaluationResult& result, const report::LineWidth& width);
 
 // The same as CSV without the means; for single images, scores_csv().
 std::string evaluation_csv(const EvaluationResult& result);
 
-// All but the rows of a data set, with ROC and reliability curves: evaluation.json. With single images, the rows, too.
+// Everything except the rows of a data set, with ROC and reliability curves: evaluation.json. Also the rows of single
+// images.
 std::string evaluation_json(const EvaluationResult& result);
 
-// The same as a page with charts: evaluation.html. Of a data set only.
+// The same as a page with charts: evaluation.html. For data sets only.
 std::string evaluation_html(const EvaluationResult& result);
 
 // The curves of a data set, one row per point or bin: roc.csv and reliability.csv. Exclusive classes have no ROC, and
@@ -89,10 +90,10 @@ std::string evaluation_reliability_csv(const EvaluationResult& result);
 std::vector<std::vector<std::byte>> class_map_pngs(const ScoreRow& row, int image_size);
 
 // One row per image: file, patient, labels (names joined by '|'; empty for single images) and a probability per label;
-// of exclusive classes the place of the right one, the five that are most probable, and their probabilities.
+// for exclusive classes the index of the right one, the five most probable ones, and their probabilities.
 std::string scores_csv(const EvaluationResult& result);
 
-// Returns the labels, or classes, of a row that are most probable, at most `most` of them, the most probable first.
+// Returns at most `most` labels or classes of a row, the most probable first.
 std::vector<std::size_t> most_probable(const ScoreRow& row, std::size_t most = measure::kTopK);
 
 // The fields of an evaluation, which its JSON and its CSV share.

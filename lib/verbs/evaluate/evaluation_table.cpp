@@ -42,7 +42,7 @@ std::string data_set_heading(const EvaluationResult& result) {
              data_set.classes ? "" : "; average precision without interpolation, as in scikit-learn");
 }
 
-// Returns a line for each label that the means are not over, or nothing.
+// Returns a line for each label that the means leave out, or nothing.
 std::string left_out(const EvaluationResult& result) {
   std::string text;
   for (std::size_t f = 0; f < result.labels.size(); ++f) {
@@ -92,7 +92,7 @@ std::string label_table(const EvaluationResult& result, const report::LineWidth&
   return report::fitted_text(table, width, "--format csv");
 }
 
-// Returns what the columns of published figures are of, or nothing.
+// Returns the sources of the columns of published figures, or nothing.
 std::string published_sources(const EvaluationResult& result) {
   if (!analysis::has_published_aurocs(result.labels)) return "";
   std::string text = fmt::format("\n* {}:\n", analysis::kPublishedOfOtherData);
@@ -101,7 +101,7 @@ std::string published_sources(const EvaluationResult& result) {
   return text;
 }
 
-// Returns top-1 and top-5 of all images, and of the classes that are most often mistaken.
+// Returns top-1 and top-5 of all images, and of the most often mistaken classes.
 std::string class_table(const EvaluationResult& result, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 20;
   const measure::ClassScores& scores = *result.data_set->classes;

@@ -40,7 +40,7 @@ void check_options(const EvaluateOptions& options) {
   }
 }
 
-// What a file without notes on its use leaves to the command line.
+// The settings that a file without notes on its use leaves to the command line.
 void check_stated(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
   if (network.name.empty() && !sets(options.overrides, "model.name")) {
     throw SpecError(
@@ -63,9 +63,9 @@ spec::TrialSpec only_trial(const std::string& text, const std::string& source,
   return std::move(trials.front().spec);
 }
 
-// Returns what the checkpoint says of the use of its network, as overrides. Other keys that a file may set there do not
-// count: nobody checked who wrote it.
-// @throws DataError if it is no spec
+// Returns the checkpoint's notes on the use of its network, as overrides. Other keys there are ignored: the file is not
+// trusted.
+// @throws DataError if it is not a spec
 std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std::string& path) {
   if (network.name.empty()) return {};
   const auto known = model::network_names();
@@ -74,14 +74,14 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
                                 printable(network.name), suggestion(network.name, known)));
   }
   std::vector<std::string> overrides = {spec::text_override("model.name", network.name)};
-  if (network.use.empty()) {  // of a version that knew no colors
+  if (network.use.empty()) {  // from a version without colors
     overrides.emplace_back("data.color=gray");
     return overrides;
   }
   try {
     const spec::TrialSpec told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
-    // Where a checkpoint of an older version does not say it, this is gray.
+    // Gray if a checkpoint of an older version lacks it.
     overrides.push_back(fmt::format("data.color={}", spec::to_string(spec::color_of(told.data))));
     overrides.push_back(fmt::format("preprocess.resize={}", spec::to_string(told.preprocess.resize)));
     overrides.push_back(fmt::format("preprocess.crop={}", told.preprocess.crop));
@@ -95,7 +95,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
 spec::TrialSpec trial_spec_of(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
   std::vector<std::string> overrides = use_of(network, options.checkpoint);
   std::string root = options.root;
-  if (!options.images.empty()) {  // a spec has a root, which single images do not use
+  if (!options.images.empty()) {  // a spec needs a root, which single images do not use
     root = std::filesystem::path(options.images.front()).parent_path().string();
     if (root.empty()) root = ".";
   }
@@ -113,14 +113,14 @@ void check_name(const bench::TrainedNetwork& network, const spec::TrialSpec& spe
                   kSubject, path, network.name, spec.model.name, spec.model.name));
 }
 
-// @throws SpecError if the engine gives no class activation maps, and they were asked for
+// @throws SpecError if class activation maps are requested from an engine without them
 std::string engine_of(const spec::TrialSpec& spec, const EvaluateOptions& options) {
   if (options.class_maps == 0) return engine::resolve_engine_name(spec.engine);
   if (spec.engine == "auto" || spec.engine == "onednn") return engine::resolve_engine_name("onednn");
   throw SpecError(fmt::format("--set engine={}: class activation maps are computed by engine onednn", spec.engine));
 }
 
-// Returns the number of outputs that the weights give.
+// Returns the number of outputs of the weights.
 // @throws DataError if they are of another network
 int outputs_of(const spec::Safetensors& weights, const model::Graph& network, const std::string& path) {
   const std::string classifier = network.layers.back().name;

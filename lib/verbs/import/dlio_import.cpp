@@ -21,25 +21,25 @@ using spec::List;
 using spec::Node;
 using spec::Object;
 
-constexpr int kLeastEpochs = 5;  // that give an interval
+constexpr int kLeastEpochs = 5;  // to get an interval
 constexpr int kMostEpochs = 100;
 constexpr int kLeastSteps = 12;
 constexpr int kLeastWarmupSteps = 3;
 
-// DLIO names no precision; the trainings that its times were taken from computed in mixed precision.
+// DLIO names no precision; its times come from trainings in mixed precision.
 constexpr auto kPrecision = spec::Precision::fp16;
 
 Node number(int value) { return {std::int64_t{value}}; }
 
-// Returns the network that stands for the workload's: its own if chexbench has it.
+// Returns the network for the workload: its own if chexbench has it.
 std::string network_of(const DlioWorkload& workload) {
   const std::vector<std::string>& known = spec::find_key("model.name")->values.words;
   const bool is_known = std::ranges::find(known, workload.model) != known.end();
   return is_known ? workload.model : "resnet50";
 }
 
-// Returns the height and width of what the network takes: those of the record after DLIO's resizing, in three channels
-// if that gives a whole number; the network's own if DLIO does not resize; else those that DLIO gives a record.
+// Returns the height and width of the network's input: that of a record resized by DLIO, in three channels if that
+// gives a whole number; the network's default if DLIO does not resize; else that of a DLIO record.
 int image_size_of(const DlioWorkload& workload) {
   const auto side = [](double bytes) { return static_cast<int>(std::clamp(std::sqrt(bytes), 32.0, 4096.0)); };
   const double colored = std::sqrt(workload.delivered_bytes / 3);
@@ -54,7 +54,7 @@ Node op(const char* name, Object parameters = {}) {
   return {std::move(parameters)};
 }
 
-// How many batches each of PyTorch's workers keeps ready, as DLIO 2.0.0 sets it (torch_data_loader.py).
+// The batches that each PyTorch worker keeps ready, set by DLIO 2.0.0 (torch_data_loader.py).
 int prefetch_factor(const DlioWorkload& workload) {
   if (workload.prefetch_size == 0) return 2;
   return (workload.prefetch_size + workload.read_threads - 1) / std::max(1, workload.read_threads);
@@ -95,7 +95,7 @@ Node pipeline_of(const DlioWorkload& workload) {
                  {"ops", {is_pytorch ? pytorch_ops(workload) : tensorflow_ops(workload)}}}};
 }
 
-// Steps must outlast what was loaded ahead, as the rate of a starving accelerator would be too high otherwise.
+// Steps must outlast the batches loaded ahead; otherwise the rate of a starving accelerator would be too high.
 Object measure_of(const DlioWorkload& workload) {
   const bool is_pytorch = workload.loader == DlioLoader::pytorch;
   const int ahead = is_pytorch ? workload.read_threads * prefetch_factor(workload) : workload.prefetch_size;
@@ -106,7 +106,7 @@ Object measure_of(const DlioWorkload& workload) {
 }
 
 Node spec_of(const DlioWorkload& workload, const std::string& profile_path) {
-  Object data{{"format", {to_string(workload.format)}}, {"deliver", {"u8"}}};  // DLIO's batches are bytes, too
+  Object data{{"format", {to_string(workload.format)}}, {"deliver", {"u8"}}};  // DLIO's batches are also bytes
   if (!workload.data_folder.empty()) data.insert(data.begin(), {"root", {workload.data_folder}});
   return {Object{
       {"experiment", {workload.name}},
@@ -119,7 +119,7 @@ Node spec_of(const DlioWorkload& workload, const std::string& profile_path) {
       {"measure", {measure_of(workload)}}}};
 }
 
-// Returns "b200" of "retinanet_b200": how mlcommons/storage calls its files.
+// Returns "b200" of "retinanet_b200": the file names of mlcommons/storage.
 std::string accelerator_of(const DlioWorkload& workload) {
   const std::string word = lower_case(workload.name.substr(workload.name.rfind('_') + 1));
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };

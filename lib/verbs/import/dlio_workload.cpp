@@ -20,7 +20,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// Why keys of DLIO are left out, by the beginning of their paths; the first that fits counts.
+// Why keys of DLIO are left out, by the beginning of their paths; the first match counts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kReasons = {{
     {"framework", "the loader says how batches are made"},
     {"model.", "the profile has the time of a step, which is all that counts of a network"},
@@ -48,13 +48,13 @@ std::string_view reason_of(const std::string& path) {
   return found == kReasons.end() ? "chexbench has nothing like it" : found->second;
 }
 
-// The values of a file, and which of them were asked for.
+// The values of a file, and which of them were read.
 class Workload {
  public:
   Workload(std::vector<YamlValue> values, const std::string& source)
       : values_(std::move(values)), found_(values_), interpolation_(values_, source), source_(source) {}
 
-  // Returns the value of the first of several names of a key that the file has, with what it refers to, or null.
+  // Returns the resolved value of a key by the first of its names in the file, or null.
   const YamlValue* find(std::initializer_list<std::string_view> paths) {
     for (const std::string_view path : paths) {
       const auto found = std::ranges::find(values_, path, &YamlValue::path);
@@ -118,7 +118,7 @@ class Workload {
 
  private:
   std::vector<YamlValue> values_;
-  std::vector<YamlValue> found_;  // the same, with what they refer to where they were asked for
+  std::vector<YamlValue> found_;  // the same, resolved once read
   Interpolation interpolation_;
   std::set<std::string> used_;
   const std::string& source_;

@@ -1,4 +1,4 @@
-// Reads a workload file of DLIO, as mlcommons/storage has them in configs/dlio/workload.
+// Reads a workload file of DLIO, like those in configs/dlio/workload of mlcommons/storage.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace chexbench::verbs {
 
-// The data loaders of DLIO that chexbench has a pipeline for.
+// The data loaders of DLIO for which chexbench has a pipeline.
 enum class DlioLoader { pytorch, tensorflow, dali };
 
-// A key of the file that an experiment of chexbench does not take over.
+// A key of the file that the experiment does not use.
 struct LeftOut {
   int line = 0;
   std::string path;
@@ -22,7 +22,7 @@ struct LeftOut {
 
 // What chexbench takes from a workload. The defaults are DLIO's.
 struct DlioWorkload {
-  std::string name;   // the file's, without folder and ending
+  std::string name;   // the file's, without folder and extension
   std::string model;  // the network's name there; may be empty
   spec::DataFormat format = spec::DataFormat::tfrecord;
   std::string data_folder;  // empty if the file names none
@@ -44,8 +44,8 @@ struct DlioWorkload {
 };
 
 // Parses the text of a workload; `source` is its path, which names it in errors.
-// @throws SpecError with source and line if it is no YAML that chexbench reads (yaml.hpp), trains nothing, lacks what a
-// workload must have, or reads what chexbench does not
+// @throws SpecError with source and line if it is not YAML that chexbench reads (yaml.hpp), trains nothing, lacks a
+// required key, or reads data that chexbench cannot
 DlioWorkload parse_dlio_workload(const std::string& text, const std::string& source);
 
 }  // namespace chexbench::verbs

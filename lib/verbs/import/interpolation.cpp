@@ -11,7 +11,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// A small hostile file could ask for any time and memory without these.
+// Without these, a small hostile file could take any time and memory.
 constexpr std::size_t kMostReferences = 1000;
 constexpr std::size_t kMostDepth = 32;
 constexpr std::size_t kMostFilledBytes = 4096;
@@ -28,7 +28,7 @@ std::string with_points(std::string_view path) {
   return points;
 }
 
-// Returns where one of `marks` is first outside of all references, or the end.
+// Returns the position of the first of `marks` outside of all references, or the end.
 std::size_t find_outside(std::string_view text, std::string_view marks) {
   std::size_t open = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,7 +61,7 @@ void Interpolation::fail(const std::string& complaint) const {
   throw SpecError(fmt::format("{}:{}: {} {}", source_, asked_->line, asked_->path, complaint));
 }
 
-// `value` is where the text stands.
+// `value` contains the text.
 std::string Interpolation::filled(const YamlValue& value, std::string_view text) {
   if (text == "???") fail("is to be given on DLIO's command line: write it out");
   if (++depth_ > kMostDepth) fail(fmt::format("refers to itself, or more than {} deep", kMostDepth));

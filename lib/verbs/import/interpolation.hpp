@@ -1,4 +1,4 @@
-// Fills in what the values of a file of Hydra refer to, as OmegaConf does.
+// Resolves the references in the values of a Hydra file the way OmegaConf does.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace chexbench::verbs {
 
-// Understands ${a.b} from the top of the file, or from Hydra's group (${workload.a.b}), ${.b} and ${..a.b} from where
-// the value stands, ${oc.env:NAME} and ${oc.env:NAME,default}, any of them in one another, and \${ for the characters.
+// Understands ${a.b} from the top of the file, or from Hydra's group (${workload.a.b}), ${.b} and ${..a.b} relative to
+// the value, ${oc.env:NAME} and ${oc.env:NAME,default}, any of them nested, and \${ for the literal characters.
 class Interpolation {
  public:
   // `values` must outlive the object.
   Interpolation(const std::vector<YamlValue>& values, const std::string& source);
 
-  // Returns the text of a value with everything filled in.
-  // @throws SpecError with source, line and path if it refers to what the file or the environment does not have, to a
-  // mapping, to itself or to what only Hydra knows (other resolvers), or if it is to be given on the command line (???)
+  // Returns the text of a value with all references resolved.
+  // @throws SpecError with source, line and path if it refers to something missing in the file or the environment, to a
+  // mapping, to itself or to another resolver of Hydra, or must be given on the command line (???)
   std::string text_of(const YamlValue& value);
 
  private:
@@ -32,8 +32,8 @@ class Interpolation {
 
   const std::string& source_;
   std::map<std::string, const YamlValue*> values_;  // by their paths with points alone: "columns.0.name"
-  const YamlValue* asked_ = nullptr;                // whose text is asked for
-  std::size_t references_ = 0;                      // that were followed for it
+  const YamlValue* asked_ = nullptr;                // whose text is requested
+  std::size_t references_ = 0;                      // followed for it
   std::size_t depth_ = 0;
 };
 

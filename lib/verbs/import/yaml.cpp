@@ -15,16 +15,16 @@
 namespace chexbench::verbs {
 namespace {
 
-// Paths are kept for each value, so a hostile file could ask for much memory without these.
+// Paths are kept for each value; without these limits a hostile file could take much memory.
 constexpr std::size_t kMostLevels = 16;
 constexpr std::size_t kMostValues = 20'000;
 constexpr std::size_t kLongestKey = 100;
 
-// A mapping or a list whose end has not come yet.
+// A mapping or a list that is still open.
 struct Open {
   enum class Kind { unknown, mapping, list };
   std::string path;
-  int line = 0;     // of the key that it belongs to
+  int line = 0;     // of its key
   int indent = -1;  // of its keys or dashes; unknown before the first of them
   Kind kind = Kind::unknown;
   std::set<std::string> keys = {};
@@ -72,7 +72,7 @@ class YamlReader {
     throw SpecError(fmt::format("{}:{}: {}", source_, line_, complaint));
   }
 
-  // Returns whether the line is a mark at which the document begins or ends.
+  // Returns whether the line marks the beginning or end of the document.
   bool marks_document(int indent, std::string_view text) {
     const std::string_view mark = without_blanks_behind(text.substr(0, text.find(" #")));
     const auto is_like = [&](std::string_view word) {
@@ -102,7 +102,7 @@ class YamlReader {
     }
   }
 
-  // Closes what ended before a line, so that the last of open_ is what the line belongs to.
+  // Closes what ends before a line, so that the line belongs to the last of open_.
   void find_place(int indent, bool is_item) {
     while (true) {
       Open& last = open_.back();
@@ -172,7 +172,7 @@ class YamlReader {
     read_value(path, value);
   }
 
-  // Returns where the colon behind a key is, if the text begins with a key.
+  // Returns the position of the colon after a key, if the text begins with a key.
   static std::optional<std::size_t> key_end(std::string_view text) {
     std::size_t from = 0;
     if (text.starts_with('"') || text.starts_with('\'')) {

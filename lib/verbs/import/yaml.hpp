@@ -13,11 +13,11 @@ struct YamlValue {
   int line = 0;      // from 1
 };
 
-// Returns the values of a YAML text in its order. `source` names the text in errors.
+// Returns the values of a YAML text in order. `source` names the text in errors.
 //
 // It understands mappings and lists by indentation, lists in brackets, plain and quoted text on one line, and comments.
-// @throws SpecError with source and line for what is no YAML, for a key that occurs twice in a mapping, and for what
-// this reader does not understand: mappings in braces, anchors, tags, text of several lines, several documents
+// @throws SpecError with source and line for invalid YAML, for a key that occurs twice in a mapping, and for anything
+// that this reader does not support: mappings in braces, anchors, tags, text of several lines, several documents
 std::vector<YamlValue> read_yaml(const std::string& text, const std::string& source);
 
 }  // namespace chexbench::verbs

@@ -46,7 +46,7 @@ StepShares shares_of_step(const std::vector<engine::KernelTiming>& timings, bool
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 // Visits the fields of a timing with their names; JSON and CSV share this list. Those of a kernel that did not run are
 // empty.
@@ -131,7 +131,7 @@ std::string summary_json(const KernelSweepSetting& setting, const std::vector<Ke
                     {"fused", to_json(shares_of_step(timings, true))}});
 }
 
-// Both kinds of step beside each other, a row for each kernel.
+// Both kinds of step side by side, a row for each kernel.
 std::string summary_table(const std::vector<KernelTiming>& timings, bool complete) {
   const StepShares separate = shares_of_step(timings, false), fused = shares_of_step(timings, true);
   report::TextTable table{.header = {"kernel", "us/step", "share", "of a copy", "fused: us/step", "share", "of a copy"},

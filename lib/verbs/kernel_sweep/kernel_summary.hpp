@@ -1,4 +1,4 @@
-// What the kernels of one network take of a step together.
+// The shares of a network's kernels in a step.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace chexbench::verbs {
 // One kernel over all of its shapes.
 struct KernelShare {
   std::string kernel;
-  double step_s = 0;      // that a step spends in it
-  double share = 0;       // of what a step spends in all own kernels
-  double copy_share = 0;  // of the bandwidth of plain copies of as many bytes, weighted by time
+  double step_s = 0;      // time of a step in it
+  double share = 0;       // of a step's time in all own kernels
+  double copy_share = 0;  // of the bandwidth of plain copies of the same size, weighted by time
 };
 
-// All of a step, with separate passes or with those that convolutions leave.
+// All kernels of a step, with separate passes or with those that fused convolutions leave.
 struct StepShares {
   double own_s = 0;                  // in own kernels
   double copy_share = 0;             // as above, of all of them; 0 if a step runs none of them
-  std::vector<KernelShare> kernels;  // those that a step runs, the one that takes the longest first
+  std::vector<KernelShare> kernels;  // those that a step runs, the slowest first
 
-  // The kernel that is the farthest from a copy, of those that take at least kWorthNaming of the time; null if a step
-  // runs none of them.
+  // The kernel that is farthest from a copy among those with at least kWorthNaming of the time; null if a step runs
+  // none of them.
   const KernelShare* worst() const;
   static constexpr double kWorthNaming = 0.05;
 };

@@ -7,7 +7,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 std::string section(const char* heading, const std::vector<spec::ShippedFile>& files) {
   std::string text = fmt::format("{}\n", heading);

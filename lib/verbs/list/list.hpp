@@ -1,4 +1,4 @@
-// Lists what is built into the binary and has a name: experiments, pipelines and accelerator profiles.
+// Lists the named parts that are built into the binary: experiments, pipelines and accelerator profiles.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct ShippedList {
   std::vector<spec::ShippedFile> accelerators;
 };
 
-// Returns all that is built in; chexbench_version is left empty.
+// Returns everything that is built in; chexbench_version is left empty.
 ShippedList list_shipped();
 
 // Return the list as text: lines of at most 100 columns for people, or JSON.

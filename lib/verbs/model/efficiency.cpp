@@ -108,8 +108,8 @@ std::optional<Efficiency> by_own_network(const Wanted& wanted) {
   return Efficiency{.value = one->efficiency, .basis = basis_words(*one)};
 }
 
-// Returns the median over all pairs of another network and a similar place: the network is to the other one here what
-// it is there.
+// Returns the median over all pairs of another network and a similar place: the network's ratio to the other one is
+// taken to be the same at both places.
 std::optional<Efficiency> by_proportion(const Wanted& wanted) {
   std::vector<double> efficiencies;
   std::set<std::string> networks;

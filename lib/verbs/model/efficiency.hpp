@@ -1,5 +1,5 @@
-// What share of their roofline published speeds reach, and what share to expect of a speed that nobody published. Pure
-// functions, thread-safe.
+// The share of the roofline that published speeds reach, and the share to expect of unpublished ones. Pure functions,
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace chexbench::verbs {
 
-// What a step takes at the peaks of a device, in seconds.
+// The time of a step at the peaks of a device, in seconds.
 struct PeakStep {
   double layers_s = 0;
   double update_s = 0;
@@ -21,7 +21,7 @@ struct PeakStep {
 // @throws SpecError if the network is unknown or the image too small
 PeakStep peak_step(const spec::PeakRates& peaks, const spec::ProfileEntry& entry);
 
-// Returns the seconds at the peaks of what the entry's images/s contain: the layers, and the update if it is included.
+// Returns the seconds at the peaks for the work in the entry's images/s: the layers, and the update if it is included.
 // @throws SpecError as peak_step() does
 double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& entry);
 
@@ -42,17 +42,17 @@ struct Attained {
   double efficiency = 0;
 };
 
-// Adds what the sourced entries of the profile reached, in each precision that has a peak rate. Leaves out entries that
-// were computed or contain communication, and networks that chexbench does not have.
+// Adds the efficiencies of the profile's sourced entries, in each precision that has a peak rate. Leaves out entries
+// that were computed or contain communication, and networks that chexbench does not have.
 void add_attained(const spec::AcceleratorProfile& profile, std::vector<Attained>& all);
 
-// An efficiency, and the words that say where it is from.
+// An efficiency, and the words for its origin.
 struct Efficiency {
   double value = 0;
   std::string basis;
 };
 
-// Where an efficiency is wanted, and all that are known.
+// The place of a wanted efficiency, and all known ones.
 struct Wanted {
   const spec::ProfileEntry& entry;
   DevicePrecision place;

@@ -13,7 +13,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 template <typename Value>
 Value total(const std::vector<ModelLayer>& layers, Value ModelLayer::*field) {

@@ -35,14 +35,14 @@ struct ModelSummary {
   // Training one image takes three times the FLOPs of forward: the gradients of data and those of weights cost as much
   // as forward each.
   double training_flops() const { return 3 * forward_flops(); }
-  // Bytes of every layer's output, each counted once, as a framework without fusion keeps them.
+  // Bytes of every layer's output, each counted once, kept by a framework without fusion.
   std::int64_t activation_bytes() const;
   // Bytes of all gradients of a rank in f32.
   std::int64_t gradient_bytes() const { return parameters() * 4; }
 };
 
-// Returns plain text for people: one row for each layer, and the totals below. The table is no wider than
-// `width` where it can be made so.
+// Returns plain text for people: one row for each layer, and the totals below. The table is at most `width` wide where
+// possible.
 std::string model_table(const ModelSummary& network, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string model_json(const ModelSummary& network);

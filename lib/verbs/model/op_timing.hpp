@@ -1,4 +1,4 @@
-// Measures where the computing of a training step goes, for `chexbench model NAME --time-ops`.
+// Measures the time of a training step by op, for `chexbench model NAME --time-ops`.
 #pragma once
 
 #include <string>
@@ -24,10 +24,10 @@ struct OpTiming {
   std::string chexbench_version;
   OpTimingRequest request;
   std::string device;
-  std::vector<engine::OpTime> ops;  // by kind, those that take longest first
-  double step_s = 0;                // from the end of one step to that of the next
+  std::vector<engine::OpTime> ops;  // by kind, the slowest first
+  double step_s = 0;                // from the end of one step to the end of the next
   double update_s = 0;              // of it: the optimizer
-  // What is left: upload, loss, and what lies between the ops.
+  // The rest: upload, loss, and the gaps between the ops.
   double other_s() const;
 };
 
@@ -37,7 +37,7 @@ struct OpTiming {
 // @throws DeviceError if this build or this CPU lacks the engine or the precision
 OpTiming time_ops(const OpTimingRequest& request);
 
-// Returns plain text for people, no wider than `width` where it can be made so.
+// Returns plain text for people, at most `width` wide where possible.
 std::string op_timing_table(const OpTiming& timing, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string op_timing_json(const OpTiming& timing);

@@ -16,10 +16,10 @@
 namespace chexbench::verbs {
 namespace {
 
-// Four digits are more than the method is worth, and keep files readable.
+// Four digits exceed the method's accuracy, and keep files readable.
 double four_significant(double value) { return parse_number<double>(fmt::format("{:.4g}", value)).value_or(value); }
 
-// Entries of one step must agree in what they contain, so a computed one follows those that the profile has.
+// Entries of one step must contain the same work, so a computed one follows those in the profile.
 bool includes_update(const spec::AcceleratorProfile& profile, const spec::ProfileEntry& wanted) {
   for (const spec::ProfileEntry& entry : profile.entries) {
     if (entry.model == wanted.model && entry.image_size == wanted.image_size && entry.precision == wanted.precision)
@@ -87,7 +87,7 @@ Efficiency best_efficiency(const Wanted& wanted) {
 
 Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
                           std::span<const spec::AcceleratorProfile> others) {
-  model::make_network(request.model, request.image_size);  // throws for an unknown name before anything else is said
+  model::make_network(request.model, request.image_size);  // throws for an unknown name before any other check
   check_peaks(profile, request.precision);
   std::vector<Attained> known;
   add_attained(profile, known);
@@ -129,7 +129,7 @@ std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 std::string four_digits(const std::optional<double>& images_per_s) {
   return images_per_s ? fmt::format("{:.4g}", *images_per_s) : "";

@@ -12,7 +12,7 @@
 
 namespace chexbench::verbs {
 
-// What `chexbench model NAME --roofline PROFILE` asks for.
+// The request of `chexbench model NAME --roofline PROFILE`.
 struct RooflineRequest {
   std::string model;
   int image_size = 224;  // in pixels
@@ -20,21 +20,21 @@ struct RooflineRequest {
   std::vector<int> batch_sizes{64};
 };
 
-// An entry that was computed.
+// A computed entry.
 struct RooflineEntry {
-  spec::ProfileEntry entry;       // computed is set, and source says how
-  double efficiency = 0;          // attained share of the roofline that it is based on
+  spec::ProfileEntry entry;       // with `computed` set, and the method in `source`
+  double efficiency = 0;          // the assumed share of the roofline
   double memory_bound_share = 0;  // of the roofline's time: parts in which memory takes longer than arithmetic
 };
 
-// A sourced entry beside what the roofline gives for it, in images/s, with an efficiency taken from other entries only.
-// Each of the three is empty if there are no such entries.
+// A sourced entry and the roofline's predictions for it, in images/s, with efficiencies from other entries only. Each
+// is empty if there are no such entries.
 struct RooflineCheck {
   spec::ProfileEntry entry;
-  double efficiency = 0;                    // that the entry reached
+  double efficiency = 0;                    // reached by the entry
   std::optional<double> by_own_network;     // from another entry of the same network
-  std::optional<double> by_proportion;      // from other networks, as they stand to this one elsewhere
-  std::optional<double> by_other_networks;  // from those of other networks
+  std::optional<double> by_proportion;      // from other networks, by their ratio to this one elsewhere
+  std::optional<double> by_other_networks;  // from other networks
 };
 
 // The result for one network on one device.
@@ -46,8 +46,8 @@ struct Roofline {
 };
 
 // Computes the entries and checks the method. An efficiency comes from sourced entries (not computed, without
-// communication); those of a network at a place, which is a device and a precision, count with the one whose size, then
-// batch, is nearest, and an entry never counts for itself. The efficiency is the first of these that is known:
+// communication); those of a network at a place, which is a device and a precision, are represented by the one whose
+// size, then batch, is nearest, and an entry never counts for itself. The efficiency is the first known of these:
 // - that of the same network at this place;
 // - by proportion: the median, over pairs of another network m and a place q where both are known, of
 //   e(m, here) e(network, q) / e(m, q); q differs from this place in the device (one of `others`) or in the precision,
@@ -67,8 +67,8 @@ std::vector<spec::AcceleratorProfile> built_in_profiles();
 std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
                                     std::optional<double> RooflineCheck::*computed);
 
-// Returns plain text for people: what was computed, entries to copy into the profile, and the check. Its tables are
-// no wider than `width` where they can be made so.
+// Returns plain text for people: the results, entries to copy into the profile, and the check. Its tables are at most
+// `width` wide where possible.
 std::string roofline_table(const Roofline& roofline, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string roofline_json(const Roofline& roofline);

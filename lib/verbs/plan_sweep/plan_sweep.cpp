@@ -6,7 +6,7 @@
 
 namespace chexbench::verbs {
 
-// All texts but a reason are chexbench's own or names of cuDNN's engines, so nothing in them needs escaping.
+// All texts except the reason are chexbench's or names of cuDNN's engines, and need no escaping.
 std::string to_json_line(const engine::PlanTiming& timing) {
   std::string line = fmt::format(
       R"({{"network": "{}", "precision": "{}", "pattern": "{}", "shape": "{}", "engine": "{}", "ran": {}, "workspace_bytes": {})",

@@ -14,7 +14,7 @@ using engine::PlanSweepOptions;
 // plan ran, median_us and tflops_per_s.
 std::string to_json_line(const engine::PlanTiming& timing);
 
-// Times the plans and passes each timing as a line to `write_line` as soon as it is known. Returns whether all plans
+// Times the plans and passes each timing as a line to `write_line` as soon as it is ready. Returns whether all plans
 // were timed within the budget.
 // @throws SpecError, DeviceError as engine::sweep_plans()
 bool plan_sweep(const PlanSweepOptions& options, const std::function<void(const std::string&)>& write_line);

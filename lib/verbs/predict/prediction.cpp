@@ -36,7 +36,7 @@ double global_batch(const Training& training, int ranks) {
 
 double compute_s(const engine::StepPlan& plan) { return plan.compute_s() + plan.update_s; }
 
-// Returns how many images all ranks together decode for each image that they train on.
+// Returns the images decoded by all ranks together per image that they train on.
 double amplification(const InputSide& input, int ranks) { return input.every_rank_decodes_all ? ranks : 1; }
 
 bool other_cores(const InputSide& input) {
@@ -104,7 +104,7 @@ PredictionRow predict_at(const Training& training, int ranks) {
   return row;
 }
 
-// Says how much the storage, which is not modelled, would have to deliver, so that nobody takes it for granted.
+// States how much the storage, which is not modelled, would have to deliver, so that nobody takes it for granted.
 std::string storage_note(const InputSide& input, const std::vector<PredictionRow>& rows) {
   const std::string note = "Storage is not modelled: taken to be as fast as needed";
   if (!input.bytes_per_image || rows.empty()) return note + ".";

@@ -1,8 +1,8 @@
 // Computes how fast a training would be on more ranks, from values that were measured, given or published:
 //   images/s = min(decode, storage, training)
 //   training = ranks x batch / (forward + max(backward, communication) + update)
-// The step is that of the emulated engine (engine/step_plan.hpp). README.md has all formulas, and compares the model
-// with published figures. All functions are pure.
+// The step is that of the emulated engine (engine/step_plan.hpp). See README.md for all formulas, and a comparison of
+// the model with published figures. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,18 @@ struct KnownRanks {
   bool covers(int ranks) const { return min <= ranks && ranks <= max; }
 };
 
-// The input of one rank. A figure that is empty sets no limit.
+// The input of one rank. An empty figure sets no limit.
 struct InputSide {
   std::optional<double> images_per_s_per_core;
   std::optional<double> images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
   std::optional<double> bytes_per_image;              // read for each decoded image
   std::optional<double> storage_bytes_per_s;          // for all ranks together
-  bool every_rank_decodes_all = false;                // because the pipeline shards after it decodes
+  bool every_rank_decodes_all = false;                // if the pipeline shards after decoding
   std::optional<KnownRanks> known;                    // empty if the rate was given, not measured
   results::Grade grade = results::Grade::told_apart;  // how sure the measured rate is
   std::optional<int> measured_cores_per_rank;
-  std::map<int, double> measured_images_per_s;  // of all ranks together, by their number, with measured_cores_per_rank
+  std::map<int, double> measured_images_per_s;  // of all ranks, by their number, with measured_cores_per_rank
 };
 
 // The network between the ranks.
@@ -63,7 +63,7 @@ struct Training {
 };
 
 // Returns the profile's entry for the batch of the slowest of `ranks` ranks (spec::find_entry()). Its batch_size
-// differs from that batch if the batch is outside of those that were measured.
+// differs if that batch is outside of the measured range.
 // @throws SpecError if the profile lacks the network, or strong scaling has more ranks than images
 spec::ProfileEntry speed_of(const Training& training, int ranks);
 
@@ -76,14 +76,13 @@ engine::StepPlan plan_step(const Training& training, int ranks);
 // @throws SpecError as plan_step()
 std::vector<PredictionRow> predict(const Training& training, const std::vector<int>& ranks);
 
-// Returns sentences about the assumptions, and about the respects in which the rows that are marked as extrapolated go
-// beyond what is known.
+// Returns sentences about the assumptions, and on how the rows marked as extrapolated go beyond the known range.
 // @throws SpecError as plan_step()
 std::vector<std::string> prediction_notes(const Training& training, const std::vector<PredictionRow>& rows);
 
 // Returns what `ranks` ranks need to reach `efficiency` (above 0, at most 1) times `ranks` times the rate of one rank
 // that never waits: the cores and the storage for that rate, and the slowest link whose steps are short enough with the
-// given alpha and launch. A need that is unknown or cannot be met is empty, and a note says why.
+// given alpha and launch. A need that is unknown or cannot be met is empty, with the reason in a note.
 // @throws SpecError as plan_step()
 Requirement require(const Training& training, int ranks, double efficiency);
 

@@ -53,8 +53,8 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
   return trials;
 }
 
-// Returns the spec without ranks and cores, which the prediction varies, and without how it would be measured, so that
-// trials of one arm become equal.
+// Returns the spec without ranks and cores, which the prediction varies, and without settings of the measurement, so
+// that trials of one arm become equal.
 // @throws SpecError if the accelerator contradicts the spec's engine, if neither names a profile, or if input and
 // training do not overlap
 spec::TrialSpec arm_of(spec::TrialSpec spec, const PredictionRequest& request) {
@@ -188,8 +188,8 @@ void compare(std::vector<PredictionRow>& rows, const std::vector<ScalingPoint>& 
   }
 }
 
-// Returns the numbers of ranks that were asked for, or else the powers of 2 that the batch allows, and those whose
-// needs or rates are asked for or known.
+// Returns the requested numbers of ranks, or else the powers of 2 that the batch allows, plus those with requested
+// needs or known rates.
 std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
   std::set<int> ranks(request.ranks.begin(), request.ranks.end());
   const int most = request.scaling == Scaling::weak ? kMostRanks : std::min(kMostRanks, batch_size);
@@ -239,7 +239,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   return result;
 }
 
-// Returns how sure the rate of a measured input is: as sure as that of its least sure trial.
+// Returns the grade of a measured input's rate: that of its least certain trial.
 results::Grade grade_of_input(const std::vector<const results::TrialResult*>& trials) {
   results::Grade grade = results::Grade::told_apart;
   for (const results::TrialResult* trial : trials) {

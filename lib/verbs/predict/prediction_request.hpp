@@ -1,5 +1,5 @@
-// Translates what `chexbench predict` is asked into the trainings that prediction.hpp models: the arms come from a
-// spec, their input from reports, their accelerator from a profile, and their network from options, `comm` or a fit.
+// Translates the options of `chexbench predict` into the trainings that prediction.hpp models: arms come from a spec,
+// input from reports, accelerators from a profile, and the network from options, `comm` or a fit.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace chexbench::verbs {
 
 inline constexpr int kMostRanks = 1024;  // the largest number of ranks predicted by default
 
-// What the options of the command and the files that they name contain.
+// The options of the command and the contents of their files.
 struct PredictionRequest {
   std::vector<spec::Trial> trials;             // trials of a spec; empty: the input trials of the reports
   std::vector<results::TrialResult> measured;  // trials of reports; those with engine none measure the input
@@ -31,20 +31,20 @@ struct PredictionRequest {
   std::optional<double> launch_s;
   std::optional<LinkFit> link;      // fitted by `chexbench comm`, instead of alpha and beta
   std::vector<ScalingPoint> fit;    // known rates to which alpha and beta are fitted instead
-  std::vector<ScalingPoint> check;  // known rates that are only compared with the prediction
-  std::optional<int> for_ranks;     // ask what this number of ranks needs
+  std::vector<ScalingPoint> check;  // known rates, only compared with the prediction
+  std::optional<int> for_ranks;     // compute the needs of this number of ranks
   double efficiency = 0.95;         // for for_ranks; above 0, at most 1
 };
 
-// Returns what feeds a rank, from trials of one arm with engine none, of which there must be at least one. The trial
-// with the most ranks determines the rate of a core, because it contains what ranks of one host do to each other.
+// Returns the input of a rank, from at least one trial of one arm with engine none. The trial with the most ranks
+// determines the rate of a core, because it includes the contention between ranks of one host.
 // @throws DataError if in every trial the ranks shared cores, so that the rate of a core is unknown
 InputSide measured_input(const std::vector<const results::TrialResult*>& trials);
 
 // Predicts each arm of the request. Everything except chexbench_version is filled.
 // @throws SpecError if options contradict each other, a profile is unknown or lacks the network, `fit` has too few
 // points, or strong scaling has more ranks than images
-// @throws DataError if the reports have no input trials, or none of an arm that was asked for
+// @throws DataError if the reports have no input trials, or none for a requested arm
 Prediction predict_all(const PredictionRequest& request);
 
 }  // namespace chexbench::verbs

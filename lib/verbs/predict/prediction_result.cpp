@@ -14,7 +14,7 @@
 namespace chexbench::verbs {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 template <class Value>
 Json or_null(const std::optional<Value>& value) {
@@ -125,7 +125,7 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
   table(Field{"wait_share"}, row.wait_share());
   table(Field{"starves"}, row.starves());
   table(Field{"linear"}, row.linear());
-  table(Field{"predicted"}, true);  // beside rows of trials.csv, nobody can take it for a measurement
+  table(Field{"predicted"}, true);  // so that nobody takes it for a measured row of trials.csv
   table(Field{"step_time_computed"}, row.step_time_computed);
   table(Field{"extrapolated"}, row.extrapolated);
   table(Field{"accelerator_share"}, row.accelerator_share());
@@ -180,15 +180,15 @@ std::vector<std::string> cells_of(const PredictionRow& row) {
           off_by(row)};
 }
 
-// Returns the row that the answer is about: that of the asked number of ranks, else the last one.
+// Returns the row of the answer: that of the requested number of ranks, else the last one.
 const PredictionRow& answered_row(const PredictionArm& arm) {
   for (const PredictionRow& row : arm.rows)
     if (arm.requirement && row.ranks == arm.requirement->ranks) return row;
   return arm.rows.back();
 }
 
-// Returns the rows with the columns of an answer: where there are many, every second one, the answered one, and those
-// whose rate is known.
+// Returns the rows with the columns of an answer: if there are many, every second one, the answer's, and those with
+// known rates.
 std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 6;
   report::TextTable table{

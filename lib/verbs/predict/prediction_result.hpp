@@ -21,20 +21,20 @@ struct PredictionRow {
   double efficiency = 0;  // images_per_s / (ranks x images_per_s at 1 rank)
   std::string limit;      // decode, storage, compute, network
   std::optional<double> decode_images_per_s;
-  bool decode_measured = false;  // decode_images_per_s was measured on as many ranks, not computed
+  bool decode_measured = false;  // decode_images_per_s was measured on this many ranks, not computed
   std::optional<double> storage_images_per_s;
   double compute_images_per_s = 0;           // without communication
   double network_images_per_s = 0;           // with the communication that backward does not hide
   double exposed_communication_share = 0;    // of a step that does not wait for input
-  std::optional<double> known_images_per_s;  // the rate of a real training on as many ranks
+  std::optional<double> known_images_per_s;  // the rate of a real training on this many ranks
   bool fitted = false;                       // the network was fitted to known_images_per_s
   bool step_time_computed = false;           // by a roofline, not measured anywhere
-  bool extrapolated = false;                 // beyond what was measured or fitted; the arm's notes say in what respect
+  bool extrapolated = false;                 // beyond the measured or fitted range; see the arm's notes
 
-  // Share of the accelerators' rate that is reached. Without it, an input that starves one rank as much as all of them
-  // would look like perfect scaling.
+  // Reached share of the accelerators' rate. Without it, an input that starves one rank as much as all of them would
+  // look like perfect scaling.
   double accelerator_share() const { return images_per_s / compute_images_per_s; }
-  // Share of the time for which the accelerators wait for their input.
+  // Share of the time that the accelerators wait for input.
   double wait_share() const { return 1 - images_per_s / network_images_per_s; }
   bool starves() const {
     return (limit == "decode" || limit == "storage") && accelerator_share() < analysis::kLinearEfficiency;
@@ -73,10 +73,10 @@ struct PredictionArm {
   std::optional<double> fit_rms_error;                // set if the network was fitted to trainings
   std::optional<double> input_images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
-  results::Grade grade = results::Grade::told_apart;  // how sure the rate of the input is
+  results::Grade grade = results::Grade::told_apart;  // certainty of the input's rate
   std::vector<PredictionRow> rows;
   std::optional<Requirement> requirement;
-  std::vector<std::string> notes;  // assumptions, and in what respect rows are extrapolated
+  std::vector<std::string> notes;  // assumptions, and how rows are extrapolated
 };
 
 // All trainings of one call of `chexbench predict`.
@@ -85,14 +85,14 @@ struct Prediction {
   std::vector<PredictionArm> arms;
 };
 
-// Returns plain text for people: a line for each arm with the answer for the most ranks, or for those whose requirement
-// was asked, and a table of a single arm; with `explain`, a table of all limits of each arm, and its notes. Tables are
-// no wider than `width` where they can be made so.
+// Returns plain text for people: a line for each arm with the answer for the most ranks, or for the ranks of
+// --for-ranks, and a table for a single arm; with `explain`, a table of all limits of each arm, and its notes. Tables
+// are at most `width` wide where possible.
 std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string prediction_json(const Prediction& prediction);
 // Returns tidy CSV (RFC 4180, with LF): one row for each arm and number of ranks, with units in the names of columns;
-// undefined values are empty. Notes and requirements, which are of an arm, have no row.
+// undefined values are empty. Notes and requirements belong to an arm and have no row.
 std::string prediction_csv(const Prediction& prediction);
 
 }  // namespace chexbench::verbs

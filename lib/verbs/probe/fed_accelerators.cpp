@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kModel = "resnet50";
 constexpr int kImageSize = 224;
 
-// Returns the highest sourced rate for each precision, as a trainer chooses the batch with which it is fastest. What a
-// storage benchmark asks for says nothing about what an accelerator takes.
+// Returns the highest sourced rate for each precision, because people train with the fastest batch. The demands of a
+// storage benchmark are not an accelerator's speed.
 std::map<spec::Precision, double> best_rates(const spec::AcceleratorProfile& profile) {
   std::map<spec::Precision, double> rates;
   for (const spec::ProfileEntry& entry : profile.entries) {
@@ -30,7 +30,7 @@ int fed_by(double images_per_s, double needed_images_per_s) {
   return static_cast<int>(std::floor(std::max(0.0, images_per_s) / needed_images_per_s));
 }
 
-// Returns the profiles that are looked at, and whether the text names them.
+// Returns the profiles to consider, and whether the text names them.
 std::map<std::string, bool> looked_at(const std::vector<std::string>& gpus) {
   std::map<std::string, bool> names;
   for (const std::string& name : gpus) names[name] = true;

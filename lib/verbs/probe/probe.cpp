@@ -30,7 +30,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// What lies in a data set, and whether on a server.
+// The contents of a data set, and whether it is on a server.
 struct Look {
   dataset::IndexReport index;
   bool is_distant = false;
@@ -41,8 +41,8 @@ Look look_once(const spec::DataSpec& data) {
   return {.index = dataset::report_index(root), .is_distant = root.store->is_distant()};
 }
 
-// Labels say nothing about speed, so a table that cannot be understood is no obstacle where the folders beside it are a
-// data set themselves. `data` is then changed to that layout.
+// Labels do not affect speed, so an unreadable table is no obstacle if the folders next to it are a data set by
+// themselves. `data` is then changed to that layout.
 Look look_at(spec::DataSpec& data) {
   try {
     return look_once(data);
@@ -120,7 +120,7 @@ class Prober {
  private:
   bool is_root() const { return world_.communicator().rank() == 0; }
 
-  // Rank 0 looks at the data set; all ranks get the ways that it found.
+  // Rank 0 examines the data set; all ranks get its list of ways.
   void agree_on_ways() {
     if (is_root()) {
       const Look look = look_at(data_);
@@ -161,7 +161,7 @@ class Prober {
     agree_on_trials();
   }
 
-  // What was measured stays in `report` if the time is up.
+  // `report` keeps the measurements if the time is up.
   void measure_into(results::Report& report) {
     std::vector<spec::Trial> trials;
     for (const WayToRead& way : ways_) trials.push_back({.name = way.name, .spec = way.trial});
@@ -240,7 +240,7 @@ class Prober {
       result.bad_records += repeat.bad_records;
       decoded += static_cast<double>(repeat.images_decoded);
     }
-    // Images are counted in the measured steps, and those that could not be read from the first step on.
+    // Images are counted in the measured steps; unreadable ones from the first step on.
     const spec::MeasureSpec& measure = trial.spec.measure;
     decoded *= static_cast<double>(measure.warmup_steps + measure.steps) / measure.steps;
     const auto bad = static_cast<double>(result.bad_records);

@@ -25,19 +25,19 @@ std::string name_of(const FedAccelerator& accelerator) {
   return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));
 }
 
-// Returns "2", or "1 to 2" where the interval leaves it open.
+// Returns "2", or "1 to 2" if the interval leaves it open.
 std::string count_of(const FedAccelerator& accelerator) {
   if (accelerator.count_low == accelerator.count_high) return fmt::to_string(accelerator.count_low);
   return fmt::format("{} to {}", accelerator.count_low, accelerator.count_high);
 }
 
-// Returns whether the rate is that of image files, and not of shards that may be all there is.
+// Returns whether the rate is for image files; a data set may have only shards.
 bool reads_files(const ProbeResult& result) {
   const std::string& way = result.ways.front().name;
   return way == "png" || way == "jpeg" || way == "dicom";
 }
 
-// Returns whether shards are all that there is by the layout, so that nothing can be converted or compared with them.
+// Returns whether the layout consists of shards only, so that there is nothing to convert or compare.
 bool is_own_index(const ProbeResult& result) { return result.layout == spec::DataLayout::imagenet; }
 
 // Returns "decoding (85 % of the work)".
@@ -157,7 +157,7 @@ std::string cores_line(const ProbeResult& result) {
   return fmt::format("{}", fmt::join(needed, ", "));
 }
 
-// Returns the further way that is shown to be fastest, or "" if none is shown to be faster.
+// Returns the fastest further way, or "" if none is shown to be faster than the first.
 std::string faster_line(const ProbeResult& result) {
   const ProbedWay* best = nullptr;
   for (const ProbedWay& way : result.ways) {
@@ -192,7 +192,7 @@ std::string details_line(const ProbeResult& result) {
                      shell_word(result.spec_file));
 }
 
-// Returns what can be said if the time was up before a single repeat was measured.
+// Returns the answer if the time was up before a single repeat was measured.
 std::string time_up_text(const ProbeResult& result) {
   return fmt::format(
       "rate unknown: {} were over after {}   [{}]\n"

@@ -1,5 +1,5 @@
-// The result of `chexbench DIR`: how fast this machine's cores deliver what lies in a folder, and what that suffices
-// for.
+// The result of `chexbench DIR`: how fast this machine's cores deliver the images of a folder, and which accelerators
+// that feeds.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,27 @@ struct FedAccelerator {
   std::string name;  // of the profile
   std::string device;
   spec::Precision precision = spec::Precision::f32;
-  double images_per_s = 0;  // that one of them trains by the profile
+  double images_per_s = 0;  // of one accelerator, by the profile
   double share = 0;         // measured rate / images_per_s
-  // How many of them the rate feeds fully, and how many the ends of its interval do; the same without an interval.
+  // How many of them the rate, and the ends of its interval, feed fully; all equal without an interval.
   int count = 0, count_low = 0, count_high = 0;
   bool named = false;  // in the answer as text
 };
 
-// One way to read the data set. The ways are measured in turn.
+// One way to read the data set. Measurements of the ways alternate.
 struct ProbedWay {
   std::string name;      // "png", "jpeg", "jpeg scaled", "tfrecord", "webdataset"
-  std::string settings;  // as --set has them: "data.format=tfrecord"; empty for the first way
+  std::string settings;  // for --set: "data.format=tfrecord"; empty for the first way
   double images_per_s = 0;
   std::optional<measure::Interval> ci95;
   std::size_t repeats = 0;
   std::optional<measure::Ratio> ratio;                // to the first way; empty for the first way itself
-  results::Grade grade = results::Grade::told_apart;  // of the rate; for further ways of the ratio
+  results::Grade grade = results::Grade::told_apart;  // of the rate or, for further ways, of the ratio
 };
 
-// What the threads that make batches spend their time on; the shares sum to 1.
+// How the threads that make batches spend their time; the shares sum to 1.
 struct WorkShares {
-  double read = 0;  // and taking records apart
+  double read = 0;  // and parsing records
   double decode = 0;
   double resize = 0;
   double other = 0;
@@ -48,9 +48,9 @@ struct WorkShares {
 
 // What limits the rate of the first way.
 enum class Holdup {
-  cores,  // they are full
-  read,   // they are not, and threads wait for files
-  op,     // they are not, for another reason
+  cores,  // all busy
+  read,   // idle cores, and threads wait for files
+  op,     // idle cores for another reason
 };
 
 struct ProbeResult {
@@ -61,47 +61,45 @@ struct ProbeResult {
   std::size_t files = 0;
   std::optional<double> mean_file_bytes;
   int ranks = 1;
-  int cores = 0;  // of all ranks
-  std::vector<ProbedWay>
-      ways;                  // that which needs no conversion first; empty if the time was up before one was measured
-  double time_s = 0;         // for which it was allowed to measure
-  bool time_was_up = false;  // before as much was measured as was planned
+  int cores = 0;                // of all ranks
+  std::vector<ProbedWay> ways;  // the one without conversion first; empty if the time was up before one was measured
+  double time_s = 0;            // the time limit
+  bool time_was_up = false;     // before the plan was complete
   std::optional<double> stopped_after_s;  // set if a signal ended it early
-  std::uint64_t images_seen = 0;          // of rank 0, in the repeat that was under way at last
+  std::uint64_t images_seen = 0;          // of rank 0, in the last repeat
   // The following are those of the first way.
   WorkShares work;
   Holdup holdup = Holdup::cores;
-  std::string wait_op;    // that batches were waited for, "map_and_batch"
-  std::string wait_part;  // of it: "decode"
+  std::string wait_op;    // the op that batches waited for, "map_and_batch"
+  std::string wait_part;  // the part of it: "decode"
   double cores_busy_share = 0;
   double images_per_s_per_core = 0;
   std::optional<double> cached_share;               // of the files' bytes that were in memory; empty if it is not known
   std::uint64_t bad_records = 0;                    // images that could not be read and were skipped, once for each try
-  double bad_share = 0;                             // of all tries, about
-  std::string passed_over;                          // images that are not used, in words; empty if there are none
-  std::map<std::string, std::size_t> passed_files;  // how many files are passed over, by the word for the reason
-  bool is_distant = false;                          // a server has the files
-  std::string disturbance;                          // what other processes used of the cores, in words, if it was much
-  std::string cpu_limit;                            // what a CPU limit took of them, in words, if it was much
-  double free_images_per_s = 0;                     // then: what a machine of one's own would give at most
+  double bad_share = 0;                             // about, of all tries
+  std::string passed_over;                          // unused images, in words; empty if there are none
+  std::map<std::string, std::size_t> passed_files;  // counts of unused files, by the word for the reason
+  bool is_distant = false;                          // the files are on a server
+  std::string disturbance;                          // cores used by other processes, in words, if significant
+  std::string cpu_limit;                            // cores lost to a CPU limit, in words, if significant
+  double free_images_per_s = 0;                     // then: the most that an idle machine would give
   std::vector<FedAccelerator> accelerators;         // by images_per_s
-  // Paths of what was written; empty if nothing was.
+  // Paths of written files; empty if there are none.
   std::string folder;
   std::string spec_file;
 };
 
 // Returns the accelerators with ResNet50's rate at 224 x 224, by that rate, and how many of each are fed: the built-in
-// ones, of which the text names V100, A100 and H100, or those of `gpus`, which are profiles. Computed rates do not
-// count. Pure, except that it reads profiles. @throws SpecError for a profile that is unknown or has no such rate
+// ones (the text names V100, A100 and H100), or the profiles `gpus`. Computed rates do not count. Pure, except that it
+// reads profiles. @throws SpecError for a profile that is unknown or has no such rate
 std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95,
                                              const std::vector<std::string>& gpus = {});
 
-// Returns the answer: the rate and its limit in the first line, then at most eleven lines that begin with their
-// subject. A grade that is not `told apart` follows the first line, and so does "partial" if a signal stopped the
-// measuring.
+// Returns the answer: the rate and its limit in the first line, then at most eleven lines that begin with their topic.
+// A grade that is not `told apart` follows the first line, and so does "partial" if a signal stopped the measuring.
 std::string probe_text(const ProbeResult& result);
 
-// Returns all of it as a JSON object; undefined values are null.
+// Returns the whole result as a JSON object; undefined values are null.
 std::string probe_json(const ProbeResult& result);
 
 }  // namespace chexbench::verbs

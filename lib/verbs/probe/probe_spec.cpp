@@ -20,17 +20,17 @@ namespace {
 
 constexpr int kFirstWarmup = 1;
 constexpr int kFirstSteps = 3;
-constexpr int kUsualRepeats = 15;  // a repeat is so long that as many would fit into the time
+constexpr int kUsualRepeats = 15;  // the length of a repeat lets this many fit into the time
 constexpr int kMostRepeats = 100;
 constexpr double kLongestSteps_s = 3;
 constexpr int kFewestProbeSteps = 6;  // warm-up steps among them
 constexpr int kMostProbeSteps = 4000;
 constexpr double kUsedShare = 0.85;  // of the time: repeats vary
-// A rate within 2 % tells how many accelerators it feeds well enough.
+// A rate within 2 % is precise enough for the number of accelerators that it feeds.
 constexpr double kRelativeError = 0.02;
 
-// Returns the trial that all ways begin with: what chexbench recommends, without an engine. Its second shuffle draws
-// from few records, because it fills anew in each repeat and the rate does not depend on it.
+// Returns the base trial of all ways: the recommended pipeline without an engine. Its second shuffle has a small
+// buffer, which refills in each repeat and does not affect the rate.
 spec::TrialSpec base_trial(const dataset::IndexReport& index, const spec::DataSpec& data) {
   constexpr std::int64_t kShuffledRecords = 64;
   spec::TrialSpec trial;
@@ -49,7 +49,7 @@ spec::TrialSpec base_trial(const dataset::IndexReport& index, const spec::DataSp
   return trial;
 }
 
-// Returns the shards of a format that a run can read: those of all images if there are, else the first.
+// Returns the readable shards of a format: those of all images if they exist, else the first.
 const dataset::ShardCount* usable_shards(const dataset::IndexReport& index, spec::DataFormat format) {
   const dataset::ShardCount* found = nullptr;
   for (const dataset::ShardCount& shards : index.shards) {

@@ -1,5 +1,4 @@
-// What `chexbench DIR` measures: which ways to read a data set there are, and how long each is measured. Pure
-// functions.
+// What `chexbench DIR` measures: the possible ways to read a data set, and how long each is measured. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,19 +9,19 @@
 
 namespace chexbench::verbs {
 
-// A way to read the data set, as a trial that drops its batches.
+// A way to read the data set: a trial that drops its batches.
 struct WayToRead {
   std::string name;      // ProbedWay::name
   std::string settings;  // ProbedWay::settings
   spec::TrialSpec trial;
 };
 
-// Returns the images as they lie there, if there are any, then JPEGs decoded at a scale if most are JPEGs, then the
-// shards of each format that can be read. If shards hold one split only, all ways read that one, so that they compare.
-// @throws DataError that says what to do if nothing can be read
+// Returns the original images, if there are any, then JPEGs decoded at a scale if most are JPEGs, then the readable
+// shards of each format. If shards have one split only, all ways read that one, so that they are comparable.
+// @throws DataError with the remedy, if nothing can be read
 std::vector<WayToRead> ways_to_read(const dataset::IndexReport& index, const spec::DataSpec& data);
 
-// What a first short repeat of a way showed.
+// The result of a short first repeat of a way.
 struct FirstLook {
   double images_per_s = 0;
   double repeat_s = 0;    // of the whole repeat
@@ -38,7 +37,7 @@ struct ProbePlan {
 };
 ProbePlan plan_probe(const FirstLook& slowest, std::size_t ways, double left_s, int ranks);
 
-// Returns the measuring of the first look itself.
+// Returns the settings of the first look itself.
 spec::MeasureSpec first_look_measure();
 
 // Returns a name for the folder of results and the experiment: that of the data set's folder, with other characters

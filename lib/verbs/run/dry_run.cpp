@@ -33,14 +33,14 @@
 namespace chexbench::verbs {
 namespace {
 
-// Tells of trials one after the other, by what each has otherwise than the first one.
+// Describes trials one after the other, by their differences from the first one.
 class Differences {
  public:
   explicit Differences(const std::vector<results::TrialResult>& trials)
       : first_(trials.front()), swept_(report::swept_keys(trials)) {}
 
   // Returns the keys in which the trial differs from the first one, with their values, and the ops of a pipeline that
-  // no trial before it has.
+  // no earlier trial has.
   std::string of(const results::TrialResult& trial) {
     std::string text = "as trial 1, but for\n";
     auto out = std::back_inserter(text);
@@ -70,14 +70,14 @@ class Differences {
   std::set<std::string> shown_;
 };
 
-// What was tried of the images of a trial.
+// The measurements with a trial's images.
 struct TriedImages {
   std::optional<InputCosts> costs;
   std::size_t images = 0;
   std::size_t validation_images = 0;
 };
 
-// Returns what the time of a training step depends on, and defaults for all else.
+// Returns the settings that affect the time of a training step, and defaults for all others.
 spec::TrialSpec network_part(const spec::TrialSpec& trial) {
   spec::TrialSpec part;
   part.engine = trial.engine;
@@ -86,11 +86,11 @@ spec::TrialSpec network_part(const spec::TrialSpec& trial) {
   return part;
 }
 
-// Time that all tries of one kind share; one that measures nothing takes none of it.
+// The time shared by all tries of one kind; tries that measure nothing do not use it.
 class Budget {
  public:
   explicit Budget(double seconds) : left_s_(seconds) {}
-  // Returns what `measure` does for the trial and the time at which it must end, or std::nullopt once the time is up.
+  // Calls `measure` with the trial and its deadline and returns the result, or std::nullopt once the time is up.
   template <class Result>
   std::optional<Result> spend(std::optional<Result> (*measure)(const spec::TrialSpec&, double),
                               const spec::TrialSpec& trial) {
@@ -105,7 +105,7 @@ class Budget {
   double left_s_;
 };
 
-// Tries the images of each data set once, and each network of an engine, as long as there is time.
+// Tries each data set's images, and each network of an engine, once, as long as there is time.
 class Tries {
  public:
   explicit Tries(bench::OpenedDatasets& datasets) : datasets_(datasets) {}
@@ -177,7 +177,7 @@ std::string DryRun::describe_plan() {
     }
     try {
       const dataset::Dataset& dataset = datasets_.of(trial.spec);
-      // Data sets stay open, and a run has those of the trials that it is at.
+      // Data sets stay open here, but a run only opens those of its current trials.
       const auto [own_bytes, is_new] = own_bytes_of.try_emplace(&dataset, 0);
       if (is_new) {
         const double before = std::exchange(bytes, anonymous_bytes());
@@ -199,7 +199,7 @@ std::string DryRun::describe_time() {
   Tries tries(datasets_);
   for (const results::TrialResult& trial : report_.trials) {
     all.push_back({.spec = trial.spec, .repeat = {}});
-    // How many epochs a checkpoint has done is known only where the run reads it.
+    // The number of a checkpoint's epochs is known only where the run reads it.
     if (trial.spec.training.checkpoint.empty() && tries.knows_images_of(trial.spec))
       all.back().repeat = forecast_repeat(trial, tries.of(trial.spec), host_);
   }

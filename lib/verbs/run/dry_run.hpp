@@ -13,15 +13,15 @@
 namespace chexbench::verbs {
 
 // Opens the data sets of a planned report, which must outlive it. If the plan is for a world of `ranks` that was not
-// started, they are taken to be on this host, and data sets need not be there.
+// started, they are assumed to be on this host, and data sets may be missing.
 class DryRun {
  public:
   // Collective over the world. @throws DeviceError if a rank was lost
   DryRun(const results::Report& report, comm::World& world, std::optional<int> ranks = {});
 
-  // Returns text for people: the resolved spec of the first trial, and of each other trial what it has otherwise;
-  // forecasts of the memory of a rank and of its GPU, held against what is allowed, or why there is none; and what is
-  // left out. Builds no engine.
+  // Returns text for people: the resolved spec of the first trial, and the differences of each other trial; forecasts
+  // of the memory of a rank and its GPU against the limits, or the reason for their absence; and omissions. Builds no
+  // engine.
   // @throws DataError as dataset::open_dataset(), unless the plan is for a world that was not started
   // @throws SpecError as dataset::open_dataset() and memory_text()
   // @throws DeviceError if an engine cannot compute a network
@@ -39,17 +39,17 @@ class DryRun {
   bench::OpenedDatasets datasets_;
 };
 
-// The forecast of a trial's memory, as `--dry-run` prints it.
+// The forecast of a trial's memory in the output of `--dry-run`.
 
-// Returns the bytes that engine onednn takes to train the trial's network, about: weights, gradients and the
-// optimizer's state, activations and their gradients of a batch. 0 for other engines.
+// Returns about how many bytes engine onednn takes to train the trial's network: weights, gradients and the optimizer's
+// state, activations and their gradients of a batch. 0 for other engines.
 double training_bytes(const spec::TrialSpec& trial);
 
-// Returns the bytes that this process may take: the memory of the machine, or what its control group leaves of that.
+// Returns the bytes that this process may take: the memory of the machine, or the limit of its control group.
 double allowed_bytes();
 
-// Returns a table of what a rank holds in host memory, and what its GPU does, and says if that is more than is allowed.
-// `process` are the bytes of anonymous memory that the process has with the trial's data set open.
+// Returns a table of a rank's host memory and GPU memory, with a note if either exceeds its limit. `process` is the
+// process's anonymous memory in bytes with the trial's data set open.
 // @throws SpecError as pipeline::forecast_memory() and engine::forecast_device_memory()
 // @throws DeviceError if an engine cannot compute the network
 std::string memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset,

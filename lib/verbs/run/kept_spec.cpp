@@ -26,7 +26,7 @@ std::string path_in(const std::string& folder) { return folder + "/run.json"; }
 
 // Returns the file's text, or "" if there is none.
 std::string text_in(const std::string& folder) {
-  std::error_code error;  // ignored: what cannot be looked at cannot be read, which the next line says
+  std::error_code error;  // ignored: the next line reports a file that cannot be accessed
   if (!std::filesystem::exists(path_in(folder), error) && !error) return "";
   return spec::read_text_file(path_in(folder), "spec of the run");
 }
@@ -68,7 +68,7 @@ spec::SweepSpec sweep_of(const RunSpec& run) { return spec::parse_spec(run.text,
 void keep_spec(const RunSpec& run, const std::string& folder) {
   std::error_code error;
   if (std::filesystem::exists(path_in(folder), error)) return;
-  // JSON would hold other names than those; --resume then asks for --config and --set.
+  // JSON would change those names; --resume then requires --config and --set.
   if (!std::ranges::all_of(run.overrides, is_utf8)) return;
   std::vector<std::string> overrides;
   std::ranges::transform(run.overrides, std::back_inserter(overrides), without_credentials);
@@ -88,14 +88,14 @@ std::string difference_from_kept(const RunSpec& run, const std::string& folder) 
   try {
     return bench::describe_difference(trials_text(run), trials_text(parse(text_in(folder), folder)));
   } catch (const SpecError&) {
-    return "";  // a folder without a whole run.json: what differs is only not named
+    return "";  // the folder has no complete run.json: the difference is just not named
   }
 }
 
 void forget_run(const std::string& folder) {
   std::error_code error;
   std::filesystem::remove(path_in(folder), error);
-  std::filesystem::remove(folder, error);  // fails if anything is in it
+  std::filesystem::remove(folder, error);  // fails unless it is empty
 }
 
 }  // namespace chexbench::verbs

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kWriteEvery_s = 5;
 
-// Returns a label's value as it stands between quotes, in full length: two series must never have the same labels.
+// Returns a label's value escaped for quotes, in full length: two series must never have the same labels.
 std::string label_text(const std::string& value) {
   std::string text;
   for (const char c : printable(value, value.max_size())) {
@@ -52,8 +52,8 @@ void add_gauge(std::string& text, std::string_view name, std::string_view help, 
   for (const Value& value : values) fmt::format_to(out, "chexbench_{}{} {}\n", name, value.labels, value.value);
 }
 
-// Returns the share of the time in which the typical repeats waited for batches. It takes microseconds where all
-// figures of a trial take milliseconds, because a run waits meanwhile.
+// Returns the share of the time in which the typical repeats waited for batches. It takes microseconds, unlike all
+// figures of a trial, which take milliseconds: the run waits meanwhile.
 std::optional<double> wait_share_of(const results::TrialResult& trial) {
   double wait_s = 0, wall_s = 0;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {
@@ -66,7 +66,7 @@ std::optional<double> wait_share_of(const results::TrialResult& trial) {
   return wait_s / wall_s;
 }
 
-// Adds what is known of the trial to the values of both figures.
+// Adds the trial's known values to both figures.
 void add_trial(const results::Report& report, std::size_t index, const RunStanding& standing,
                std::vector<Value>& images_per_s, std::vector<Value>& wait_share) {
   const results::TrialResult& trial = report.trials[index];
@@ -137,7 +137,7 @@ void MetricsFile::close(bool failed) {
   try_to_write();
 }
 
-// Not synced: after a crash of the machine nobody asks how the run stood.
+// Not synced: after a crash of the machine nobody needs the progress of the run.
 void MetricsFile::write() const {
   OutputFile file(path_);
   file.write(metrics_text(report_, standing_));

@@ -1,4 +1,4 @@
-// The file of `--metrics`: how a run stands, for monitoring, as OpenMetrics text.
+// The file of `--metrics`: the progress of a run, for monitoring, in OpenMetrics format.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace chexbench::verbs {
 
-// How a run stands.
+// The progress of a run.
 struct RunStanding {
-  std::optional<bench::RunState> now;  // the repeat that is under way; empty before the first step and at the end
+  std::optional<bench::RunState> now;  // the current repeat; empty before the first step and at the end
   std::size_t repeats_done = 0;
   std::size_t repeats_total = 0;
   bool done = false;
@@ -19,9 +19,9 @@ struct RunStanding {
   double unix_s = 0;  // the time of this text
 };
 
-// Returns the standing and, for each trial of which something is known, its images/s and wait share: those of its
-// repeats, as in its report, or, before it has one, what the repeat that is under way shows. All metrics are gauges,
-// which both OpenMetrics and the older text format of Prometheus know. Takes microseconds for each trial. Pure.
+// Returns the progress and, for each trial with known values, its images/s and wait share: those of its repeats, as in
+// its report, or, before there are any, those of the current repeat. All metrics are gauges, which both OpenMetrics and
+// the older text format of Prometheus support. Takes microseconds for each trial. Pure.
 std::string metrics_text(const results::Report& report, const RunStanding& standing);
 
 // Keeps a file up to date. Not thread-safe.
@@ -30,7 +30,7 @@ class MetricsFile {
   // Writes the file for the first time. The report must outlive this object. @throws OutputError if that fails, or the
   // file is a pipe or a socket, where each update would wait for a reader
   MetricsFile(std::string path, const results::Report& report);
-  // Replaces the file as a whole, at most every 5 s. What fails is warned of once, because no run should end by it.
+  // Replaces the file as a whole, at most every 5 s. Failures are warned of once and never end the run.
   void update(const bench::RunState& state);
   // Replaces it for the last time.
   void close(bool failed);

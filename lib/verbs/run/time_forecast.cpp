@@ -27,8 +27,8 @@
 namespace chexbench::verbs {
 namespace {
 
-// Returns how many decoded images a repeat makes before its first batch: what its shuffles of decoded images hold, at
-// most the images that there are unless these are repeated before.
+// Returns how many images a repeat decodes before its first batch: the buffers of its shuffles of decoded images, at
+// most the number of images unless they are repeated before.
 double images_before_first_batch(const spec::PipelineSpec& pipeline, std::size_t images) {
   const auto all = static_cast<double>(images);
   const std::size_t decoding = decoding_op(pipeline);
@@ -57,21 +57,21 @@ double slowdown_of(const results::TrialResult& trial, const bench::HostCores& ho
   return bench::scale_model_of(trial.spec, host, share, trial.ranks, std::numeric_limits<double>::infinity()).factor;
 }
 
-// The repeats of a run that are added if others disturb those that were planned, or if they differ much.
+// The repeats that a run adds if the planned ones are disturbed by others, or vary much.
 int extra_repeats(const spec::TrialSpec& trial) {
   const spec::MeasureSpec& measure = trial.measure;
-  const bool may_go_on =  // as bench/stopping.cpp has it
+  const bool may_go_on =  // same rule as bench/stopping.cpp
       measure.repeats >= spec::kRepeatsForInterval && !measure.relative_error && trial.training.epochs == 0;
   return may_go_on ? measure.extra_repeats : 0;
 }
 
 // The images of one repeat.
 struct RepeatImages {
-  double batches = 0;    // of a rank, that are trained on
+  double batches = 0;    // of a rank, trained on
   double validated = 0;  // by all ranks
 };
 
-// Returns no batches if the images do not suffice for one step of an epoch.
+// Returns no batches if there are too few images for one step of an epoch.
 RepeatImages images_of_repeat(const spec::TrialSpec& spec, int ranks, const Tried& tried) {
   const int accumulate = spec.training.accumulate_steps;
   if (spec.training.epochs == 0)
@@ -128,7 +128,7 @@ std::optional<double> measure_training_rate(const spec::TrialSpec& trial, double
   look.training.accumulate_steps = 1;
   look.engine = trial.engine;
   look.measure = first_look_measure();
-  look.measure.warmup_steps = 1;  // which prepares what all later steps use
+  look.measure.warmup_steps = 1;  // a one-time preparation
   look.measure.steps = 1;
   if (training_bytes(look) > allowed_bytes()) return {};
   const std::optional<results::TrialResult> measured = measure_once(look, stop_at_s);
@@ -154,7 +154,7 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
   }
   if (const auto profile = engine::profile_of_engine(spec.engine)) {
     forecast.repeat_s = std::max(forecast.repeat_s, batches * emulated_step_s(spec, *profile));
-  } else if (tried.trained_images_per_s_per_core) {  // on the cores that also make the batches
+  } else if (tried.trained_images_per_s_per_core) {  // on the same cores that make the batches
     const double trained_s = batches * spec.training.batch_size / (cores * *tried.trained_images_per_s_per_core);
     forecast.repeat_s += trained_s * (1 + bench::validation_share(spec.training));
   } else if (spec::has_engine(spec)) {

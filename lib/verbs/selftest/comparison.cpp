@@ -45,14 +45,14 @@ std::string layer_of(const std::string& parameter) { return parameter.substr(0, 
 
 namespace {
 
-constexpr double kJudged = 0.3;  // deviation of separate passes up to which a parameter is judged
+constexpr double kJudged = 0.3;  // largest deviation of separate passes for which a parameter is judged
 constexpr double kEachFused = 3, kEachMore = 0.1;
 constexpr double kMedianFused = 1.5, kMedianMore = 2e-2;
 constexpr double kLossesFused = 2, kLossesMore = 2e-2;
 constexpr double kLearned = 0.8;
 constexpr double kOfLayer = 1e-3;
 
-// Returns which gradients are not zero in exact arithmetic, as that of a bias before a norm is.
+// Returns which gradients are not zero in exact arithmetic, unlike that of a bias before a norm.
 std::vector<bool> exist(const Learned& exact) {
   std::map<std::string, double> largest;
   for (std::size_t i = 0; i < exact.names.size(); ++i) {

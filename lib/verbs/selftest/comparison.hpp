@@ -1,4 +1,4 @@
-// Collects how far computed values are from golden ones, and decides whether they are near enough.
+// Collects the deviations of computed values from golden ones, and decides whether they are small enough.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@ namespace chexbench::verbs {
 // The deviations of one kind of value. Not thread-safe.
 class Comparison {
  public:
-  // Which of the deviations must not exceed what is allowed.
+  // The deviation that must not exceed the limit.
   enum class By { worst, median };
 
   Comparison(std::string name, double allowed, By by = By::worst);
 
   // Adds a deviation, which is at least 0; NaN counts as infinite. `where` names the value in text().
   void add(double deviation, const std::string& where);
-  // Returns whether the deviation is within what is allowed; true if nothing was added.
+  // Returns whether the deviation is within the limit; true if nothing was added.
   bool holds() const { return judged() <= allowed_; }
-  // Returns one line with the deviation, what is allowed, and where the worst deviation is.
+  // Returns one line with the deviation, the limit, and the place of the worst deviation.
   std::string text() const;
 
  private:
@@ -54,19 +54,19 @@ struct Trainings {
 
 // Appends a line for each comparison to `text`, with its limit and the worst place, and returns whether all hold. A
 // deviation of a gradient is the L2 norm of its difference to f32, relative to the norm of f32's; that of a loss is
-// relative to the first loss. A value that is not finite deviates infinitely. Gradients that are zero but for rounding,
-// as that of a bias before a norm is (under a thousandth of the largest in its layer), are not judged.
+// relative to the first loss. A value that is not finite deviates infinitely. Gradients that are zero except for
+// rounding, such as that of a bias before a norm (under a thousandth of the largest in its layer), are not judged.
 //
 // A rounded activation that changes its sign switches whole paths of the gradient, so that gradients of early layers
-// may have nothing to do with those of f32. So only those parameters are judged of which separate passes are at most
-// 0.3 from f32, and `text` tells how many. The limits are
+// may be unrelated to those of f32. So only parameters whose separate passes are at most 0.3 from f32 are judged, and
+// `text` states how many. The limits are
 // - gradients with separate passes: 0.3 in the median
 // - gradients with fused convolutions: 3 times as far from f32 as with separate passes, and 0.1; a kernel that computes
 //   something else is off by about 1
 // - the same in the median over the judged parameters: 1.5 times as far, and 2e-2
 // - losses with fused convolutions: 2 times as far from f32 as with separate passes, and 2e-2
 // - the last loss: 0.8 of the first, in all three
-// All trainings must have the same parameters and as many losses.
+// All trainings must have the same parameters and the same number of losses.
 bool compare_trainings(const Trainings& trainings, std::string& text);
 
 }  // namespace chexbench::verbs

@@ -23,13 +23,13 @@ namespace {
 
 using spec::Precision;
 
-constexpr const char* kSalt = "precision";  // of the formulas of images and labels
+constexpr const char* kSalt = "precision";  // for the formulas of images and labels
 constexpr std::uint64_t kSeed = 1;
 constexpr float kNormWeight = 0.5f, kNormBias = 1;  // 2 % of a norm's outputs are below zero
-constexpr double kNoLearning = 1e-30;               // a learning rate that leaves every weight as it is
+constexpr double kNoLearning = 1e-30;               // a learning rate that leaves every weight unchanged
 constexpr double kLearningRate = 1e-4;
 constexpr std::int64_t kUpdates = 4;  // before gradients are read: a CUDA graph is replayed from the third on
-constexpr int kMostSteps = 40;        // to get there: fp16 skips some until its loss scale fits
+constexpr int kMostSteps = 40;        // to reach it: fp16 skips some until its loss scale fits
 constexpr int kSteps = 20;
 
 enum class Fusion { none, forced };
@@ -53,8 +53,8 @@ std::unique_ptr<engine::Engine> make_engine(const PrecisionGate& gate, const std
   return engine;
 }
 
-// Returns random weights and norms of which few outputs are near the zero of their ReLU. With torchvision's, rounding
-// flips so many signs that gradients of early layers are others altogether.
+// Returns random weights, and norms with few outputs near the zero of their ReLU. With torchvision's, rounding flips so
+// many signs that gradients of early layers are completely different.
 model::WeightSource calm_weights(const std::string& model, int image_size) {
   std::set<std::string> norm_weights, norm_biases;
   for (const model::Parameter& parameter : model::parameters(model::make_network(model, image_size, kNihLabels))) {
@@ -69,7 +69,7 @@ model::WeightSource calm_weights(const std::string& model, int image_size) {
   };
 }
 
-// Trains an engine on one batch, again and again.
+// Trains an engine on one batch repeatedly.
 class Trainee {
  public:
   Trainee(engine::Engine& engine, const PrecisionGate& gate)

@@ -1,4 +1,4 @@
-// Compares what an engine computes in a precision with what it computes in f32, for `chexbench dev selftest`.
+// Compares an engine's results in a precision with its results in f32, for `chexbench dev selftest`.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct PrecisionGate {
 
 // Trains each model three times on one batch from the same weights, random but for those of norms: in f32, in the
 // precision with separate passes, and in the precision with fused convolutions wherever a fused plan runs. Compares the
-// gradients of all parameters after four updates that change nothing, of which the last ones are replays of a CUDA
-// graph, and then the losses of 20 steps. comparison.hpp has the limits. Takes the time of some 80 steps a
-// model, and that of finding three sets of plans. Returns a summary for people.
-// @throws ComparisonError if one comparison fails; the message has all of them, and names the worst parameters
+// gradients of all parameters after four updates that change nothing, the last of which are replays of a CUDA graph,
+// and then the losses of 20 steps. See comparison.hpp for the limits. Takes the time of about 80 steps per model, plus
+// finding three sets of plans. Returns a summary for people.
+// @throws ComparisonError if one comparison fails; the message has all comparisons, and names the worst parameters
 // @throws SpecError if the engine does not train, a model is unknown, or the precision is f32
 // @throws DeviceError if the engine is missing, its device fails, or gradients never become finite
 std::string precision_gate(const PrecisionGate& gate);

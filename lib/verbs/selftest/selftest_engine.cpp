@@ -33,7 +33,7 @@ std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const 
   config.training.optimizer = optimizer;
   config.training.learning_rate = optimizer == spec::OptimizerKind::adam ? 1e-3 : 1e-2;
   config.training.momentum = 0.9;
-  config.plan_choice.candidates = 1;  // what is computed matters here, not how fast
+  config.plan_choice.candidates = 1;  // only the values matter here, not the speed
   config.cores = usable_cores();
   auto engine = engine::make_engine(tested.name, config);
   if (!engine->traits().trains)

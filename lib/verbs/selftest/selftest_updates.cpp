@@ -47,7 +47,7 @@ engine::EngineConfig config_of(spec::OptimizerKind optimizer, spec::Task task) {
   return config;
 }
 
-// Fills a batch of one class an image, which serves both tasks.
+// Fills a batch with one class per image, which serves both tasks.
 void fill(int number, Batch& batch) {
   model::fill_formula_signed("updates", std::to_string(number), batch.f32());
   std::ranges::fill(batch.labels, 0.0f);
@@ -92,7 +92,7 @@ double softmax_loss(std::span<const float> logits, const std::vector<float>& lab
   return sum / mass;
 }
 
-// One weight as it must be, and its moving average.
+// The expected value of one weight, and its moving average.
 struct Twin {
   engine::TorchWeight weight;
   double average = 0;
@@ -101,8 +101,8 @@ struct Twin {
     weight.update(training, gradient);
     average = weight.updates == 1 ? weight.value : kAverage * average + (1 - kAverage) * weight.value;
   }
-  // How much farther than f32 must be `computed` is from what it should be. NaN if `computed` is, which this order of
-  // max's arguments keeps: a deviation of NaN is told.
+  // How much farther `computed` is from the exact value than f32 has to be. NaN if `computed` is, which this order of
+  // max's arguments preserves, so that a NaN is reported.
   double deviation(const spec::TrainingSpec& training, float computed, double exact) const {
     return std::max(std::abs(static_cast<double>(computed) - exact) - weight.slack(training), 0.0);
   }

@@ -11,11 +11,11 @@ namespace chexbench::verbs::foreign {
 // Fills at most `size` bytes at `to` and returns how many; 0 at the end.
 using Fill = std::function<std::size_t(char* to, std::size_t size)>;
 
-// Returns what fills from a text, which must outlive it.
+// Returns a Fill for a text, which must outlive it.
 Fill fill_from(const std::string& text);
 
-// Gives bytes in order and knows where it is. mark() says that what was read so far is done with; a reader that gives
-// more than kMostUnmarked bytes after a mark throws, since whoever reads it has to keep them.
+// Gives bytes in order and tracks the position. mark() releases all bytes read so far; reading more than kMostUnmarked
+// bytes after a mark throws, because the caller has to keep them.
 class ByteReader {
  public:
   static constexpr std::size_t kMostUnmarked = 16 << 20;
@@ -35,7 +35,7 @@ class ByteReader {
 
   // Returns the next bytes, at most `most` and at most one buffer, without reading past them.
   std::string head(std::size_t most);
-  // Returns all that is left.
+  // Returns all remaining bytes.
   // @throws DataError if that is more than 1 GiB
   std::string rest();
 

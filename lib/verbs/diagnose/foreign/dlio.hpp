@@ -1,4 +1,4 @@
-// Steps from what DLIO, the benchmark under MLPerf Storage, writes.
+// Steps from the output of DLIO, the benchmark under MLPerf Storage.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace chexbench::verbs::foreign {
 
-// RANK_output.json has what each step of a rank waited (load) and took, wait included (proc). summary.json has the
-// accelerators' utilization and the samples/s of each epoch. per_epoch_stats.json has no waits, and is refused.
+// RANK_output.json has the wait (load) and the total time (proc) of each step of a rank. summary.json has the
+// accelerators' utilization and the samples/s of each epoch. per_epoch_stats.json has no waits and is refused.
 class DlioOutput : public Visitor {
  public:
   void value(const Place& place, const Scalar& value) override;

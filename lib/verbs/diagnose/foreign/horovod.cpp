@@ -49,8 +49,7 @@ StepLog HorovodSteps::finish(const std::string& name) {
   for (std::size_t i = 1; i < steps_.size(); ++i) {
     const double start_us = steps_[i - 1].end_us;
     const double step_us = steps_[i].end_us - start_us;
-    if (!steps_[i].ready_us || step_us <= 0)
-      continue;  // of a timeline that ends, or was switched off and on, within it
+    if (!steps_[i].ready_us || step_us <= 0) continue;  // the timeline ends, or was switched off and on, within it
     until_ready_us.push_back(std::clamp(*steps_[i].ready_us - start_us, 0.0, step_us));
     log.steps.push_back({.step_s = step_us / kMicrosecondsPerSecond});
   }

@@ -11,16 +11,16 @@
 
 namespace chexbench::verbs::foreign {
 
-// A timeline has only what rank 0 coordinates: for each tensor (which is a process of the trace), when the first rank
-// had it (B NEGOTIATE_*), when all had it (E), and when it was reduced (a further B and E). A step ends when the last
-// of its tensors is reduced; the next one begins with the first tensor that comes a second time. Up to the moment at
-// which all ranks have the first gradient of a step, they fetch their batch and compute. How much longer that takes
-// than in the shortest step is the least that the slowest rank waited.
+// A timeline has only the coordination by rank 0: for each tensor (a process of the trace), when the first rank had it
+// (B NEGOTIATE_*), when all had it (E), and when it was reduced (a further B and E). A step ends when the last of its
+// tensors is reduced; the next one begins with the first repeated tensor. Until all ranks have the first gradient of a
+// step, they fetch their batch and compute. The excess of that time over the shortest step's is a lower bound of the
+// slowest rank's wait.
 class HorovodSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
   bool recognized() const { return seen_; }
-  // @throws DataError if there are no two steps
+  // @throws DataError if there are fewer than two steps
   StepLog finish(const std::string& name);
 
  private:
@@ -33,7 +33,7 @@ class HorovodSteps : public EventSink {
 
   bool seen_ = false;
   std::set<TraceId> reduced_;      // tensors of this step
-  std::set<TraceId> negotiating_;  // of which not all ranks have said that they have them
+  std::set<TraceId> negotiating_;  // not yet reported by all ranks
   std::vector<Step> steps_;
 };
 

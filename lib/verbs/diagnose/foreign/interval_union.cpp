@@ -48,7 +48,7 @@ void IntervalUnion::order() {
 
 double IntervalUnion::covered(double begin, double end) {
   order();
-  // Returns the length that is covered before `at`.
+  // Returns the covered length before `at`.
   const auto until = [this](double at) {
     const auto after = std::ranges::upper_bound(spans_, at, {}, &Interval::begin);
     if (after == spans_.begin()) return 0.0;

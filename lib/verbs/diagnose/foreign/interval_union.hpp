@@ -13,11 +13,11 @@ struct Interval {
 
 class IntervalUnion {
  public:
-  // Adds a span, in any order. Of more than kMost disjoint ones, those that are nearest to each other are joined.
+  // Adds a span, in any order. Beyond kMost disjoint spans, the nearest ones are joined.
   void add(double begin, double end);
   // Returns how much of the span is covered.
   double covered(double begin, double end);
-  // Returns what is covered here and not there.
+  // Returns the spans covered here but not there.
   IntervalUnion without(IntervalUnion& other);
   bool empty() const { return spans_.empty(); }
 
@@ -28,7 +28,7 @@ class IntervalUnion {
   void join(double gap);
 
   std::vector<Interval> spans_;
-  std::vector<double> before_;  // the length of all spans before each one; empty while they are not in order
+  std::vector<double> before_;  // the length of all spans before each one; empty while unsorted
   double joined_gap_ = 0;
 };
 

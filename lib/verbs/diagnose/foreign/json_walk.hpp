@@ -1,4 +1,5 @@
-// Walks through JSON of any length without keeping it. A format sees each value with its place and takes what it needs.
+// Walks through JSON of any length without keeping it. A format gets each value with its place and keeps only those it
+// needs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace chexbench::verbs::foreign {
 
 using Scalar = std::variant<std::monostate, bool, double, std::string_view>;  // monostate: null
 
-// The place of a value: the keys and positions that lead to it, and its line.
+// The place of a value: its path of keys and positions, and its line.
 class Place {
  public:
   explicit Place(const ByteReader& reader) : reader_(reader) {}
@@ -24,11 +25,11 @@ class Place {
   // The key of the object at `level`, from 0; empty for a list.
   const std::string& key(std::size_t level) const { return steps_[level].key; }
   bool in_list(std::size_t level) const { return steps_[level].is_list; }
-  // Returns whether the path is this one, in which "*" stands for any key or position.
+  // Returns whether the path matches, where "*" stands for any key or position.
   bool is(std::initializer_list<std::string_view> pattern) const;
 
   // Return the value as a number of that kind. Messages name the place.
-  // @throws DataError if it is something else, or out of range
+  // @throws DataError if it has another type, or is out of range
   double number(const Scalar& value, double most) const;
   int whole_number(const Scalar& value, int most) const;
   // @throws DataError "NAME, line LINE, PATH: complaint"
@@ -47,7 +48,7 @@ class Place {
   std::vector<Step> steps_;
 };
 
-// What looks for the values of one format, and is told of all.
+// Receives all values, and picks those of one format.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -55,8 +56,8 @@ class Visitor {
   virtual void closed(const Place& /*place*/) {}  // an object or list at this place has ended
 };
 
-// Walks from the next byte of `reader` to its end, in JSON that mended_json.hpp mends.
-// @throws DataError, with line and column, if it is not JSON, ends within it, or is nested too deep
+// Walks from the next byte of `reader` to its end, with the repairs of mended_json.hpp.
+// @throws DataError, with line and column, if it is not JSON, is incomplete, or is nested too deep
 void walk_json(ByteReader& reader, Visitor& visitor);
 
 }  // namespace chexbench::verbs::foreign

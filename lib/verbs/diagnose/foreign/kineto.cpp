@@ -35,7 +35,7 @@ void KinetoSteps::take(const Place& place, const TraceEvent& event) {
     return;
   }
   const bool step = is_step(event.name), fetch = is_fetch(event.name), optimizer = is_optimizer_step(event.name);
-  // The GPU's share of an annotation is drawn as well, under its name.
+  // The GPU's part of an annotation also appears under its name.
   if ((!step && !fetch && !optimizer) || lower_case(event.category) == "gpu_user_annotation") return;
   if (++kept_ > kMostSteps) place.fail(fmt::format("more than {} steps and fetches; profile fewer steps", kMostSteps));
   const Interval span{.begin = begin_us(place, event), .end = end_us(place, event)};
@@ -64,7 +64,7 @@ std::vector<Interval> KinetoSteps::steps_by_fetch(Thread& thread) {
     if (!steps.empty()) steps.back().end = fetch.begin;
     steps.push_back({.begin = fetch.begin, .end = fetch.begin});
   }
-  // The trace has the whole of the last step only if an optimizer step follows.
+  // The last step is complete only if an optimizer step follows.
   if (!steps.empty() && optimizer != thread.optimizer_ends.end()) steps.back().end = thread.optimizer_ends.back();
   std::erase_if(steps, [](const Interval& step) { return step.end <= step.begin; });
   return steps;
@@ -95,7 +95,7 @@ StepLog KinetoSteps::finish(const std::string& name) {
   const bool profiled = std::ranges::any_of(threads_, [](const auto& at) { return !at.second.steps.empty(); });
   const auto has_steps = [&](const Thread& at) { return profiled ? !at.steps.empty() : !at.fetches.empty(); };
   const auto ranks = std::ranges::count_if(threads_, [&](const auto& at) { return has_steps(at.second); });
-  int rank = ranks == 1 ? rank_.value_or(0) : 0;  // a trace that was merged from several ranks has a thread for each
+  int rank = ranks == 1 ? rank_.value_or(0) : 0;  // a trace merged from several ranks has a thread for each
   if (ranks > 1) log.names_ranks = true;
   for (auto& [id, thread] : threads_) {
     std::ranges::sort(thread.steps, {}, &Interval::begin);

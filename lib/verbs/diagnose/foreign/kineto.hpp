@@ -12,17 +12,17 @@
 
 namespace chexbench::verbs::foreign {
 
-// A step is a ProfilerStep#N, which prof.step() ends; the last one does not count if it takes no time. Without those,
-// it lasts from the first fetch of a batch after an optimizer step to the next such, or from one fetch to the next if
-// there are no optimizer steps either. Its wait is the time of the DataLoader's __next__ on the same thread, less what
-// kernels of a GPU ran meanwhile.
+// A step is a ProfilerStep#N, which prof.step() ends; the last one does not count if it has no duration. Without those,
+// it lasts from the first fetch of a batch after an optimizer step to the next such fetch, or from fetch to fetch if
+// there are no optimizer steps either. Its wait is the time of the DataLoader's __next__ on the same thread, minus the
+// time of GPU kernels in it.
 class KinetoSteps : public EventSink {
  public:
   void take(const Place& place, const TraceEvent& event) override;
-  void set_rank(int rank) { rank_ = rank; }              // of a distributed training, which the trace names
+  void set_rank(int rank) { rank_ = rank; }              // of a distributed training, from the trace
   void set_base(double base_us) { base_us_ = base_us; }  // when the times of the trace begin
   bool recognized() const { return !threads_.empty(); }
-  // @throws DataError saying what to record if the trace has no steps, or no fetches of batches
+  // @throws DataError with what to record, if the trace has no steps, or no fetches of batches
   StepLog finish(const std::string& name);
 
  private:
@@ -30,7 +30,7 @@ class KinetoSteps : public EventSink {
     std::vector<Interval> steps;
     std::vector<Interval> fetches;
     std::vector<double> optimizer_ends;
-    std::optional<Interval> unfinished;  // a step of no time, which only the last one may be
+    std::optional<Interval> unfinished;  // a step of no duration, allowed only at the end
   };
   static std::vector<Interval> steps_by_fetch(Thread& thread);
   void append(Thread& thread, const std::vector<Interval>& steps, int rank, StepLog& log);

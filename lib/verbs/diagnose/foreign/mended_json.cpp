@@ -75,7 +75,7 @@ void MendedJson::take_comma() {
 }
 
 void MendedJson::take_word() {
-  constexpr std::size_t kMostLetters = 16;  // more are no word of JSON, and a file may have any number
+  constexpr std::size_t kMostLetters = 16;  // no JSON word is longer, but a file may have any number
   while (next_.size() < kMostLetters && !reader_.at_end() && is_letter(reader_.peek())) next_ += take();
   const std::string word = lower_case(next_.substr(next_.starts_with('-') ? 1 : 0));
   if (word == "nan" || word == "inf" || word == "infinity") next_ = '"' + next_ + '"';

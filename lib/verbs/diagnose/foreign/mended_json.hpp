@@ -1,4 +1,4 @@
-// JSON as programs write it that are no JSON libraries, or that were stopped: mended while it is read.
+// Repairs, while reading, JSON from programs that were stopped or use no JSON library.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace chexbench::verbs::foreign {
 
-// Gives the bytes of a reader as strict JSON, where they differ from it in this way: a comma before the end of a list
-// or object goes; a list that is the whole file and whose end is missing behind an item gets it, as Chrome's trace
-// format allows; NaN and Infinity become texts, which are no numbers to anybody; within texts, control bytes become
-// blanks, and bytes that are no UTF-8 and escapes of surrogates become question marks. All else stays, and may be an
+// Gives the bytes of a reader as strict JSON, with these repairs: a comma before the end of a list or object is
+// dropped; a list that is the whole file and lacks its end after an item gets one, which Chrome's trace format allows;
+// NaN and Infinity become texts, so that nobody takes them for numbers; within texts, control bytes become blanks, and
+// bytes that are not UTF-8 and escapes of surrogates become question marks. Everything else is unchanged, and may be an
 // error.
 class MendedJson {
  public:
@@ -41,7 +41,7 @@ class MendedJson {
   bool in_number_ = false;
 };
 
-// Iterates over mended bytes, as nlohmann's parser wants them. A default iterator is the end.
+// Iterates over mended bytes, for nlohmann's parser. A default iterator is the end.
 class MendedIterator {
  public:
   using iterator_category = std::input_iterator_tag;

@@ -26,8 +26,8 @@ using foreign::ByteReader;
 using foreign::Place;
 using foreign::Scalar;
 
-constexpr double kMostNanoseconds = 1e20;  // since 1970, and some millennia
-constexpr std::size_t kHead = 4096;        // bytes in which a file has to begin with something but blanks
+constexpr double kMostNanoseconds = 1e20;  // since 1970: some millennia
+constexpr std::size_t kHead = 4096;        // a file must not begin with this many blank bytes
 
 struct Packed {
   std::string_view magic;
@@ -42,7 +42,7 @@ constexpr Packed kPacked[] = {{"\x1f\x8b", "compressed, and no file", "gunzip -c
                               {"\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -dc LOG"},
                               {"BZh", "compressed by bzip2", "bzip2 -dc LOG"}};
 
-// Shows each value to all formats: which of them it is, only the whole file says.
+// Passes each value to all formats, because only the whole file determines which one it is.
 class AllFormats : public foreign::Visitor {
  public:
   void value(const Place& place, const Scalar& value) override {
@@ -119,7 +119,7 @@ struct CloseLog {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// A file as it is, of which the first bytes can be seen before they are given.
+// A plain file whose first bytes can be peeked at.
 class PlainFile {
  public:
   explicit PlainFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rbe")) {
@@ -144,7 +144,7 @@ class PlainFile {
 
   std::string path_;
   std::unique_ptr<std::FILE, CloseLog> file_;
-  std::string head_;  // what was read and not given
+  std::string head_;  // read but not given
 };
 
 Fill fill_from_gzip(const std::string& path) {
@@ -162,7 +162,7 @@ Fill fill_from_gzip(const std::string& path) {
 
 Fill fill_from_file(const std::string& path) {
   const auto file = std::make_shared<PlainFile>(path);
-  std::error_code error;  // ignored: what is no regular file is read as it is
+  std::error_code error;  // ignored: anything but a regular file is read unchanged
   if (file->head() == kGzipMagic && std::filesystem::is_regular_file(path, error)) return fill_from_gzip(path);
   return [file](char* to, std::size_t size) { return file->give(to, size); };
 }

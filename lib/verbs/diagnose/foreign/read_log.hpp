@@ -1,4 +1,4 @@
-// Reads the step log that any of the known programs wrote. The content says which; names of files do not matter.
+// Reads a step log of any known program, recognized by its content; file names do not matter.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace chexbench::verbs {
 
-// Reads what `reader` gives: CSV of step_log.hpp, a final_summary.json of TraceML, a trace of torch.profiler, a
-// timeline of Horovod, or the output of DLIO. JSON of any length takes the memory of its steps alone.
-// @throws DataError naming the file, the place and what to do
+// Reads a log from `reader`: CSV of step_log.hpp, a final_summary.json of TraceML, a trace of torch.profiler, a
+// timeline of Horovod, or the output of DLIO. JSON of any length takes only the memory of its steps.
+// @throws DataError with the file, the place and the remedy
 StepLog read_step_log(foreign::ByteReader& reader);
 
 // Reads a file, which may be compressed by GZIP, or a pipe to its end.
@@ -24,11 +24,11 @@ namespace chexbench::verbs::foreign {
 
 // The bytes of a log file: a file, which may be compressed by GZIP, or a pipe, which may not.
 
-// Returns what gives the bytes of the file, inflated if it begins as a GZIP file does. A pipe is given as it is.
+// Returns a Fill for the bytes of the file, inflated if it begins like a GZIP file. A pipe is passed unchanged.
 // @throws DataError, here and when it is called, if the file cannot be read or is damaged
 Fill fill_from_file(const std::string& path);
 
-// What the readers of foreign formats share.
+// Limits shared by the readers of foreign formats.
 
 // The most steps, or waits, of one file: more than a training of weeks has. Hostile files must not take all memory.
 inline constexpr std::size_t kMostSteps = 2'000'000;

@@ -7,10 +7,10 @@
 namespace chexbench::verbs::foreign {
 namespace {
 
-constexpr std::size_t kMostIdBytes = 200;   // of which a name of a process or thread is kept
-constexpr double kMostMicroseconds = 1e17;  // since 1970, and some millennia
+constexpr std::size_t kMostIdBytes = 200;   // kept of the name of a process or thread
+constexpr double kMostMicroseconds = 1e17;  // since 1970: some millennia
 
-// Returns the level of the list of events if `place` is in an event, which is that of the keys of events less one.
+// Returns the level of the list of events if `place` is in an event: one less than that of an event's keys.
 bool in_event(const Place& place, std::size_t depth) {
   if (place.depth() == depth) return place.depth() >= 1 && place.in_list(0);
   return place.depth() == depth + 1 && place.in_list(1) && place.key(0) == "traceEvents";

@@ -24,18 +24,18 @@ struct TraceEvent {
 };
 
 // The times of an event. Messages name its place.
-// @throws DataError if it lacks them, or nothing can have lasted so
+// @throws DataError if they are missing, or impossibly long
 double begin_us(const Place& place, const TraceEvent& event);
 double end_us(const Place& place, const TraceEvent& event);
 
-// What is told of each event.
+// Receives each event.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void take(const Place& place, const TraceEvent& event) = 0;
 };
 
-// Puts events together and gives them to all sinks, which must outlive it.
+// Assembles events and passes them to all sinks, which must outlive it.
 class TraceEvents : public Visitor {
  public:
   explicit TraceEvents(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}

@@ -10,8 +10,8 @@
 namespace chexbench::verbs::foreign {
 namespace {
 
-constexpr double kFirstSchema = 1.7;  // older ones name other times
-constexpr double kNextSchema = 2;     // which need not keep what 1.x promises
+constexpr double kFirstSchema = 1.7;  // older ones use other names for times
+constexpr double kNextSchema = 2;     // which may be incompatible with 1.x
 constexpr double kMostMilliseconds = 1e12;
 constexpr int kMostCounted = 1'000'000'000;
 

@@ -11,12 +11,12 @@
 
 namespace chexbench::verbs::foreign {
 
-// The summary has means over the steps that all ranks have: a mean step of each rank, with its wait.
+// The summary has means over the steps common to all ranks: a mean step of each rank, with its wait.
 class TraceMlSummary : public Visitor {
  public:
   void value(const Place& place, const Scalar& value) override;
   void closed(const Place& place) override;
-  // Also what `traceml compare` writes, which finish() refuses.
+  // Also recognizes the output of `traceml compare`, which finish() refuses.
   bool recognized() const { return schema_ && (is_summary_ || !compared_.empty()); }
   // @throws DataError if its version has other keys, it has no steps, or it compares two runs
   StepLog finish(const std::string& name) const;
@@ -29,7 +29,7 @@ class TraceMlSummary : public Visitor {
 
   std::optional<double> schema_;
   bool is_summary_ = false;
-  std::string compared_;  // the first of the summaries that a comparison is of
+  std::string compared_;  // the first summary of a comparison
   std::map<int, Means> ranks_;
   std::size_t steps_ = 0;
 };
