@@ -34,8 +34,9 @@ PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|whe
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
 WORDS = {
-    r"beside": "next to, with, against", r"in turn": "alternately, one after the other", r"of (?:its|their) own": "separate",
-    r"whoever": "the one that", r"li(?:ves|ved) off": "uses", r"others took": "other processes used",
+    r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
+    r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses",
+    r"others took": "other processes used",
     r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
 }
 COMMENT = {".md": re.compile(r"(.*)"), ".cpp": re.compile(r"(?:^|\s)//(.*)"), ".hpp": re.compile(r"(?:^|\s)//(.*)")}

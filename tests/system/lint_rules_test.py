@@ -106,7 +106,8 @@ class LintRules(SystemTest):
         self.assertEqual(done.stdout, "GUIDE.md:2: test is not in tests/a.py\n")
 
     def test_documents_and_comments_use_plain_words(self):
-        done = self.lint(GUIDE_md="Rates beside rates, `in turn`.\n", lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
+        done = self.lint(GUIDE_md="Rates beside rates, `in turn`.\n",
+                         lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
         self.assertEqual(done.stdout.splitlines(), ["GUIDE.md:1: 'beside': say next to, with, against",
                                                     "lib/core/a.cpp:1: 'Whoever': say the one that"])
 
