@@ -15,6 +15,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - shown: the test that a README names as `NAME` ([...](FILE)) at the end of a table's row is in that file
 - columns: at most 120 in Python and CMake files, and 100 in Markdown except for tables, code, and links that cannot
   break
+- words: documents and comments use the idiom of a native speaker, for the worst of what is not
 - length: files over 400 lines are named, as a warning
 """
 
@@ -32,6 +33,13 @@ MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so 
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
+WORDS = {
+    r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
+    r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses",
+    r"others took": "other processes used",
+    r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
+}
+COMMENT = {".md": re.compile(r"(.*)"), ".cpp": re.compile(r"(?:^|\s)//(.*)"), ".hpp": re.compile(r"(?:^|\s)//(.*)")}
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
@@ -211,6 +219,15 @@ def shown(path):
                 yield number, f"{found[1]} is not in {found[2]}"
 
 
+def words(path):
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        found = COMMENT[path.suffix].search(line)
+        text = re.sub(r"`[^`]*`|\([^)]*\.md[^)]*\)", "", found[1]) if found else ""
+        for pattern, better in WORDS.items():
+            if said := re.search(rf"\b{pattern}\b", text, re.IGNORECASE):
+                yield number, f"'{said[0]}': say {better}"
+
+
 def columns(path):
     """Lines that are too long. Markdown's tables and fenced code are left out, and words that cannot be broken."""
     limit = LONGEST_LINE[path.suffix]
@@ -322,6 +339,9 @@ def breaches():
             yield from ((path, *breach) for breach in hashes(path))
     for path in tracked("*.md"):
         yield from ((path, *breach) for rule in (links, shown) for breach in rule(path))
+    for path in tracked("*.md", "*.cpp", "*.hpp"):
+        if not path.is_relative_to("results/studies"):  # which scripts/reproduce writes
+            yield from ((path, *breach) for breach in words(path))
     yield from long_lines()
     yield from helpers_that_clash()
 

@@ -16,7 +16,7 @@ void add_kernel_sweep_command(CLI::App& app) {
   options.networks = {"resnet50", "densenet121"};
   CLI::App* const sweep = app.add_subcommand(
       "kernel-sweep",
-      "Time every kernel of engine cuda's own at each shape that a step of the networks calls it with, beside a plain "
+      "Time every kernel of engine cuda at each shape that a step of the networks calls it with, and a plain "
       "copy of as many bytes, and compare what it computes with the host.");
   sweep->add_option("--model", options.networks, "Time the kernels of these networks.")
       ->option_text("TEXT,...=resnet50,densenet121")

@@ -69,7 +69,7 @@ void warn_of_limits(const Surroundings& surroundings, std::size_t cores, Warning
     available_bytes = static_cast<double>(*cgroup.memory_bytes);
   if (available_bytes > 0 && available_bytes < kLittleMemoryBytes) {
     found.push_back(
-        fmt::format("{:.1f} GB of memory can be had, which leaves little for the page cache: end other "
+        fmt::format("{:.1f} GB of memory is available, which leaves little for the page cache: end other "
                     "programs, raise the job's memory, or lower training.batch_size",
                     available_bytes / kGigabyte));
   }
@@ -147,7 +147,7 @@ void warn_of_place(const FileSystem& system, Warnings& found) {
   switch (system.kind) {
     case FileSystemKind::network:
       found.push_back(
-          fmt::format("the data lie on {} ({}), whose server has other users and a cache of its own: copy "
+          fmt::format("the data lie on {} ({}), whose server has other users and a cache: copy "
                       "them to a local disk, or repeat at several times of day",
                       system.type, system.source));
       break;
@@ -230,7 +230,7 @@ std::string gpu_without_driver(const GpuSurvey& survey, std::span<const GpuLibra
   const bool has_libcuda = !versions_of("CUDA driver", libraries).empty();
   if (!survey.gpus.empty() && !has_libcuda) {
     return fmt::format(
-        "NVML tells of {}, but the driver's libcuda.so.1 does not work: install the whole driver, or start the "
+        "NVML reports {}, but the driver's libcuda.so.1 does not work: install the whole driver, or start the "
         "container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
         gpus(survey.gpus.size()));
   }
@@ -242,7 +242,7 @@ std::string gpu_without_driver(const GpuSurvey& survey, std::span<const GpuLibra
                      survey.build_has_nvml ? survey.nvml_problem : "there is no libcuda.so.1 that works");
 }
 
-// CUDA's minor versions are compatible with each other: a runtime needs a driver of its own major version or a newer
+// CUDA's minor versions are compatible with each other: a runtime needs a driver of the same major version or a newer
 // one ("CUDA Compatibility", NVIDIA, chapter on minor version compatibility).
 std::string old_driver(std::span<const GpuLibrary> libraries) {
   const auto drivers = versions_of("CUDA driver", libraries);

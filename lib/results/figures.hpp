@@ -96,7 +96,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
       Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", spec::kTooFewRepeatsCount},
       figures.images_per_s_ci95);
   visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
-              "the same settings were not measured at 1 rank with as many cores of its own"},
+              "the same settings were not measured at 1 rank with the same number of separate cores"},
         figures.scaling_efficiency);
   visit(Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap",
               spec::kNoScalingInterval},

@@ -192,20 +192,20 @@ struct SecondJobResult {
 };
 template <class Visitor, MaybeConst<SecondJobResult> Record>
 void visit_fields(Visitor&& visit, Record& job) {
-  constexpr const char* kNone = "no such job ran beside the trial";
+  constexpr const char* kNone = "no such job ran during the trial";
   visit(summed(Field{"second_job_images_per_s", "images/s",
-                     "images of the job beside the trial in its window, all hosts", kNone}),
+                     "images of the job during the trial, in its window, all hosts", kNone}),
         job.images_per_s);
   visit(summed(Field{"second_job_alone_images_per_s", "images/s", "images of that job right after, when it ran alone",
                      kNone}),
         job.alone_images_per_s);
   visit(summed(Field{"second_job_bytes_per_s", "bytes/s",
-                     "bytes that the job beside the trial moved through memory or read from storage", kNone}),
+                     "bytes that the job moved through memory or read from storage during the trial", kNone}),
         job.bytes_per_s);
   visit(summed(Field{"second_job_alone_bytes_per_s", "bytes/s", "the same right after, when it ran alone", kNone}),
         job.alone_bytes_per_s);
-  visit(summed(Field{"second_job_cpu_s", "s", "CPU time of the job beside the trial"}), job.cpu_s);
-  visit(largest(Field{"second_job_span_s", "s", "time over which it was measured beside the trial"}), job.span_s);
+  visit(summed(Field{"second_job_cpu_s", "s", "CPU time of the job during the trial"}), job.cpu_s);
+  visit(largest(Field{"second_job_span_s", "s", "time over which it was measured during the trial"}), job.span_s);
 }
 
 // One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins

@@ -70,10 +70,10 @@ TEST(Warnings, TellOfACgroupThatGrantsLessThanTheCores) {
 TEST(Warnings, TellOfLittleMemoryWhetherTheMachinesOrTheCgroups) {
   Surroundings around = quiet();
   around.cgroup.memory_bytes = 1'000'000'000;
-  EXPECT_THAT(warnings(around), ElementsAre(HasSubstr("1.0 GB of memory can be had")));
+  EXPECT_THAT(warnings(around), ElementsAre(HasSubstr("1.0 GB of memory is available")));
   around.cgroup.memory_bytes.reset();
   around.memory.available_bytes = 500'000'000;
-  EXPECT_THAT(warnings(around), ElementsAre(HasSubstr("0.5 GB of memory can be had")));
+  EXPECT_THAT(warnings(around), ElementsAre(HasSubstr("0.5 GB of memory is available")));
 }
 
 TEST(Warnings, TellOfRanksWhoseCoresOverlap) {

@@ -105,6 +105,12 @@ class LintRules(SystemTest):
         done = self.lint(tests__a_py="def test_a(self):\n", GUIDE_md=row.format("test_a") + row.format("test"))
         self.assertEqual(done.stdout, "GUIDE.md:2: test is not in tests/a.py\n")
 
+    def test_documents_and_comments_use_plain_words(self):
+        done = self.lint(GUIDE_md="Rates beside rates, `in turn`.\n",
+                         lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
+        self.assertEqual(done.stdout.splitlines(), ["GUIDE.md:1: 'beside': say next to, with, against",
+                                                    "lib/core/a.cpp:1: 'Whoever': say the one that"])
+
 
 if __name__ == "__main__":
     unittest.main()

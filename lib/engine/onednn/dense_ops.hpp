@@ -1,5 +1,5 @@
 // DenseNet's dense blocks without concatenation: one tensor has all feature maps of a block, each layer writes its
-// channels into it, and each norm reads the first channels up to those of its own layer. The statistics of a feature
+// channels into it, and each norm reads the first channels up to those of its layer. The statistics of a feature
 // map are computed once, when it is written, since the norms that read it differ only in weight and bias. In backward,
 // each norm adds only a[c] * g to the block's gradient (a, b, c as in NormInputGradient). The terms b[c] * x + c[c] of
 // all norms that read a channel are summed per channel and applied once, by the op that wrote the channel.

@@ -19,7 +19,7 @@
 namespace chexbench::engine::onednn {
 namespace {
 
-// oneDNN's instruction sets are bit masks: a set includes every set whose bits are a subset of its own.
+// oneDNN's instruction sets are bit masks: a set includes every set whose bits are a subset of its bits.
 bool onednn_has(dnnl::cpu_isa isa) {
   const auto bits = static_cast<unsigned>(isa);
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;

@@ -1,5 +1,5 @@
 // Treats images of several bytes per pixel as one gray image for each of these bytes, which are its channels here:
-// those of colors, or the high and the low bytes of 16 bits. PNG's filters predict a byte from bytes of its own
+// those of colors, or the high and the low bytes of 16 bits. PNG's filters predict a byte from bytes of the same
 // channel, so the filtered bytes of a channel are those of a gray image.
 #pragma once
 

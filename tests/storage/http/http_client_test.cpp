@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Answers each request on a connection of its own thread with a function's result; an empty text closes it.
+// Answers each request on a connection, in a separate thread, with a function's result; an empty text closes it.
 class Server {
  public:
   using Answer = std::function<std::string(const std::string& request)>;
