@@ -15,7 +15,7 @@ struct SecondJobRates {
   bool counts_bytes = false;
   double alone = 0;     // median
   double beside = 0;    // median
-  measure::Ratio kept;  // beside / alone, paired by repeat
+  measure::Ratio kept;  // `beside` / `alone`, paired by repeat
 };
 
 // A trial with a second job, the same trial alone, and the remaining share of each one's rate.

@@ -28,7 +28,7 @@ Json step_time_summary(const std::vector<StepRecord>& steps) {
           {"max_s", walls_s.back()}};
 }
 
-// Inserts a value that is derived from others, in front of the one named `before`.
+// Inserts a derived value before the one named `before`.
 void insert(Json& object, const char* before, const char* name, const Json& value) {
   Json all = Json::object();
   for (auto& item : object.items()) {
