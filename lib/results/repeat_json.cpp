@@ -48,7 +48,7 @@ Json repeat_to_json(const RepeatResult& repeat) {
     const measure::GpuWindow window = summarize_gpu(repeat, repeat.gpus[i]);
     Json figures = Json::object();
     visit_fields(JsonWriter(figures), window);
-    insert(object["gpus"][i], "samples", "figures", std::move(figures));
+    insert(object["gpus"][i], "samples", "figures", figures);
   }
   return object;
 }
