@@ -384,7 +384,7 @@ class InABrowser(ReportTest):
                 counts = browser.colors(out / "report.html", dark)
                 self.assertGreater(counts.get(ground, 0), 500_000)
                 for bar in bars:
-                    self.assertGreater(counts.get(bar, 0), 1_000, "the bar of a pipeline, as long as its rate")
+                    self.assertGreater(counts.get(bar, 0), 3_000, "the bar of a pipeline")
 
 
 if __name__ == "__main__":
