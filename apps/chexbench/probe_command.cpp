@@ -128,7 +128,7 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
   log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
   if (rank == 0) {  // errors come before a minute of measuring
     check_output(arguments.output);
-    verbs::fed_accelerators(0, {}, arguments.gpus);
+    if (!arguments.gpus.empty()) verbs::fed_accelerators(0, {}, arguments.gpus);
   }
   verbs::Probe probe = measure(arguments, session, rank == 0);
   const bool has_answer = rank == 0 && (!probe.interrupted || !probe.result.ways.empty());

@@ -64,7 +64,7 @@ class Progress {
   void step(const StepProgress& progress);
   // The repeat ended, or was taken from an earlier run, and took `spent_s`.
   void end(std::size_t trial, double spent_s);
-  // The trial gets no further repeat for now.
+  // No further repeat of the trial is planned.
   void finish(std::size_t trial);
 
  private:

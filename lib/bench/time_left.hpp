@@ -48,7 +48,7 @@ class TimeLeft {
   void step(const StepProgress& progress, double now_s);
   // The repeat ended, or was taken from an earlier run, and took `spent_s`.
   void end(std::size_t trial, double spent_s);
-  // The trial gets no further repeat for now.
+  // No further repeat of the trial is planned.
   void finish(std::size_t trial);
 
   std::size_t repeats_done() const;

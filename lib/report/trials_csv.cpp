@@ -142,7 +142,7 @@ void add_flags(CsvTable& table, TrialRow& row) {
   table(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
   table(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
   add_figures(table, row, {"buffer_fed"});
-  table(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 if it is none"},
+  table(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 without one"},
         trial.scale_factor);
 }
 

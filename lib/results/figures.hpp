@@ -137,7 +137,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
         figures.exposed_communication_share);
   visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
         figures.update_share);
-  visit(Field{"other_share", "1", "share of the steps' wall time: all that is none of the other parts", kNotReached},
+  visit(Field{"other_share", "1", "share of the steps' wall time: the rest, which is in no other part", kNotReached},
         figures.other_share);
   visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
         figures.busy_share);

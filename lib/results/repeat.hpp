@@ -49,7 +49,7 @@ void visit_fields(Visitor&& visit, Record& step) {
   visit(Field{"exposed_communication_s", "s", "part of wall_s: waiting for the averaging of gradients after backward"},
         step.timings.exposed_communication_s);
   visit(Field{"update_s", "s", "part of wall_s: updating the weights"}, step.timings.update_s);
-  visit(Field{"other_s", "s", "part of wall_s: all that is none of the other parts"}, step.timings.other_s);
+  visit(Field{"other_s", "s", "part of wall_s: the rest, which is in no other part"}, step.timings.other_s);
   visit(Field{"forward_s", "s", "forward, a part of compute_s"}, step.timings.forward_s);
   visit(Field{"backward_s", "s", "backward, a part of compute_s"}, step.timings.backward_s);
   visit(Field{"loss", "", "mean binary cross-entropy of the rank's batch before its update",

@@ -16,8 +16,6 @@
 namespace chexbench::storage {
 
 constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
-// Read of the body of an error, so that its connection can be used again.
-constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
 
 // A GET or HEAD request.
 struct HttpRequest {

@@ -28,6 +28,8 @@ namespace {
 constexpr long kReceiveBytes = 64 * 1024;
 constexpr std::size_t kMostHeaderBytes = 256 * 1024;  // of one request, in all
 constexpr int kMostRedirects = 5;
+// Read of the body of an error, so that its connection can be used again.
+constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
 
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }

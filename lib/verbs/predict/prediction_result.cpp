@@ -196,9 +196,10 @@ std::string short_table(const PredictionArm& arm, const report::LineWidth& width
       .rows = {},
       .expendable = {6, 3}};
   const bool are_many = arm.rows.size() > kMostRows;
+  const PredictionRow& answered = answered_row(arm);
   for (std::size_t i = 0; i < arm.rows.size(); ++i) {
     const PredictionRow& row = arm.rows[i];
-    if (are_many && i % 2 == 1 && &row != &answered_row(arm) && !row.known_images_per_s) continue;
+    if (are_many && i % 2 == 1 && &row != &answered && !row.known_images_per_s) continue;
     table.rows.push_back(cells_of(row));
   }
   return report::fitted_text(table, width, "--format csv");
