@@ -18,15 +18,16 @@ CUBIN = 2
 
 
 def entries(data):
-    """(kind, architecture) of each entry of every fat binary."""
+    """(kind, architecture, payload) of each entry of every fat binary."""
     begin = data.find(MAGIC)
     while begin >= 0:
         header_bytes, rest_bytes = struct.unpack_from("<HQ", data, begin + 6)
         at, end = begin + header_bytes, begin + header_bytes + rest_bytes
         while at < end:
             kind, _, entry_header_bytes, payload_bytes = struct.unpack_from("<HHII", data, at)
-            yield kind, struct.unpack_from("<I", data, at + 28)[0]
-            at += entry_header_bytes + payload_bytes
+            payload = at + entry_header_bytes
+            yield kind, struct.unpack_from("<I", data, at + 28)[0], data[payload:payload + payload_bytes]
+            at = payload + payload_bytes
         begin = data.find(MAGIC, max(end, begin + 1))
 
 
@@ -35,7 +36,7 @@ def main():
         asked = sys.argv[1:] == ["--help"]
         print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
-    cubins = Counter(arch for kind, arch in entries(Path(sys.argv[1]).read_bytes()) if kind == CUBIN)
+    cubins = Counter(arch for kind, arch, _ in entries(Path(sys.argv[1]).read_bytes()) if kind == CUBIN)
     for arch, count in sorted(cubins.items()):
         print(f"sm_{arch}: {count}")
     wanted = {int(arch) for arch in sys.argv[2:]}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the compiled GPU kernels against the requirements for reaching the memory's bandwidth.
 
-usage: kernel_guards.py [--table] CUBIN...      exit status 1 if a kernel breaks a rule; --table prints every kernel
-  scripts/kernel-guards makes the cubins and runs this
+usage: kernel_guards.py [--table] FILE      exit status 1 if a kernel breaks a rule; --table prints every kernel
+  FILE   has the kernels for sm_90, such as build/release/bin/libchexbench_cuda.so
 
 For each kernel: no stack and no local memory (values that spilled), at most 128 registers (or too few threads fit), and
 no access to global memory before it has waited for the previous kernel (griddepcontrol.wait of a programmatic launch:
@@ -11,7 +11,7 @@ that their code issues before the first is used, and enough bytes in flight on a
 needs its bandwidth, 3.35 TB/s, times its latency, some 0.7 us, in flight, which is 18 KB for each of its 132
 multiprocessors; 30 KB leave room.
 
-Reads the cubins themselves (ELF): nvcc's wheel has no cuobjdump. Opcodes and sizes are those that nvdisasm prints for
+Reads the cubins (ELF) in FILE: nvcc's wheel has no cuobjdump. Opcodes and sizes are those that nvdisasm prints for
 sm_70 to sm_100: the low 12 bits of an instruction are its opcode, bits 73 to 75 of a load its size.
 """
 
@@ -21,6 +21,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from cubin_archs import CUBIN, entries
+
+ARCH = 90
 LOAD_GLOBAL, LOAD_LOCAL, STORE_LOCAL = 0x981, 0x983, 0x387
 LOAD, STORE, STORE_GLOBAL, REDUCE, ATOMIC = 0x980, 0x985, 0x986, 0x98E, 0x9A8  # the first two: of any memory
 WAIT_FOR_KERNEL = 0x82E  # griddepcontrol.wait
@@ -85,8 +88,8 @@ def symbol_names(parts):
         yield texts[name:texts.index(b"\0", name)].decode()
 
 
-def kernels(path):
-    parts = list(sections(path.read_bytes()))
+def kernels(cubin):
+    parts = list(sections(cubin))
     names = list(symbol_names(parts))
     found = {}
     for name, _, data in parts:
@@ -119,7 +122,7 @@ def bytes_in_flight(kernel, loads):
 
 def problems(kernel):
     if kernel.registers == 0:
-        yield "the cubin does not tell its registers"
+        yield "the cubin does not contain its number of registers"
     if kernel.registers > MOST_REGISTERS:
         yield f"{kernel.registers} registers, more than {MOST_REGISTERS}"
     if kernel.frame_bytes:
@@ -140,12 +143,13 @@ def problems(kernel):
 
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--table"]
-    if not arguments or arguments[0].startswith("-"):
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         asked = arguments == ["--help"]
         print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     broken, seen, streams = 0, 0, set()
-    for kernel in (kernel for path in arguments for kernel in kernels(Path(path))):
+    cubins = (cubin for kind, arch, cubin in entries(Path(arguments[0]).read_bytes()) if (kind, arch) == (CUBIN, ARCH))
+    for kernel in (kernel for cubin in cubins for kernel in kernels(cubin)):
         seen += 1
         streams |= {pattern for pattern in STREAMING if re.search(pattern, kernel.name)}
         if "--table" in sys.argv:
