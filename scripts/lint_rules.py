@@ -16,6 +16,8 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - columns: at most 120 in Python and CMake files, and 100 in Markdown except for tables, code, and links that cannot
   break
 - words: documents and comments use the idiom of a native speaker, for the worst of what is not
+- standard: a header reaches the standard header of what it uses by its own includes; scripts/build-bare, which compiles
+  each source alone, has these headers precompiled and cannot see it
 - length: files over 400 lines are named, as a warning
 """
 
@@ -39,6 +41,17 @@ WORDS = {
     r"others took": "other processes used",
     r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
 }
+STANDARD_NAMES = {  # standard header: names in std that need it
+    "array": "array", "atomic": "atomic", "chrono": "chrono", "condition_variable": "condition_variable",
+    "cstdint": "int64_t uint64_t int32_t uint32_t int16_t uint16_t int8_t uint8_t", "deque": "deque",
+    "exception": "exception_ptr", "filesystem": "filesystem", "fstream": "ifstream ofstream", "functional": "function",
+    "limits": "numeric_limits", "list": "list", "map": "map multimap", "memory": "unique_ptr shared_ptr weak_ptr",
+    "mutex": "mutex lock_guard unique_lock once_flag", "optional": "optional", "set": "set multiset", "span": "span",
+    "string": "string", "string_view": "string_view", "thread": "thread jthread", "tuple": "tuple",
+    "unordered_map": "unordered_map", "unordered_set": "unordered_set", "variant": "variant", "vector": "vector",
+}
+STANDARD_HEADER = {name: header for header, names in STANDARD_NAMES.items() for name in names.split()}
+BRING = {"filesystem": {"string", "string_view"}, "string": {"string_view"}, "json.hpp": {"string", "map", "vector"}}
 COMMENT = {".md": re.compile(r"(.*)"), ".cpp": re.compile(r"(?:^|\s)//(.*)"), ".hpp": re.compile(r"(?:^|\s)//(.*)")}
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
@@ -324,6 +337,30 @@ def helpers_that_clash():
             seen[(target_folder(path), what)].append(path)
 
 
+@functools.cache
+def reached_headers(path):
+    """The standard headers that a header's includes lead to, through the project's headers."""
+    reached = set()
+    for project, system in filter(None, (found and found.groups() for found in
+                                         map(INCLUDE.match, path.read_text().split("\n")))):
+        if system:
+            name = system.rsplit("/", 1)[-1]
+            reached |= {name} | BRING.get(name, set())
+        elif (Path("lib") / project).exists():
+            reached |= reached_headers(Path("lib") / project)
+    return reached
+
+
+def unreached_headers(path):
+    reached, missing = reached_headers(path), {}
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        for name in re.findall(r"\bstd::(\w+)", line.split("//")[0]):
+            header = STANDARD_HEADER.get(name)
+            if header and header not in reached:
+                missing.setdefault(header, (number, f"std::{name} needs <{header}>"))
+    return missing.values()
+
+
 def breaches():
     lines = link_lines()
     yield from bad_link_lines()
@@ -331,6 +368,8 @@ def breaches():
     for path in sources:
         for rule in (lambda p: link_law(p, lines), kinds, wraps, ops):
             yield from ((path, *breach) for breach in rule(path))
+    for path in tracked("lib/*.hpp"):
+        yield from ((path, *breach) for breach in unreached_headers(path))
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):
             yield from ((path, *breach) for breach in marks(path))

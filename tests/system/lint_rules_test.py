@@ -94,6 +94,12 @@ class LintRules(SystemTest):
                          lib__bench__a_cpp='#include "core/b.hpp"\n')
         self.assertEqual(done.stdout, "lib/bench/a.cpp:1: core/b.hpp belongs to lib/core\n")
 
+    def test_a_header_reaches_the_standard_headers_that_it_needs(self):
+        files = {"lib__data__x_hpp": "#include <vector>\n",
+                 "lib__data__a_hpp": '#include "data/x.hpp"\nstd::vector<int> a();  // std::map\nstd::span<int> b();\n'}
+        done = self.lint(**files)
+        self.assertEqual(done.stdout, "lib/data/a.hpp:3: std::span needs <span>\n")
+
     def test_marks_conditional_compilation_and_dead_links_are_found(self):
         done = self.lint(lib__core__a_cpp="// TO" + "DO: later\n#ifdef X\n#endif\n", GUIDE_md="[gone](nowhere.md)\n")
         self.assertIn("lib/core/a.cpp:1:", done.stdout)
