@@ -1,12 +1,19 @@
-#include "completion.hpp"
-
+// Scripts that complete the commands, options and values of chexbench in a shell. Each is complete, built from the tree
+// and the built-in names, and never runs chexbench while the user types.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include "command_line.hpp"
+#include "command_tree.hpp"
+#include "output.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -324,6 +331,31 @@ std::string zsh_completion(const CommandInfo& root) {
   return text +
          "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _chexbench \"$@\"\nelse\n  compdef _chexbench "
          "chexbench\nfi\n";
+}
+
+namespace {
+
+std::string script_for(const std::string& shell, const CommandInfo& root) {
+  if (shell == "bash") return bash_completion(root);
+  return shell == "zsh" ? zsh_completion(root) : fish_completion(root);
+}
+
+}  // namespace
+
+void add_completion_command(CLI::App& app) {
+  CLI::App* const verb =
+      app.add_subcommand("completion",
+                         "Print a script that completes commands, options and values in a shell, e.g. source "
+                         "<(chexbench completion bash).");
+  verb->group(kOtherCommands);
+  const auto shell = std::make_shared<std::string>();
+  verb->add_option("SHELL", *shell, "Write it for this shell.")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->callback([&app, shell] { print(script_for(*shell, command_tree(app)), "script"); });
+  CLI::App* const page = app.add_subcommand("man-page", "Print the manual page as roff.");
+  page->group("");  // an installation includes the page
+  page->callback([&app] { print(man_page(command_tree(app), CHEXBENCH_VERSION), "roff"); });
 }
 
 }  // namespace chexbench::app

@@ -64,7 +64,6 @@ std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis);
 
 // Returns the diagnosis as "table" or "json"; both name `source` as the log. Tables are at most `width` wide where
 // possible.
-// @throws SpecError if `format` is neither
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
                              const report::LineWidth& width = {});
 

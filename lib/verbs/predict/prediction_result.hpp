@@ -81,7 +81,6 @@ struct PredictionArm {
 
 // All trainings of one call of `chexbench predict`.
 struct Prediction {
-  std::string chexbench_version;
   std::vector<PredictionArm> arms;
 };
 

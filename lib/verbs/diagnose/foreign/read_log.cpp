@@ -13,11 +13,9 @@
 #include "core/errors.hpp"
 #include "formats/inflated_stream.hpp"
 #include "storage/local_store.hpp"
-#include "verbs/diagnose/foreign/dlio.hpp"
-#include "verbs/diagnose/foreign/horovod.hpp"
-#include "verbs/diagnose/foreign/json_walk.hpp"
-#include "verbs/diagnose/foreign/kineto.hpp"
-#include "verbs/diagnose/foreign/traceml.hpp"
+#include "verbs/diagnose/foreign/json_logs.hpp"
+#include "verbs/diagnose/foreign/streamed_json.hpp"
+#include "verbs/diagnose/foreign/trace_logs.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -76,7 +74,10 @@ class AllFormats : public foreign::Visitor {
  private:
   foreign::KinetoSteps kineto_;
   foreign::HorovodSteps horovod_;
-  foreign::TraceEvents events_{{&kineto_, &horovod_}};
+  foreign::TraceEvents events_{[this](const Place& place, const foreign::TraceEvent& event) {
+    kineto_.take(place, event);
+    horovod_.take(place, event);
+  }};
   foreign::TraceMlSummary traceml_;
   foreign::DlioOutput dlio_;
 };
