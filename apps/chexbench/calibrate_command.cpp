@@ -97,26 +97,16 @@ void add_calibrate_command(CLI::App& app, bench::Session& session) {
       ->type_name("NETWORK")
       ->delimiter(',')
       ->capture_default_str();
-  verb->add_option("--image-size", request.image_size, "Use images of this height and width, in pixels.")
-      ->check(CLI::Range(32, 4096))
-      ->capture_default_str();
-  verb->add_option(
-          "--batch-sizes", request.batch_sizes,
-          "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
+  add_in_range(*verb, "--image-size", request.image_size, 32, 4096, "Use images of this height and width, in pixels.");
+  add_in_range(
+      *verb, "--batch-sizes", request.batch_sizes, 1, 65536,
+      "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
+      ->delimiter(',');
   add_precision_option(*verb, request.precisions, "Compute in these precisions.", "=f32 ...")->delimiter(',');
-  verb->add_option("--warmup-steps", request.warmup_steps,
-                   "Run this many steps before the measured ones of each repeat.")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  verb->add_option("--steps", request.steps, "Measure this many steps in each repeat.")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  verb->add_option("--repeats", request.repeats, "Take the median of this many repeats.")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_in_range(*verb, "--warmup-steps", request.warmup_steps, 0, 100000,
+               "Run this many steps before the measured ones of each repeat.");
+  add_in_range(*verb, "--steps", request.steps, 1, 100000, "Measure this many steps in each repeat.");
+  add_in_range(*verb, "--repeats", request.repeats, 1, 1000, "Take the median of this many repeats.");
   verb->add_option("--output", arguments->output, "Write the profile to this file (default: to stdout).")
       ->type_name("FILE");
   add_shared_gpu_flag(*verb, arguments->allow_shared_gpu);

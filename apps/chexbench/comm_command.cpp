@@ -75,10 +75,8 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
           ->check(CLI::NonNegativeNumber)
           ->capture_default_str();
   add_shared_gpu_flag(*verb, options->allow_shared_gpu);
-  verb->add_option("--repeats", options->repeats,
-                   "Measure each size this many times; a confidence interval needs at least five.")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_in_range(*verb, "--repeats", options->repeats, 1, 1000,
+               "Measure each size this many times; a confidence interval needs at least five.");
   add_format_option(*verb, *format, {"table", "json", "csv"});
   verb->callback([=, &session] {
     require_scheme(*servers, spec::UpdateScheme::parameter_server, options->comm.update);

@@ -49,13 +49,9 @@ void add_engine_test(CLI::App& selftest, const std::shared_ptr<SelftestArguments
       ->option_text("TEXT,...=resnet50,densenet121")
       ->delimiter(',')
       ->excludes(golden);
-  engine->add_option("--batch-size", gate.batch_size, "Without --golden: images of the batch.")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096))
+  add_in_range(*engine, "--batch-size", gate.batch_size, 1, 4096, "Without --golden: images of the batch.")
       ->excludes(golden);
-  engine->add_option("--image-size", gate.image_size, "Without --golden: height and width of an image.")
-      ->capture_default_str()
-      ->check(CLI::Range(32, 4096))
+  add_in_range(*engine, "--image-size", gate.image_size, 32, 4096, "Without --golden: height and width of an image.")
       ->excludes(golden);
   engine->callback([arguments] { print(test_engine(*arguments)); });
 }
@@ -95,12 +91,8 @@ void add_kernel_sweep_command(CLI::App& app) {
   sweep->add_option("--model", options.networks, "Time the kernels of these networks.")
       ->option_text("TEXT,...=resnet50,densenet121")
       ->delimiter(',');
-  sweep->add_option("--batch-size", options.batch_size, "Time them with batches of so many images.")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  sweep->add_option("--image-size", options.image_size, "Use images of this height and width, in pixels.")
-      ->check(CLI::Range(32, 4096))
-      ->capture_default_str();
+  add_in_range(*sweep, "--batch-size", options.batch_size, 1, 4096, "Time them with batches of so many images.");
+  add_in_range(*sweep, "--image-size", options.image_size, 32, 4096, "Use images of this height and width, in pixels.");
   add_precision_option(*sweep, options.precision, "Use tensors of this precision.", "=fp16");
   sweep->add_option("--kernel", options.kernels, "Time these kernels only, e.g. statistics,normalize (default: all).")
       ->option_text("TEXT,...")
@@ -123,9 +115,7 @@ void add_plan_sweep_command(CLI::App& app) {
       "plan-sweep",
       "Time every plan that cuDNN has for each convolution, plain and fused, on this GPU. The output is JSON lines.");
   sweep->add_option("--network", options->networks, "Time the convolutions of these networks.")->capture_default_str();
-  sweep->add_option("--batch", options->batches, "Time them with these batches (images of a step).")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_in_range(*sweep, "--batch", options->batches, 1, 4096, "Time them with these batches (images of a step).");
   add_precision_option(*sweep, options->precisions, "Use operands of these precisions.", "=fp16 ...");
   sweep->add_option("--budget", options->budget_s, "Start no further plan after this many seconds.")
       ->check(CLI::NonNegativeNumber)

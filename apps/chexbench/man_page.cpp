@@ -9,7 +9,7 @@ namespace {
 
 // Returns a text that roff shows literally: no line is a request, and dashes can be copied into a shell.
 std::string roff(const std::string& text) {
-  static const std::map<char, const char*> escapes{{'\\', "\\e"},   {'-', "\\-"},    {'`', "\\(ga"},
+  static const std::map<char, const char*> escapes{{'\\', "\\e"},   {'-', "\\-"},   {'`', "\\(ga"},
                                                    {'\'', "\\(aq"}, {'~', "\\(ti"}, {'^', "\\(ha"}};
   std::string result;
   bool begins_line = true;

@@ -57,9 +57,7 @@ void add_model_command(CLI::App& app) {
   verb->add_option("name", request.model, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()
       ->type_name("NETWORK");
-  verb->add_option("--image-size", request.image_size, "Use an input of this height and width, in pixels.")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_in_range(*verb, "--image-size", request.image_size, 1, 4096, "Use an input of this height and width, in pixels.");
   CLI::Option* const roofline =
       verb->add_option(
               "--roofline", arguments->profile,
@@ -72,11 +70,9 @@ void add_model_command(CLI::App& app) {
                      "each kind take.")
           ->excludes(roofline);
   CLI::Option* const batch_sizes =
-      verb->add_option("--batch-sizes", request.batch_sizes,
-                       "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
-          ->delimiter(',')
-          ->check(CLI::Range(1, 65536))
-          ->capture_default_str();
+      add_in_range(*verb, "--batch-sizes", request.batch_sizes, 1, 65536,
+                   "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
+          ->delimiter(',');
   CLI::Option* const precision = add_precision_option(
       *verb, request.precision, "With --roofline or --time-ops: compute in this precision.", "=f32");
   add_format_option(*verb, arguments->format, {"table", "json"});

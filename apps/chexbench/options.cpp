@@ -52,6 +52,25 @@ namespace {
 
 bool is_of_store(const std::string& override) { return override.starts_with("store."); }
 
+constexpr const char* kAll = "all";
+
+// Returns whether an environment variable is set and not empty.
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+// https://no-color.org: NO_COLOR with any value asks for none.
+bool wants_colour() {
+  const char* const terminal = std::getenv("TERM");
+  return !is_set("NO_COLOR") && is_set("TERM") && std::string_view(terminal) != "dumb";
+}
+
+std::string fault_in(const std::string& findings) {
+  if (findings == kAll || parse_number<std::size_t>(findings)) return "";
+  return "it is `all` or a number of findings, not '" + findings + "'";
+}
+
 }  // namespace
 
 std::vector<std::string> DataSetArguments::store_overrides() const {
@@ -87,29 +106,6 @@ std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string
                  "--set data.labels.columns='Mass,Nodule'.");
   return arguments;
 }
-
-namespace {
-
-constexpr const char* kAll = "all";
-
-// Returns whether an environment variable is set and not empty.
-bool is_set(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
-// https://no-color.org: NO_COLOR with any value asks for none.
-bool wants_colour() {
-  const char* const terminal = std::getenv("TERM");
-  return !is_set("NO_COLOR") && is_set("TERM") && std::string_view(terminal) != "dumb";
-}
-
-std::string fault_in(const std::string& findings) {
-  if (findings == kAll || parse_number<std::size_t>(findings)) return "";
-  return "it is `all` or a number of findings, not '" + findings + "'";
-}
-
-}  // namespace
 
 CLI::Option* add_findings_option(CLI::App& verb, std::string& findings) {
   return verb

@@ -29,6 +29,13 @@ std::map<std::string, Enum> words_of() {
   return words;
 }
 
+// Adds an option whose numbers must be from `least` to `most`, and whose default is shown.
+template <class Value>
+CLI::Option* add_in_range(CLI::App& verb, const std::string& name, Value& value, int least, int most,
+                          const std::string& description) {
+  return verb.add_option(name, value, description)->check(CLI::Range(least, most))->capture_default_str();
+}
+
 // Adds --precision, for one precision or a list. `text` is what --help shows of its values.
 template <class Precisions>
 CLI::Option* add_precision_option(CLI::App& verb, Precisions& precisions, const std::string& description,

@@ -9,6 +9,7 @@
 namespace chexbench::verbs {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -143,12 +144,6 @@ TEST(EvaluationOutput, SingleImagesHaveProbabilitiesAlone) {
   EXPECT_FALSE(json.contains("mean"));
 }
 
-}  // namespace
-
-namespace {
-
-using testing::ElementsAre;
-
 std::vector<std::uint8_t> pixel(const std::vector<std::uint8_t>& rgb, int size, int x, int y) {
   const auto at = rgb.begin() + 3 * (y * size + x);
   return {at, at + 3};
@@ -182,4 +177,5 @@ TEST(ClassMapImage, KeepsHalfOfTheImage) {
 }
 
 }  // namespace
+
 }  // namespace chexbench::verbs

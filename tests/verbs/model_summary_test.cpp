@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/errors.hpp"
-#include "core/scratch.hpp"
-#include "model/networks.hpp"
 #include "verbs/model/model_summary.hpp"
 #include "verbs/model/op_timing.hpp"
 
@@ -69,12 +66,6 @@ TEST(NetworkJson, HoldsLayersInOrderAndTotals) {
   EXPECT_EQ(object.at("tensors").at(0).at("shape"), nlohmann::json({8, 3, 7, 7}));
 }
 
-}  // namespace
-
-namespace {
-
-using testing::HasSubstr;
-
 const ModelLayer& named(const ModelSummary& network, const std::string& name) {
   const auto layer = std::ranges::find(network.layers, name, &ModelLayer::name);
   if (layer == network.layers.end()) throw std::runtime_error("no layer " + name);
@@ -121,16 +112,6 @@ TEST(SummarizeNetwork, OfALargerImageHasTheSameParametersAndMoreOfTheRest) {
   EXPECT_GT(large.activation_bytes(), 3 * small.activation_bytes());
 }
 
-TEST(SummarizeNetwork, SuggestsTheNearestName) {
-  EXPECT_THAT(message_of<SpecError>([] { summarize_model("mobilenetv2", 224); }), HasSubstr("mobilenet_v2"));
-}
-
-}  // namespace
-
-namespace {
-
-using testing::HasSubstr;
-
 OpTiming timed() {
   return {.request = {.model = "tiny", .image_size = 32, .batch_size = 4, .steps = 3},
           .device = "a CPU",
@@ -159,4 +140,5 @@ TEST(OpTimingJson, HoldsAllTimes) {
 }
 
 }  // namespace
+
 }  // namespace chexbench::verbs

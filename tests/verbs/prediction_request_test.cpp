@@ -13,6 +13,7 @@
 namespace chexbench::verbs {
 namespace {
 
+using nlohmann::json;
 using results::make_trial;
 
 TEST(DecodesBeforeShard, IsTrueOfNaiveAlone) {
@@ -118,12 +119,6 @@ TEST(PredictAll, TakesAPrecisionThatTheInputWasNotMeasuredWith) {
   EXPECT_EQ(predict_all(request).arms.at(0).precision, "fp16");
 }
 
-}  // namespace
-
-namespace {
-
-using nlohmann::json;
-
 // Two arms, one of them measured on 1 and 2 ranks of one core each.
 Prediction predicted() {
   PredictionRequest request;
@@ -192,4 +187,5 @@ TEST(PredictionCsv, SaysWhatStarvesAndWhatOfTheInputWasMeasured) {
 }
 
 }  // namespace
+
 }  // namespace chexbench::verbs

@@ -9,6 +9,7 @@ namespace chexbench::verbs {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Lt;
 using testing::SizeIs;
@@ -72,19 +73,20 @@ TEST(StepLog, NamesAnotherDelimiter) {
 }
 
 TEST(StepLog, NamesLineAndColumnOfWhatNobodyCanHaveMeasured) {
-  const std::string header = "wait_s,step_s,images,rank\n0,1,2,0\n";
-  EXPECT_EQ(complaint(header + "-0.5,1,2,0\n"), "log.csv, line 3, column 1: wait_s is -0.5, and cannot be below 0");
-  EXPECT_EQ(complaint(header + "0,nan,2,0\n"), "log.csv, line 3, column 3: step_s is 'nan', and must be a number");
-  EXPECT_EQ(complaint(header + "2,1.5,2,0\n"),
-            "log.csv, line 3, column 1: wait_s is 2, more than step_s, 1.5, which includes it");
-  EXPECT_THAT(complaint(header + "0,inf,2,0\n"), HasSubstr("column 3: step_s is 'inf'"));
-  EXPECT_THAT(complaint(header + "0,1e300,2,0\n"), HasSubstr("column 3: step_s is '1e300'"));
-  EXPECT_THAT(complaint(header + "0,1 s,2,0\n"), HasSubstr("column 3: step_s is '1 s'"));
-  EXPECT_THAT(complaint(header + "0,,2,0\n"), HasSubstr("column 3: step_s is ''"));
-  EXPECT_THAT(complaint(header + "0,0,2,0\n"), HasSubstr("column 3: step_s is 0"));
-  EXPECT_THAT(complaint(header + "0,1,0,0\n"), HasSubstr("column 5: images is 0"));
-  EXPECT_THAT(complaint(header + "0,1,2,0.5\n"), HasSubstr("column 7: rank is 0.5"));
-  EXPECT_THAT(complaint(header + "0,1,2,-1\n"), HasSubstr("column 7: rank is -1"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"-0.5,1,2,0", "log.csv, line 3, column 1: wait_s is -0.5, and cannot be below 0"},
+      {"0,nan,2,0", "log.csv, line 3, column 3: step_s is 'nan', and must be a number"},
+      {"2,1.5,2,0", "log.csv, line 3, column 1: wait_s is 2, more than step_s, 1.5, which includes it"},
+      {"0,inf,2,0", "column 3: step_s is 'inf'"},
+      {"0,1e300,2,0", "column 3: step_s is '1e300'"},
+      {"0,1 s,2,0", "column 3: step_s is '1 s'"},
+      {"0,,2,0", "column 3: step_s is ''"},
+      {"0,0,2,0", "column 3: step_s is 0"},
+      {"0,1,0,0", "column 5: images is 0"},
+      {"0,1,2,0.5", "column 7: rank is 0.5"},
+      {"0,1,2,-1", "column 7: rank is -1"}};
+  for (const auto& [row, says] : cases)
+    EXPECT_THAT(complaint(std::string("wait_s,step_s,images,rank\n0,1,2,0\n") + row + "\n"), HasSubstr(says));
 }
 
 TEST(StepLog, QuotesAForeignFileInPartAndWithoutItsControlCharacters) {
@@ -99,16 +101,6 @@ TEST(StepLog, RefusesOneWithoutSteps) {
   EXPECT_THAT(complaint(""), HasSubstr("log.csv: it is empty"));
   EXPECT_THAT(complaint("wait_s,step_s,images\n"), HasSubstr("no step after its header"));
 }
-
-}  // namespace
-
-// Which logs belong to which rank.
-
-namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 // A log of one step of a process, which names no rank.
 NamedLog log_of(const std::string& process, double begin_s, double end_s, double wait_s = 0) {
@@ -174,4 +166,7 @@ TEST(JoinLogs, ThatDoNotSayWhenAreOfARankEach) {
 }
 
 }  // namespace
+
+// Which logs belong to which rank.
+
 }  // namespace chexbench::verbs

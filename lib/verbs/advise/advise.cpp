@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -255,20 +254,6 @@ class Adviser {
   AdviceResult result_;
 };
 
-}  // namespace
-
-AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
-  if (!spec::uses_pipeline(trial.spec))
-    throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
-  if (trial.spec.emulation.cores_per_accelerator > 0) {
-    throw SpecError("advise: it predicts from the cores of this machine; set emulation.cores_per_accelerator to 0");
-  }
-  if (trial.spec.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
-  return Adviser(trial, world, options).run();
-}
-
-namespace {
-
 Json ratio_to_json(const std::optional<measure::Ratio>& ratio) {
   if (!ratio) return nullptr;
   return {{"value", ratio->value}, {"ci95", interval_to_json(ratio->ci95)}};
@@ -285,24 +270,6 @@ Json try_to_json(const AdviceTry& attempt) {
           {"kept", attempt.kept},
           {"replaced", attempt.replaced}};
 }
-
-}  // namespace
-
-std::string advice_json(const Advice& advice) {
-  return indented_json({{"trial", advice.trial},
-                        {"ranks", advice.ranks},
-                        {"emulated", advice.emulated},
-                        {"verdict", advice.verdict},
-                        {"images_per_s_before", advice.images_per_s_before},
-                        {"images_per_s_after", advice.images_per_s_after},
-                        {"ratio", ratio_to_json(advice.ratio)},
-                        {"grade", advice.ratio ? Json(results::to_string(advice.grade)) : Json(nullptr)},
-                        {"withdrawn", advice.withdrawn},
-                        {"out_of_time", advice.out_of_time},
-                        {"tries", list_of(advice.tries, try_to_json)}});
-}
-
-namespace {
 
 std::string measured(const AdviceTry& attempt) {
   return attempt.ratio ? report::times(attempt.ratio->value) : "not tried";
@@ -352,6 +319,30 @@ std::string outcome(const Advice& advice) {
 }
 
 }  // namespace
+
+AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
+  if (!spec::uses_pipeline(trial.spec))
+    throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
+  if (trial.spec.emulation.cores_per_accelerator > 0) {
+    throw SpecError("advise: it predicts from the cores of this machine; set emulation.cores_per_accelerator to 0");
+  }
+  if (trial.spec.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
+  return Adviser(trial, world, options).run();
+}
+
+std::string advice_json(const Advice& advice) {
+  return indented_json({{"trial", advice.trial},
+                        {"ranks", advice.ranks},
+                        {"emulated", advice.emulated},
+                        {"verdict", advice.verdict},
+                        {"images_per_s_before", advice.images_per_s_before},
+                        {"images_per_s_after", advice.images_per_s_after},
+                        {"ratio", ratio_to_json(advice.ratio)},
+                        {"grade", advice.ratio ? Json(results::to_string(advice.grade)) : Json(nullptr)},
+                        {"withdrawn", advice.withdrawn},
+                        {"out_of_time", advice.out_of_time},
+                        {"tries", list_of(advice.tries, try_to_json)}});
+}
 
 bool is_kept(const AdviceTry& attempt) {
   if (!attempt.ratio) return false;

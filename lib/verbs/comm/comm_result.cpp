@@ -53,51 +53,6 @@ LinkFit fit_from(const Json& object) {
   return fit;
 }
 
-}  // namespace
-
-std::string comm_json(const CommResult& result) {
-  Json object = {{"chexbench_version", CHEXBENCH_VERSION},
-                 {"date_utc", result.date_utc},
-                 {"library", result.library},
-                 {"memory", result.memory},
-                 {"dtype", result.dtype},
-                 {"update", to_string(result.update)},
-                 {"hosts", result.hosts},
-                 {"fit", nullptr},
-                 {"rows", Json::array()}};
-  if (result.fit) visit_fit(ToJson{object["fit"] = Json::object()}, *result.fit);
-  for (const CommRow& row : result.rows) visit_row(ToJson{object["rows"].emplace_back(Json::object())}, row);
-  return indented_json(object);
-}
-
-std::string comm_csv(const CommResult& result) {
-  report::CsvRow header;
-  visit_row([&header](const char* name, const auto&) { header(name); }, CommRow{.ranks = 1, .time_s = 1});
-  std::string text = std::move(header).line();
-  for (const CommRow& row : result.rows) {
-    report::CsvRow line;
-    visit_row([&line](const char*, const auto& value) { line(value); }, row);
-    text += std::move(line).line();
-  }
-  return text;
-}
-
-LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
-  try {
-    const Json object = Json::parse(text);
-    if (object.at("fit").is_null())
-      throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
-    return fit_from(object.at("fit"));
-  } catch (const Json::exception& error) {
-    throw DataError(
-        fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, printable(error.what(), 400)));
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", name, error.what()));
-  }
-}
-
-namespace {
-
 std::string microseconds(double seconds) {
   const double us = seconds * 1e6;
   return fmt::format("{:.{}f}", us, us < 1000 ? 1 : 0);
@@ -120,25 +75,6 @@ std::string fit_text(const CommResult& result) {
       fit.alpha_s, fit.beta_bytes_per_s / 1e9, 100 * fit.median_error, 100 * fit.worst_error, fit.min_ranks,
       fit.max_ranks, fit.min_bytes, fit.max_bytes);
 }
-
-}  // namespace
-
-std::string comm_table(const CommResult& result, const report::LineWidth& width) {
-  report::TextTable table{
-      .header = {"ranks", "bytes", "time_us", "time_us_ci95", "algbw_GB_s", "busbw_GB_s", "fit_off_by"},
-      .rows = {},
-      .expendable = {3, 4}};
-  for (const CommRow& row : result.rows) {
-    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.bytes), microseconds(row.time_s), interval(row),
-                          gigabytes_per_s(row.algbw_bytes_per_s()), gigabytes_per_s(row.busbw_bytes_per_s()),
-                          result.fit ? fmt::format("{:+.0f} %", 100 * row.fit_error) : ""});
-  }
-  return fmt::format("averages of {} gradients in {} memory by {} of {}, {} host{}\n\n", result.dtype, result.memory,
-                     to_string(result.update), result.library, result.hosts, result.hosts == 1 ? "" : "s") +
-         report::fitted_text(table, width, "--format csv") + "\n" + fit_text(result);
-}
-
-namespace {
 
 constexpr double kSeenShare = 0.1;  // minimum share of transfer in the largest size's time to determine the bandwidth
 
@@ -197,6 +133,62 @@ Link search_link(Error error) {
 }
 
 }  // namespace
+
+std::string comm_json(const CommResult& result) {
+  Json object = {{"chexbench_version", CHEXBENCH_VERSION},
+                 {"date_utc", result.date_utc},
+                 {"library", result.library},
+                 {"memory", result.memory},
+                 {"dtype", result.dtype},
+                 {"update", to_string(result.update)},
+                 {"hosts", result.hosts},
+                 {"fit", nullptr},
+                 {"rows", Json::array()}};
+  if (result.fit) visit_fit(ToJson{object["fit"] = Json::object()}, *result.fit);
+  for (const CommRow& row : result.rows) visit_row(ToJson{object["rows"].emplace_back(Json::object())}, row);
+  return indented_json(object);
+}
+
+std::string comm_csv(const CommResult& result) {
+  report::CsvRow header;
+  visit_row([&header](const char* name, const auto&) { header(name); }, CommRow{.ranks = 1, .time_s = 1});
+  std::string text = std::move(header).line();
+  for (const CommRow& row : result.rows) {
+    report::CsvRow line;
+    visit_row([&line](const char*, const auto& value) { line(value); }, row);
+    text += std::move(line).line();
+  }
+  return text;
+}
+
+LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
+  try {
+    const Json object = Json::parse(text);
+    if (object.at("fit").is_null())
+      throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
+    return fit_from(object.at("fit"));
+  } catch (const Json::exception& error) {
+    throw DataError(
+        fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, printable(error.what(), 400)));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+std::string comm_table(const CommResult& result, const report::LineWidth& width) {
+  report::TextTable table{
+      .header = {"ranks", "bytes", "time_us", "time_us_ci95", "algbw_GB_s", "busbw_GB_s", "fit_off_by"},
+      .rows = {},
+      .expendable = {3, 4}};
+  for (const CommRow& row : result.rows) {
+    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.bytes), microseconds(row.time_s), interval(row),
+                          gigabytes_per_s(row.algbw_bytes_per_s()), gigabytes_per_s(row.busbw_bytes_per_s()),
+                          result.fit ? fmt::format("{:+.0f} %", 100 * row.fit_error) : ""});
+  }
+  return fmt::format("averages of {} gradients in {} memory by {} of {}, {} host{}\n\n", result.dtype, result.memory,
+                     to_string(result.update), result.library, result.hosts, result.hosts == 1 ? "" : "s") +
+         report::fitted_text(table, width, "--format csv") + "\n" + fit_text(result);
+}
 
 std::optional<LinkFit> fit_link(std::vector<CommRow>& rows) {
   if (rows.size() < 2) return std::nullopt;

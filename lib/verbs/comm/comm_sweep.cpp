@@ -97,7 +97,7 @@ class GradientMemory {
 
  private:
   const FloatType type_;
-  std::vector<float> values_;                  // in host memory
+  std::vector<float> values_;                   // in host memory
   std::unique_ptr<comm::DeviceCopies> copies_;  // of a GPU
   void* data_ = nullptr;
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "core/csv.hpp"
@@ -135,32 +134,6 @@ LoggedStep step_of(const Row& row, const Columns& columns) {
   return step;
 }
 
-}  // namespace
-
-std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name) {
-  LineReader lines(text);
-  std::string_view line;
-  if (!lines.next(line)) throw DataError(name + ": it is empty; a log begins with the names of its columns");
-  const Row header(name, lines.number(), line);
-  const Columns columns = columns_of(header);
-  std::vector<LoggedStep> steps;
-  while (lines.next(line)) {
-    if (trimmed(line).empty()) continue;
-    const Row row(name, lines.number(), line);
-    const bool unended = line.data() + line.size() == text.data() + text.size();
-    const bool lacks_fields = row.fields().size() < header.fields().size() || row.fields().back().empty();
-    if (unended && lacks_fields) break;
-    if (row.fields().size() != header.fields().size()) {
-      row.fail(fmt::format("it has {} fields, and the header {}", row.fields().size(), header.fields().size()));
-    }
-    steps.push_back(step_of(row, columns));
-  }
-  if (steps.empty()) throw DataError(name + ": it has no step after its header");
-  return steps;
-}
-
-namespace {
-
 constexpr double kBoot_s = 1e9;  // times before 2001 are since the host started, and not comparable between hosts
 constexpr double kClockTolerance_s = 1e-3;  // times since 1970 are precise to a fraction of a microsecond
 
@@ -253,6 +226,28 @@ void check_images(const std::vector<NamedLog>& logs) {
 }
 
 }  // namespace
+
+std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name) {
+  LineReader lines(text);
+  std::string_view line;
+  if (!lines.next(line)) throw DataError(name + ": it is empty; a log begins with the names of its columns");
+  const Row header(name, lines.number(), line);
+  const Columns columns = columns_of(header);
+  std::vector<LoggedStep> steps;
+  while (lines.next(line)) {
+    if (trimmed(line).empty()) continue;
+    const Row row(name, lines.number(), line);
+    const bool unended = line.data() + line.size() == text.data() + text.size();
+    const bool lacks_fields = row.fields().size() < header.fields().size() || row.fields().back().empty();
+    if (unended && lacks_fields) break;
+    if (row.fields().size() != header.fields().size()) {
+      row.fail(fmt::format("it has {} fields, and the header {}", row.fields().size(), header.fields().size()));
+    }
+    steps.push_back(step_of(row, columns));
+  }
+  if (steps.empty()) throw DataError(name + ": it has no step after its header");
+  return steps;
+}
 
 StepLog join_logs(std::vector<NamedLog> logs, int batch) {
   if (batch == 0) check_images(logs);

@@ -1,7 +1,6 @@
 #include "verbs/doctor/doctor.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -130,28 +130,6 @@ void add_surroundings(Json& object, const measure::Surroundings& around) {
   object["data"] = around.data ? data_to_json(*around.data) : Json();
 }
 
-}  // namespace
-
-std::string doctor_json(const Doctor& doctor) {
-  Json object = {{"chexbench_version", CHEXBENCH_VERSION},
-                 {"machine", machine_to_json(doctor.machine)},
-                 {"preprocessing_instruction_set", doctor.preprocessing_instruction_set},
-                 {"training_instruction_sets", doctor.training_instruction_sets},
-                 {"build", packages_to_json(doctor.packages)},
-                 {"driver", driver_to_json(doctor.survey)},
-                 {"pci_bus_ids", doctor.survey.pci_bus_ids},
-                 {"gpus", list_of(doctor.survey.gpus, gpu_to_json)},
-                 {"gpu_problems", doctor.survey.gpu_problems},
-                 {"libraries", list_of(doctor.libraries, library_to_json)},
-                 {"misfits", doctor.misfits}};
-  add_surroundings(object, doctor.surroundings);
-  object["store"] = doctor.store ? store_to_json(*doctor.store) : Json();
-  object["warnings"] = doctor.warnings;
-  return indented_json(object);
-}
-
-namespace {
-
 using measure::cpu_list_text;
 
 std::string counted(int count, std::string_view one) { return count_text(static_cast<std::uint64_t>(count), one); }
@@ -340,6 +318,24 @@ std::string store_line(const StoreProbe& store) {
 }
 
 }  // namespace
+
+std::string doctor_json(const Doctor& doctor) {
+  Json object = {{"chexbench_version", CHEXBENCH_VERSION},
+                 {"machine", machine_to_json(doctor.machine)},
+                 {"preprocessing_instruction_set", doctor.preprocessing_instruction_set},
+                 {"training_instruction_sets", doctor.training_instruction_sets},
+                 {"build", packages_to_json(doctor.packages)},
+                 {"driver", driver_to_json(doctor.survey)},
+                 {"pci_bus_ids", doctor.survey.pci_bus_ids},
+                 {"gpus", list_of(doctor.survey.gpus, gpu_to_json)},
+                 {"gpu_problems", doctor.survey.gpu_problems},
+                 {"libraries", list_of(doctor.libraries, library_to_json)},
+                 {"misfits", doctor.misfits}};
+  add_surroundings(object, doctor.surroundings);
+  object["store"] = doctor.store ? store_to_json(*doctor.store) : Json();
+  object["warnings"] = doctor.warnings;
+  return indented_json(object);
+}
 
 std::string doctor_table(const Doctor& doctor, const report::LineWidth& width) {
   return build_line(doctor, width) + machine_line(doctor.machine) + instruction_sets_line(doctor) +

@@ -80,44 +80,6 @@ std::string figures_csv(const char* name, const std::vector<std::string>& labels
   return text;
 }
 
-}  // namespace
-
-std::string scores_csv(const EvaluationResult& result) {
-  if (result.task == spec::Task::classes) return class_scores_csv(result);
-  report::CsvRow header;
-  for (const char* name : {"file", "patient", "labels"}) header(name);
-  for (const std::string& label : result.labels) header("probability_" + label);
-  std::string text = std::move(header).line();
-  for (const ScoreRow& row : result.rows) {
-    report::CsvRow line = row_of(result, row);
-    for (const float probability : row.probabilities) line(fmt::to_string(probability));
-    text += std::move(line).line();
-  }
-  return text;
-}
-
-std::string evaluation_csv(const EvaluationResult& result) {
-  if (!result.data_set) return scores_csv(result);
-  if (result.data_set->classes) {
-    return figures_csv("class", result.labels, result.data_set->classes->classes,
-                       [](const auto& visitor, const auto& of_class) { visit_class(visitor, of_class); });
-  }
-  return figures_csv("label", result.labels, result.data_set->scores.labels,
-                     [](const auto& visitor, const auto& label) { visit_label(visitor, label); });
-}
-
-std::string evaluation_roc_csv(const EvaluationResult& result) { return report::roc_csv(curves_of(result)); }
-
-std::string evaluation_reliability_csv(const EvaluationResult& result) {
-  if (result.data_set->classes) {
-    return report::reliability_csv(
-        {{.label = "most probable class", .roc = {}, .reliability = result.data_set->certainty}});
-  }
-  return report::reliability_csv(curves_of(result));
-}
-
-namespace {
-
 void add_classes(const EvaluationResult& result, Json& object) {
   const measure::ClassScores& scores = *result.data_set->classes;
   visit_estimate(ToJson{object}, "top1", scores.top1);
@@ -222,17 +184,6 @@ Json to_json(const EvaluationResult& result) {
   return object;
 }
 
-}  // namespace
-
-std::string evaluation_json(const EvaluationResult& result) { return indented_json(to_json(result)); }
-
-std::string evaluation_html(const EvaluationResult& result) {
-  const std::string title = fmt::format("{} of {}", result.network, result.data_set->root);
-  return report::evaluation_page(title, to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-namespace {
-
 // Two neighbours of a map along one axis, and the weight of the second.
 struct Between {
   int first;
@@ -254,6 +205,47 @@ std::array<float, 3> tint(float value) {
 }
 
 }  // namespace
+
+std::string scores_csv(const EvaluationResult& result) {
+  if (result.task == spec::Task::classes) return class_scores_csv(result);
+  report::CsvRow header;
+  for (const char* name : {"file", "patient", "labels"}) header(name);
+  for (const std::string& label : result.labels) header("probability_" + label);
+  std::string text = std::move(header).line();
+  for (const ScoreRow& row : result.rows) {
+    report::CsvRow line = row_of(result, row);
+    for (const float probability : row.probabilities) line(fmt::to_string(probability));
+    text += std::move(line).line();
+  }
+  return text;
+}
+
+std::string evaluation_csv(const EvaluationResult& result) {
+  if (!result.data_set) return scores_csv(result);
+  if (result.data_set->classes) {
+    return figures_csv("class", result.labels, result.data_set->classes->classes,
+                       [](const auto& visitor, const auto& of_class) { visit_class(visitor, of_class); });
+  }
+  return figures_csv("label", result.labels, result.data_set->scores.labels,
+                     [](const auto& visitor, const auto& label) { visit_label(visitor, label); });
+}
+
+std::string evaluation_roc_csv(const EvaluationResult& result) { return report::roc_csv(curves_of(result)); }
+
+std::string evaluation_reliability_csv(const EvaluationResult& result) {
+  if (result.data_set->classes) {
+    return report::reliability_csv(
+        {{.label = "most probable class", .roc = {}, .reliability = result.data_set->certainty}});
+  }
+  return report::reliability_csv(curves_of(result));
+}
+
+std::string evaluation_json(const EvaluationResult& result) { return indented_json(to_json(result)); }
+
+std::string evaluation_html(const EvaluationResult& result) {
+  const std::string title = fmt::format("{} of {}", result.network, result.data_set->root);
+  return report::evaluation_page(title, to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 std::vector<std::uint8_t> class_map_image(std::span<const float> map, int rows, int columns,
                                           std::span<const std::uint8_t> gray, int size) {

@@ -255,52 +255,6 @@ Efficiency best_efficiency(const Wanted& wanted) {
                   wanted.place.device, to_string(wanted.place.precision)));
 }
 
-}  // namespace
-
-Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
-                          std::span<const spec::AcceleratorProfile> others) {
-  model::make_network(request.model, request.image_size);  // throws for an unknown name before any other check
-  check_peaks(profile, request.precision);
-  std::vector<Attained> known;
-  add_attained(profile, known);
-  for (const spec::AcceleratorProfile& other : others) {
-    if (other.name != profile.name) add_attained(other, known);
-  }
-  Roofline result{.profile = profile, .entries = {}, .checks = check_sourced(profile, known)};
-  for (const int batch_size : request.batch_sizes) {
-    const spec::ProfileEntry entry{.model = request.model,
-                                   .image_size = request.image_size,
-                                   .precision = request.precision,
-                                   .batch_size = batch_size,
-                                   .backward_share = 2.0 / 3,
-                                   .computed = true,
-                                   .source = {}};
-    const Efficiency efficiency =
-        best_efficiency({.entry = entry, .place = {profile.name, request.precision}, .known = known});
-    result.entries.push_back(compute_entry(profile, entry, efficiency));
-  }
-  return result;
-}
-
-std::vector<spec::AcceleratorProfile> built_in_profiles() {
-  std::vector<spec::AcceleratorProfile> profiles;
-  for (const std::string& name : spec::profile_names()) profiles.push_back(spec::load_profile(name));
-  return profiles;
-}
-
-std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
-                                    std::optional<double> RooflineCheck::*computed) {
-  std::vector<double> factors;
-  for (const RooflineCheck& one : checks) {
-    if (!(one.*computed)) continue;
-    const double ratio = *(one.*computed) / one.entry.images_per_s;
-    factors.push_back(std::max(ratio, 1 / ratio));
-  }
-  return factors.empty() ? std::nullopt : std::optional(measure::median(factors));
-}
-
-namespace {
-
 std::string four_digits(const std::optional<double>& images_per_s) {
   return images_per_s ? fmt::format("{:.4g}", *images_per_s) : "";
 }
@@ -353,6 +307,48 @@ Json roofline_check_to_json(const RooflineCheck& check) {
 }
 
 }  // namespace
+
+Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
+                          std::span<const spec::AcceleratorProfile> others) {
+  model::make_network(request.model, request.image_size);  // throws for an unknown name before any other check
+  check_peaks(profile, request.precision);
+  std::vector<Attained> known;
+  add_attained(profile, known);
+  for (const spec::AcceleratorProfile& other : others) {
+    if (other.name != profile.name) add_attained(other, known);
+  }
+  Roofline result{.profile = profile, .entries = {}, .checks = check_sourced(profile, known)};
+  for (const int batch_size : request.batch_sizes) {
+    const spec::ProfileEntry entry{.model = request.model,
+                                   .image_size = request.image_size,
+                                   .precision = request.precision,
+                                   .batch_size = batch_size,
+                                   .backward_share = 2.0 / 3,
+                                   .computed = true,
+                                   .source = {}};
+    const Efficiency efficiency =
+        best_efficiency({.entry = entry, .place = {profile.name, request.precision}, .known = known});
+    result.entries.push_back(compute_entry(profile, entry, efficiency));
+  }
+  return result;
+}
+
+std::vector<spec::AcceleratorProfile> built_in_profiles() {
+  std::vector<spec::AcceleratorProfile> profiles;
+  for (const std::string& name : spec::profile_names()) profiles.push_back(spec::load_profile(name));
+  return profiles;
+}
+
+std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
+                                    std::optional<double> RooflineCheck::*computed) {
+  std::vector<double> factors;
+  for (const RooflineCheck& one : checks) {
+    if (!(one.*computed)) continue;
+    const double ratio = *(one.*computed) / one.entry.images_per_s;
+    factors.push_back(std::max(ratio, 1 / ratio));
+  }
+  return factors.empty() ? std::nullopt : std::optional(measure::median(factors));
+}
 
 std::string roofline_table(const Roofline& roofline, const report::LineWidth& width) {
   const spec::ProfileEntry& first = roofline.entries.front().entry;

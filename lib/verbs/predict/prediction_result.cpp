@@ -70,15 +70,6 @@ Json arm_to_json(const PredictionArm& arm) {
           {"requirement", arm.requirement ? requirement_to_json(*arm.requirement) : Json(nullptr)}};
 }
 
-}  // namespace
-
-std::string prediction_json(const Prediction& prediction) {
-  return indented_json(
-      {{"chexbench_version", CHEXBENCH_VERSION}, {"predicted", true}, {"arms", list_of(prediction.arms, arm_to_json)}});
-}
-
-namespace {
-
 using results::Field;
 
 void add_arm(report::CsvTable& table, const PredictionArm& arm) {
@@ -130,18 +121,6 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
   add_basis(table, arm);
   table.end_row();
 }
-
-}  // namespace
-
-std::string prediction_csv(const Prediction& prediction) {
-  report::CsvTable table, any;
-  add_row(any, {}, {});
-  for (const PredictionArm& arm : prediction.arms)
-    for (const PredictionRow& row : arm.rows) add_row(table, arm, row);
-  return report::header_line(any.columns()) + table.lines();
-}
-
-namespace {
 
 std::string rate_or_blank(const std::optional<double>& images_per_s) {
   return images_per_s ? analysis::rate(*images_per_s) : "";
@@ -246,6 +225,19 @@ std::string explanation(const PredictionArm& arm, const report::LineWidth& width
 }
 
 }  // namespace
+
+std::string prediction_json(const Prediction& prediction) {
+  return indented_json(
+      {{"chexbench_version", CHEXBENCH_VERSION}, {"predicted", true}, {"arms", list_of(prediction.arms, arm_to_json)}});
+}
+
+std::string prediction_csv(const Prediction& prediction) {
+  report::CsvTable table, any;
+  add_row(any, {}, {});
+  for (const PredictionArm& arm : prediction.arms)
+    for (const PredictionRow& row : arm.rows) add_row(table, arm, row);
+  return report::header_line(any.columns()) + table.lines();
+}
 
 std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width) {
   std::string text;

@@ -1,7 +1,6 @@
 // The result of `chexbench predict`: images/s by the number of ranks, and what limits them.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

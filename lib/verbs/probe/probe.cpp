@@ -269,14 +269,6 @@ class Prober {
   Probe probe_;
 };
 
-}  // namespace
-
-Probe probe(const spec::DataSpec& data, comm::World& world, const ProbeOptions& options) {
-  return Prober(data, world, options).run();
-}
-
-namespace {
-
 constexpr const char* kModel = "resnet50";
 constexpr int kImageSize = 224;
 
@@ -307,6 +299,10 @@ std::map<std::string, bool> looked_at(const std::vector<std::string>& gpus) {
 }
 
 }  // namespace
+
+Probe probe(const spec::DataSpec& data, comm::World& world, const ProbeOptions& options) {
+  return Prober(data, world, options).run();
+}
 
 std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95,
                                              const std::vector<std::string>& gpus) {

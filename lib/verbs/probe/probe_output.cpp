@@ -202,29 +202,6 @@ std::string time_up_text(const ProbeResult& result) {
       std::min(10 * result.time_s, kLongestProbe_s), shell_word(result.root));
 }
 
-}  // namespace
-
-std::string probe_text(const ProbeResult& result) {
-  if (result.ways.empty()) return time_up_text(result);
-  std::string text = headline(result) + "\n";
-  const std::array<std::pair<const char*, std::string>, 11> lines = {{{"range", range_line(result)},
-                                                                      {"data", data_line(result)},
-                                                                      {"unused", result.passed_over},
-                                                                      {"failed", failed_line(result)},
-                                                                      {"work", work_line(result)},
-                                                                      {"feeds", feeds_line(result)},
-                                                                      {"keeps", keeps_line(result)},
-                                                                      {"to feed", cores_line(result)},
-                                                                      {"faster", faster_line(result)},
-                                                                      {"next", next_line(result)},
-                                                                      {"details", details_line(result)}}};
-  for (const auto& [name, line] : lines)
-    if (!line.empty()) text += fmt::format("  {:<8} {}\n", name, line);
-  return text;
-}
-
-namespace {
-
 Json way_to_json(const ProbedWay& way) {
   Json object = {{"way", way.name},
                  {"settings", way.settings},
@@ -268,6 +245,25 @@ Json limit_to_json(const ProbeResult& result) {
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 }  // namespace
+
+std::string probe_text(const ProbeResult& result) {
+  if (result.ways.empty()) return time_up_text(result);
+  std::string text = headline(result) + "\n";
+  const std::array<std::pair<const char*, std::string>, 11> lines = {{{"range", range_line(result)},
+                                                                      {"data", data_line(result)},
+                                                                      {"unused", result.passed_over},
+                                                                      {"failed", failed_line(result)},
+                                                                      {"work", work_line(result)},
+                                                                      {"feeds", feeds_line(result)},
+                                                                      {"keeps", keeps_line(result)},
+                                                                      {"to feed", cores_line(result)},
+                                                                      {"faster", faster_line(result)},
+                                                                      {"next", next_line(result)},
+                                                                      {"details", details_line(result)}}};
+  for (const auto& [name, line] : lines)
+    if (!line.empty()) text += fmt::format("  {:<8} {}\n", name, line);
+  return text;
+}
 
 std::string probe_json(const ProbeResult& result) {
   const bool is_measured = !result.ways.empty();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
@@ -16,6 +15,21 @@ constexpr double kFirstSchema = 1.7;  // older ones use other names for times
 constexpr double kNextSchema = 2;     // which may be incompatible with 1.x
 constexpr double kMostMilliseconds = 1e12;
 constexpr int kMostCounted = 1'000'000'000;
+
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostSamples = 1e12;
+constexpr double kMostPercent = 101;  // the timers of a step and of its epoch differ a little
+
+std::optional<int> number_in(std::string_view text, std::string_view prefix = "") {
+  if (!text.starts_with(prefix)) return {};
+  const auto number = parse_number<int>(text.substr(prefix.size()));
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+void take_epoch(const Place& place, const Scalar& value, double most, std::vector<double>& epochs) {
+  if (epochs.size() >= kMostParts) place.fail(fmt::format("more than {} epochs", kMostParts));
+  epochs.push_back(place.number(value, most));
+}
 
 }  // namespace
 
@@ -79,25 +93,6 @@ StepLog TraceMlSummary::finish(const std::string& name) const {
       "From TraceML's summary, which has the mean step of each rank: late single steps and epoch starts are in it.");
   return log;
 }
-
-namespace {
-
-constexpr double kMostSeconds = 1e9;
-constexpr double kMostSamples = 1e12;
-constexpr double kMostPercent = 101;  // the timers of a step and of its epoch differ a little
-
-std::optional<int> number_in(std::string_view text, std::string_view prefix = "") {
-  if (!text.starts_with(prefix)) return {};
-  const auto number = parse_number<int>(text.substr(prefix.size()));
-  return number && *number >= 0 ? number : std::nullopt;
-}
-
-void take_epoch(const Place& place, const Scalar& value, double most, std::vector<double>& epochs) {
-  if (epochs.size() >= kMostParts) place.fail(fmt::format("more than {} epochs", kMostParts));
-  epochs.push_back(place.number(value, most));
-}
-
-}  // namespace
 
 void DlioOutput::value(const Place& place, const Scalar& value) {
   if (place.depth() == 0 || place.in_list(0)) return;

@@ -1,7 +1,6 @@
 // Reads a step log of any known program, recognized by its content; file names do not matter.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "verbs/diagnose/foreign/streamed_json.hpp"
@@ -19,11 +18,3 @@ StepLog read_step_log(foreign::ByteReader& reader);
 StepLog read_step_log(const std::string& path);
 
 }  // namespace chexbench::verbs
-
-namespace chexbench::verbs::foreign {
-
-// Returns a Fill for the bytes of the file, inflated if it begins like a GZIP file. A pipe is passed unchanged.
-// @throws DataError, here and when it is called, if the file cannot be read or is damaged
-Fill fill_from_file(const std::string& path);
-
-}  // namespace chexbench::verbs::foreign

@@ -61,6 +61,20 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank_or_break(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+using nlohmann::json;
+
+constexpr std::size_t kMostShown = 100;  // bytes of a key or text in a message
+constexpr std::size_t kMostWords = 300;  // bytes of the JSON library's message, which quotes the file
+constexpr const char* kTooLarge = "a number too large";
+
+std::string described(const Scalar& value) {
+  if (const double* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string_view>(&value))
+    return fmt::format("'{}'", printable(*text, kMostShown));
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return "null";
+}
+
 }  // namespace
 
 bool MendedJson::fill() {
@@ -131,24 +145,6 @@ void MendedJson::take_word() {
   const std::string word = lower_case(next_.substr(next_.starts_with('-') ? 1 : 0));
   if (word == "nan" || word == "inf" || word == "infinity") next_ = '"' + next_ + '"';
 }
-
-namespace {
-
-using nlohmann::json;
-
-constexpr std::size_t kMostShown = 100;  // bytes of a key or text in a message
-constexpr std::size_t kMostWords = 300;  // bytes of the JSON library's message, which quotes the file
-constexpr const char* kTooLarge = "a number too large";
-
-std::string described(const Scalar& value) {
-  if (const double* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
-  if (const auto* text = std::get_if<std::string_view>(&value))
-    return fmt::format("'{}'", printable(*text, kMostShown));
-  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  return "null";
-}
-
-}  // namespace
 
 bool Place::is(std::initializer_list<std::string_view> pattern) const {
   if (pattern.size() != steps_.size()) return false;

@@ -106,6 +106,24 @@ void set_id(TraceId& to, const Scalar& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) to = std::string(text->substr(0, kMostIdBytes));
 }
 
+bool is_step(const std::string& name) { return name.starts_with("ProfilerStep#"); }
+
+// "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", or "DataLoader.__next__" of other versions.
+bool is_fetch(const std::string& name) {
+  return name.ends_with("__next__") && name.find("DataLoader") != std::string::npos;
+}
+
+bool is_optimizer_step(const std::string& name) { return name.starts_with("Optimizer.step#"); }
+
+// Versions before 1.12 write categories with a capital letter.
+bool runs_on_gpu(const std::string& category) {
+  const std::string small = lower_case(category);
+  return small == "kernel" || small == "gpu_memcpy" || small == "gpu_memset";
+}
+
+constexpr const char* kNegotiate = "NEGOTIATE_";
+constexpr const char* kGradient = "NEGOTIATE_ALLREDUCE";  // broadcasts set weights, gathers collect metrics
+
 }  // namespace
 
 double begin_us(const Place& place, const TraceEvent& event) {
@@ -153,25 +171,6 @@ void TraceEvents::closed(const Place& place) {
   }
   event_ = {};
 }
-
-namespace {
-
-bool is_step(const std::string& name) { return name.starts_with("ProfilerStep#"); }
-
-// "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", or "DataLoader.__next__" of other versions.
-bool is_fetch(const std::string& name) {
-  return name.ends_with("__next__") && name.find("DataLoader") != std::string::npos;
-}
-
-bool is_optimizer_step(const std::string& name) { return name.starts_with("Optimizer.step#"); }
-
-// Versions before 1.12 write categories with a capital letter.
-bool runs_on_gpu(const std::string& category) {
-  const std::string small = lower_case(category);
-  return small == "kernel" || small == "gpu_memcpy" || small == "gpu_memset";
-}
-
-}  // namespace
 
 void KinetoSteps::take(const Place& place, const TraceEvent& event) {
   if (event.phase != "X") return;
@@ -267,13 +266,6 @@ StepLog KinetoSteps::finish(const std::string& name) {
             "ran.");
   return log;
 }
-
-namespace {
-
-constexpr const char* kNegotiate = "NEGOTIATE_";
-constexpr const char* kGradient = "NEGOTIATE_ALLREDUCE";  // broadcasts set weights, gathers collect metrics
-
-}  // namespace
 
 void HorovodSteps::take(const Place& place, const TraceEvent& event) {
   const bool begins = event.phase == "B";
