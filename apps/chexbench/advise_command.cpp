@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/session.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "results_folder.hpp"
+#include "ranks.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
 #include "verbs/advise/advise.hpp"
@@ -33,21 +32,12 @@ struct AdviseArguments {
   std::vector<std::string> without;
 };
 
-// Loads the one trial of the spec. All ranks read the spec and find the same fault, so the others wait while rank 0
-// reports it. @throws SpecError if the spec is wrong or describes more than one trial
-spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session) {
-  try {
-    const std::vector<spec::Trial> trials = spec::expand(spec::load_spec(arguments.config, arguments.overrides));
-    if (trials.size() != 1) {
-      throw SpecError(
-          fmt::format("advise takes one trial, and {} describes {}: fix each swept key with --set KEY=VALUE",
-                      arguments.config, trials.size()));
-    }
-    return trials.front();
-  } catch (const SpecError&) {
-    session.wait_for_root();
-    throw;
-  }
+// Returns the one trial of the spec. @throws SpecError if the spec is wrong or describes more than one trial
+spec::Trial load_trial(const AdviseArguments& arguments) {
+  const std::vector<spec::Trial> trials = spec::expand(spec::load_spec(arguments.config, arguments.overrides));
+  if (trials.size() == 1) return trials.front();
+  throw SpecError(fmt::format("advise takes one trial, and {} describes {}: fix each swept key with --set KEY=VALUE",
+                              arguments.config, trials.size()));
 }
 
 // Creates the output folder and returns its path.
@@ -78,12 +68,10 @@ void write(const verbs::AdviceResult& result, spec::TrialSpec best, const std::s
 }
 
 void advise(const AdviseArguments& arguments, bench::Session& session) {
-  comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
-  const spec::Trial trial = load_trial(arguments, session);
+  const int rank = join_ranks(session);
+  const spec::Trial trial = in_agreement(session, [&] { return load_trial(arguments); });
   const std::string folder = rank == 0 ? make_advice_folder(arguments, trial.spec.name) : "";
-  const verbs::AdviceResult result = verbs::advise(trial, world,
+  const verbs::AdviceResult result = verbs::advise(trial, session.world(),
                                                    {.budget_s = arguments.budget_s,
                                                     .without = {arguments.without.begin(), arguments.without.end()},
                                                     .run = {.progress = bench::progress_options("auto")}});
@@ -103,9 +91,7 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--config", arguments->config, "Read the experiment from this spec, which must have one trial.")
       ->type_name("SPEC")
       ->required();
-  verb->add_option("--set", arguments->overrides, "Override a key of the spec.")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*verb, arguments->overrides, "Override a key of the spec.");
   verb->add_option("--output", arguments->output, "Write into this folder (default: results/EXPERIMENT-advice/TIME).")
       ->type_name("DIR");
   verb->add_option("--budget", arguments->budget_s, "Start no further try after this many seconds.")

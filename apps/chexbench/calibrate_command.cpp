@@ -7,16 +7,14 @@
 #include <string>
 
 #include "bench/protocol.hpp"
-#include "bench/session.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "precisions.hpp"
-#include "reader_gone.hpp"
+#include "ranks.hpp"
 #include "verbs/calibrate/calibrate.hpp"
-#include "verbs/calibrate/profile_table.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -68,20 +66,10 @@ void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArg
   }
 }
 
-results::Report plan(const CalibrateArguments& arguments, bench::Session& session) {
-  try {
-    return verbs::plan_calibration(arguments.request, session.world());
-  } catch (const SpecError&) {
-    session.wait_for_root();  // all ranks found the same fault, and rank 0 reports it
-    throw;
-  }
-}
-
 void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
+  const int rank = join_ranks(session);
   comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
-  results::Report report = plan(arguments, session);
+  results::Report report = in_agreement(session, [&] { return verbs::plan_calibration(arguments.request, world); });
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   if (rank == 0) check_writable(arguments.output);
   try {
@@ -109,33 +97,19 @@ void add_calibrate_command(CLI::App& app, bench::Session& session) {
       ->type_name("NETWORK")
       ->delimiter(',')
       ->capture_default_str();
-  verb->add_option("--image-size", request.image_size, "Use images of this height and width, in pixels.")
-      ->check(CLI::Range(32, 4096))
-      ->capture_default_str();
-  verb->add_option(
-          "--batch-sizes", request.batch_sizes,
-          "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  verb->add_option("--precision", request.precisions, "Compute in these precisions.")
-      ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(kPrecisions))
-      ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32 ...");
-  verb->add_option("--warmup-steps", request.warmup_steps,
-                   "Run this many steps before the measured ones of each repeat.")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  verb->add_option("--steps", request.steps, "Measure this many steps in each repeat.")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  verb->add_option("--repeats", request.repeats, "Take the median of this many repeats.")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_in_range(*verb, "--image-size", request.image_size, 32, 4096, "Use images of this height and width, in pixels.");
+  add_in_range(
+      *verb, "--batch-sizes", request.batch_sizes, 1, 65536,
+      "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
+      ->delimiter(',');
+  add_precision_option(*verb, request.precisions, "Compute in these precisions.", "=f32 ...")->delimiter(',');
+  add_in_range(*verb, "--warmup-steps", request.warmup_steps, 0, 100000,
+               "Run this many steps before the measured ones of each repeat.");
+  add_in_range(*verb, "--steps", request.steps, 1, 100000, "Measure this many steps in each repeat.");
+  add_in_range(*verb, "--repeats", request.repeats, 1, 1000, "Take the median of this many repeats.");
   verb->add_option("--output", arguments->output, "Write the profile to this file (default: to stdout).")
       ->type_name("FILE");
-  verb->add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
-                 "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
+  add_shared_gpu_flag(*verb, arguments->allow_shared_gpu);
   verb->callback([arguments, &session] { calibrate(*arguments, session); });
 }
 

@@ -3,15 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "bench/session.hpp"
-#include "commands.hpp"
-#include "core/errors.hpp"
-#include "core/log.hpp"
-#include "format_option.hpp"
-#include "option_of_choice.hpp"
+#include "command_line.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "ranks_option.hpp"
-#include "spec/names.hpp"
+#include "ranks.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/comm/comm_sweep.hpp"
 
@@ -25,14 +20,6 @@ const std::map<std::string, FloatType> kTypes{
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 
-// Returns the spec's words for the values of an enum.
-template <typename Enum>
-std::map<std::string, Enum> words_of() {
-  std::map<std::string, Enum> words;
-  for (const auto& [value, word] : spec::named_values<Enum>()) words.emplace(word, value);
-  return words;
-}
-
 // Refuses an option of a scheme other than the chosen one, which would ignore it. @throws CLI::RequiresError
 void require_scheme(const CLI::Option& option, spec::UpdateScheme its, spec::UpdateScheme asked) {
   require_choice(option, asked == its, "--update " + to_string(its));
@@ -44,17 +31,8 @@ std::string text_of(const verbs::CommResult& result, const std::string& format) 
 }
 
 void run(const verbs::CommOptions& options, const std::string& format, bench::Session& session) {
-  comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
-  try {
-    verbs::check_comm_options(options, world.communicator().world());
-  } catch (const SpecError&) {
-    session.wait_for_root();  // rank 0 finds the same fault and reports it for all ranks
-    throw;
-  }
-  verbs::CommResult result = verbs::measure_comm(world, options);
-  result.chexbench_version = CHEXBENCH_VERSION;
+  const int rank = join_ranks(session);
+  const verbs::CommResult result = in_agreement(session, [&] { return verbs::measure_comm(session.world(), options); });
   if (rank == 0) print(text_of(result, format), format);
 }
 
@@ -96,12 +74,9 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
                        "With --update hierarchical: use groups of this many ranks; 0 means the ranks of a host.")
           ->check(CLI::NonNegativeNumber)
           ->capture_default_str();
-  verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu,
-                 "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
-  verb->add_option("--repeats", options->repeats,
-                   "Measure each size this many times; a confidence interval needs at least five.")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_shared_gpu_flag(*verb, options->allow_shared_gpu);
+  add_in_range(*verb, "--repeats", options->repeats, 1, 1000,
+               "Measure each size this many times; a confidence interval needs at least five.");
   add_format_option(*verb, *format, {"table", "json", "csv"});
   verb->callback([=, &session] {
     require_scheme(*servers, spec::UpdateScheme::parameter_server, options->comm.update);

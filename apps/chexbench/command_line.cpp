@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 #include <vector>
 
-#include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/folder.hpp"
 #include "core/log.hpp"
@@ -133,16 +133,6 @@ void tell_of_folder(const CLI::App& app, const std::string& word) {
   if (!is_verb(app, word) && !is_verb(*app.get_subcommand("dev"), word)) return;
   if (!std::filesystem::is_directory(word, error)) return;
   log::info("'{}' is a command; to measure the folder of that name: chexbench ./{}", word, word);
-}
-
-void add_dev_commands(CLI::App& app, bench::Session& session) {
-  CLI::App* const dev = app.add_subcommand("dev", "Test and time the engines, for developers of chexbench.");
-  dev->group(kOtherCommands);
-  dev->require_subcommand(1);
-  add_calibrate_command(*dev, session);
-  add_selftest_commands(*dev);
-  add_kernel_sweep_command(*dev);
-  add_plan_sweep_command(*dev);
 }
 
 }  // namespace

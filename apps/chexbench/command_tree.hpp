@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "command_tree.hpp"
+
 namespace chexbench::app {
 
 // The completions that a shell offers for an option's value.
@@ -46,5 +48,8 @@ SettingWords setting_words();
 // Return the names of `chexbench list`.
 std::vector<std::string> experiment_names();
 std::vector<std::string> accelerator_names();
+
+// Returns the manual page as roff with the macros of man(7), for section 1: every command and option of the tree.
+std::string man_page(const CommandInfo& root, const std::string& version);
 
 }  // namespace chexbench::app

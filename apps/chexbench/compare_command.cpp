@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "results/labels.hpp"
 #include "results/read.hpp"

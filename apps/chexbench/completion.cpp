@@ -1,12 +1,19 @@
-#include "completion.hpp"
-
+// Scripts that complete the commands, options and values of chexbench in a shell. Each is complete, built from the tree
+// and the built-in names, and never runs chexbench while the user types.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include "command_line.hpp"
+#include "command_tree.hpp"
+#include "output.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -144,21 +151,6 @@ std::string argument_function(const std::vector<const CommandInfo*>& all) {
   return text + "    *) return 1 ;;\n  esac\n}\n";
 }
 
-}  // namespace
-
-std::string bash_completion(const CommandInfo& root) {
-  const std::vector<const CommandInfo*> all = all_commands(root);
-  const SettingWords settings = setting_words();
-  std::string text = "# Completes chexbench in bash; `chexbench completion bash` wrote it.\n";
-  text += fmt::format("_chexbench_specs='{}'\n", fmt::join(experiment_names(), " "));
-  text += fmt::format("_chexbench_profiles='{}'\n", fmt::join(accelerator_names(), " "));
-  text += fmt::format("_chexbench_keys='{}'\n", fmt::join(settings.keys, " "));
-  text += fmt::format("_chexbench_values='{}'\n\n", fmt::join(settings.values, " "));
-  return text + command_function(all) + option_function(all) + argument_function(all) + kFunction;
-}
-
-namespace {
-
 // Returns the text within single quotes, with a backslash before each of `special`.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
@@ -219,20 +211,6 @@ std::string lines_of(const CommandInfo& command) {
 std::string function(const std::string& name, const std::vector<std::string>& words) {
   return fmt::format("function {}\n  printf '%s\\n' {}\nend\n", name, fmt::join(words, " "));
 }
-
-}  // namespace
-
-std::string fish_completion(const CommandInfo& root) {
-  std::string text = "# Completes chexbench in fish; `chexbench completion fish` wrote it.\n";
-  SettingWords settings = setting_words();
-  settings.keys.insert(settings.keys.end(), settings.values.begin(), settings.values.end());
-  text += function("__chexbench_specs", experiment_names()) + function("__chexbench_profiles", accelerator_names()) +
-          function("__chexbench_settings", settings.keys) + "complete -c chexbench -f\n";
-  for (const CommandInfo* command : all_commands(root)) text += lines_of(*command);
-  return text;
-}
-
-namespace {
 
 constexpr const char* kCommandsAndFolders =
     "_alternative 'commands:command:{_describe command commands}' 'folders:folder:_directories'";
@@ -312,7 +290,26 @@ std::string value_functions() {
   return text;
 }
 
-}  // namespace
+std::string bash_completion(const CommandInfo& root) {
+  const std::vector<const CommandInfo*> all = all_commands(root);
+  const SettingWords settings = setting_words();
+  std::string text = "# Completes chexbench in bash; `chexbench completion bash` wrote it.\n";
+  text += fmt::format("_chexbench_specs='{}'\n", fmt::join(experiment_names(), " "));
+  text += fmt::format("_chexbench_profiles='{}'\n", fmt::join(accelerator_names(), " "));
+  text += fmt::format("_chexbench_keys='{}'\n", fmt::join(settings.keys, " "));
+  text += fmt::format("_chexbench_values='{}'\n\n", fmt::join(settings.values, " "));
+  return text + command_function(all) + option_function(all) + argument_function(all) + kFunction;
+}
+
+std::string fish_completion(const CommandInfo& root) {
+  std::string text = "# Completes chexbench in fish; `chexbench completion fish` wrote it.\n";
+  SettingWords settings = setting_words();
+  settings.keys.insert(settings.keys.end(), settings.values.begin(), settings.values.end());
+  text += function("__chexbench_specs", experiment_names()) + function("__chexbench_profiles", accelerator_names()) +
+          function("__chexbench_settings", settings.keys) + "complete -c chexbench -f\n";
+  for (const CommandInfo* command : all_commands(root)) text += lines_of(*command);
+  return text;
+}
 
 std::string zsh_completion(const CommandInfo& root) {
   std::string text = "#compdef chexbench\n# Completes chexbench in zsh; `chexbench completion zsh` wrote it.\n";
@@ -324,6 +321,29 @@ std::string zsh_completion(const CommandInfo& root) {
   return text +
          "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _chexbench \"$@\"\nelse\n  compdef _chexbench "
          "chexbench\nfi\n";
+}
+
+std::string completion(const std::string& shell, const CommandInfo& root) {
+  if (shell == "bash") return bash_completion(root);
+  return shell == "zsh" ? zsh_completion(root) : fish_completion(root);
+}
+
+}  // namespace
+
+void add_completion_command(CLI::App& app) {
+  CLI::App* const verb =
+      app.add_subcommand("completion",
+                         "Print a script that completes commands, options and values in a shell, e.g. source "
+                         "<(chexbench completion bash).");
+  verb->group(kOtherCommands);
+  const auto shell = std::make_shared<std::string>();
+  verb->add_option("SHELL", *shell, "Write it for this shell.")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->callback([&app, shell] { print(completion(*shell, command_tree(app)), "script"); });
+  CLI::App* const page = app.add_subcommand("man-page", "Print the manual page as roff.");
+  page->group("");  // an installation includes the page
+  page->callback([&app] { print(man_page(command_tree(app), CHEXBENCH_VERSION), "roff"); });
 }
 
 }  // namespace chexbench::app

@@ -3,23 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/text.hpp"
-#include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/outcome.hpp"
 #include "dataset/make/synth_classes.hpp"
-#include "format_option.hpp"
-#include "option_of_choice.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "spec/folder_file.hpp"
 #include "spec/names.hpp"
@@ -28,42 +24,31 @@
 namespace chexbench::app {
 namespace {
 
-constexpr const char* kSplits = "TEXT:{train,val,test,all}";
-
-// Returns the value of `name` in `known`. `option` is for the message.
-// @throws SpecError if `name` is unknown, with the nearest name of `known`
-template <class Value>
-Value choose(const std::string& option, const std::string& name, const std::map<std::string, Value>& known) {
-  const auto found = known.find(name);
-  if (found != known.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [word, value] : known) names.push_back(word);
-  throw SpecError(fmt::format("--{}: unknown {} '{}'{}", option, option == "to" ? "format" : option, name,
-                              suggestion(name, names)));
+// Returns the value that a spec calls `name`. `option` and `what` are for the message.
+// @throws SpecError if `known` does not contain `name`, with the nearest name
+template <class Enum>
+Enum choose(const std::string& option, const std::string& what, const std::string& name,
+            const std::vector<std::string>& known) {
+  for (const auto& [value, word] : spec::named_values<Enum>()) {
+    if (word == name && std::ranges::find(known, word) != known.end()) return value;
+  }
+  throw SpecError(fmt::format("--{}: unknown {} '{}'{}", option, what, name, suggestion(name, known)));
 }
 
-spec::Split parse_split(const std::string& name) {
-  return choose<spec::Split>("split", name,
-                             {{"train", spec::Split::train},
-                              {"val", spec::Split::val},
-                              {"test", spec::Split::test},
-                              {"all", spec::Split::all}});
+std::shared_ptr<std::string> add_split(CLI::App& verb) {
+  auto split = std::make_shared<std::string>("train");
+  verb.add_option("--split", *split, "Use this split: train, val, test or all.")
+      ->type_name("TEXT:{train,val,test,all}")
+      ->capture_default_str();
+  return split;
 }
 
-spec::DataFormat parse_target(const std::string& name) {
-  return choose<spec::DataFormat>("to", name,
-                                  {{"tfrecord", spec::DataFormat::tfrecord},
-                                   {"webdataset", spec::DataFormat::webdataset},
-                                   {"cached", spec::DataFormat::cached}});
+spec::Split split_named(const std::string& name) {
+  return choose<spec::Split>("split", "split", name, {"all", "test", "train", "val"});
 }
 
-spec::ResizeMethod parse_resize(const std::string& name) {
-  return choose<spec::ResizeMethod>("resize", name,
-                                    {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
-}
-
-spec::Color parse_color(const std::string& name) {
-  return choose<spec::Color>("color", name, {{"gray", spec::Color::gray}, {"rgb", spec::Color::rgb}});
+void add_threads(CLI::App& verb, std::size_t& threads) {
+  verb.add_option("--threads", threads, "Use this many threads; 0 means one per core.")->capture_default_str();
 }
 
 // Checks that --save will not overwrite a file. @throws SpecError if the root is a URL, OutputError if there is one
@@ -136,7 +121,7 @@ void add_check(CLI::App& data) {
       "not.");
   auto set = add_data_set(*verb, "root");
   auto threads = std::make_shared<std::size_t>(0);
-  verb->add_option("--threads", *threads, "Use this many threads; 0 means one per core.")->capture_default_str();
+  add_threads(*verb, *threads);
   auto format = std::make_shared<std::string>("text");
   add_format_option(*verb, *format, {"text", "json"});
   verb->callback([set, threads, format] { run_check(*set, *threads, *format); });
@@ -158,8 +143,7 @@ void add_synth(CLI::App& data) {
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
       ->capture_default_str();
-  verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
-      ->capture_default_str();
+  add_threads(*verb, options->threads);
   auto format = std::make_shared<std::string>("text");
   add_format_option(*verb, *format, {"text", "json"});
   verb->callback([options, classes, format] {
@@ -181,10 +165,7 @@ void add_convert(CLI::App& data) {
       data.add_subcommand("convert", "Convert the images of a split to another format, in the folder ROOT/FORMAT/.");
   auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_data_set(*verb, "root");
-  auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
-      ->type_name(kSplits)
-      ->capture_default_str();
+  const auto split = add_split(*verb);
   auto format = std::make_shared<std::string>("tfrecord");
   verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
       ->type_name("TEXT:{tfrecord,webdataset,cached}")
@@ -209,12 +190,11 @@ void add_convert(CLI::App& data) {
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
                                dataset::kMinShards))
       ->capture_default_str();
-  verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
-      ->capture_default_str();
+  add_threads(*verb, options->threads);
   auto output = std::make_shared<std::string>("text");
   add_format_option(*verb, *output, {"text", "json"});
   verb->callback([options, set, split, format, resize, color, of_pixels, output] {
-    options->format = parse_target(*format);
+    options->format = choose<spec::DataFormat>("to", "format", *format, {"cached", "tfrecord", "webdataset"});
     // Other formats keep the images unchanged.
     for (const CLI::Option* option : of_pixels)
       require_choice(*option, options->format == spec::DataFormat::cached, "--to cached");
@@ -222,23 +202,13 @@ void add_convert(CLI::App& data) {
     options->root = spec.root;
     options->layout = spec.layout;
     options->labels = spec.labels;
-    options->split = parse_split(*split);
-    options->pixels.resize = parse_resize(*resize);
-    options->pixels.color = parse_color(*color);
+    options->split = split_named(*split);
+    options->pixels.resize = choose<spec::ResizeMethod>("resize", "resize", *resize, {"area", "bilinear"});
+    options->pixels.color = choose<spec::Color>("color", "color", *color, {"gray", "rgb"});
     const formats::Conversion result = dataset::convert_data_set(*options);
     const dataset::TypedRoot root = typed(*set);
     print_outcome(*output, dataset::conversion_json(result, root), dataset::conversion_text(result, root));
   });
-}
-
-// Returns the format that a spec calls `name`. @throws SpecError if there is none, with the nearest name
-spec::DataFormat parse_format(const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& [format, word] : spec::named_values<spec::DataFormat>()) {
-    if (word == name) return format;
-    known.push_back(word);
-  }
-  throw SpecError(fmt::format("--format: unknown format '{}'{}", name, suggestion(name, known)));
 }
 
 void add_stage(CLI::App& data) {
@@ -251,10 +221,7 @@ void add_stage(CLI::App& data) {
   verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
       ->required()
       ->type_name("DIR");
-  auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
-      ->type_name(kSplits)
-      ->capture_default_str();
+  const auto split = add_split(*verb);
   auto format = std::make_shared<std::string>("png");
   verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
       ->type_name("TEXT:{png,tfrecord,webdataset,cached}")
@@ -266,8 +233,9 @@ void add_stage(CLI::App& data) {
   verb->add_flag("--json", *json, "Write the result to stdout as JSON (--format is that of the files).");
   verb->callback([=] {
     options->data = set->spec();
-    options->data.split = parse_split(*split);
-    options->data.format = parse_format(*format);
+    options->data.split = split_named(*split);
+    options->data.format =
+        choose<spec::DataFormat>("format", "format", *format, {"png", "tfrecord", "webdataset", "cached", "synthetic"});
     const dataset::Staging result = dataset::stage_data_set(*options);
     const dataset::TypedRoot copy{.root = options->folder, .overrides = set->layout_overrides()};
     print_outcome(*json ? "json" : "text", dataset::staging_json(result, copy), dataset::staging_text(result, copy));

@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "ranks_option.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 #include "verbs/diagnose/foreign/read_log.hpp"
-#include "verbs/diagnose/join_logs.hpp"
+#include "verbs/diagnose/step_log.hpp"
 
 namespace chexbench::app {
 namespace {

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "bench/session.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "verbs/doctor/doctor.hpp"
-#include "verbs/doctor/doctor_result.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -22,9 +21,8 @@ struct DoctorArguments {
 
 void run(const DoctorArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
-  verbs::Doctor doctor = verbs::examine({.data_root = arguments.data_root, .roots = {}}, world);
+  const verbs::Doctor doctor = verbs::examine({.data_root = arguments.data_root, .roots = {}}, world);
   if (world.communicator().rank() != 0) return;
-  doctor.chexbench_version = CHEXBENCH_VERSION;
   print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor, stdout_width()),
         arguments.format);
   if (verbs::needs_mending(doctor)) {

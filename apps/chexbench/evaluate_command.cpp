@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -7,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/session.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
+#include "ranks.hpp"
 #include "verbs/evaluate/evaluate.hpp"
 
 namespace chexbench::app {
@@ -64,10 +62,7 @@ void write_files(const verbs::EvaluationResult& result, const std::string& folde
 
 verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Session& session) {
   try {
-    return verbs::evaluate(session.world(), arguments.options);
-  } catch (const SpecError&) {
-    session.wait_for_root();  // all ranks found the same fault, and rank 0 reports it
-    throw;
+    return in_agreement(session, [&] { return verbs::evaluate(session.world(), arguments.options); });
   } catch (const DataError&) {
     session.wait_for_root();  // most faults of the data are also the same on all ranks
     throw;
@@ -75,15 +70,13 @@ verbs::EvaluationResult evaluate(const EvaluateArguments& arguments, bench::Sess
 }
 
 void run(const EvaluateArguments& arguments, bench::Session& session) {
-  comm::Communicator& ranks = session.world().communicator();
-  log::configure(log::Level::info, ranks.world() > 1 ? ranks.rank() : -1);
+  const bool is_root = join_ranks(session) == 0;
   if (arguments.options.class_maps > 0 && arguments.output.empty()) {
     throw SpecError("--cam writes PNGs: add --output DIR for their folder");
   }
-  if (ranks.rank() == 0 && !arguments.output.empty()) make_folder(arguments.output);  // fails before minutes of work
-  verbs::EvaluationResult result = evaluate(arguments, session);
-  if (ranks.rank() != 0) return;
-  result.chexbench_version = CHEXBENCH_VERSION;
+  if (is_root && !arguments.output.empty()) make_folder(arguments.output);  // fails before minutes of work
+  const verbs::EvaluationResult result = evaluate(arguments, session);
+  if (!is_root) return;
   write_files(result, arguments.output);
   print(text_of(result, arguments.format), arguments.format);
 }
@@ -109,10 +102,8 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->check(CLI::IsMember({"train", "val", "test", "all"}))
       ->needs(data)
       ->capture_default_str();
-  verb->add_option("--set", options.overrides,
-                   "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*verb, options.overrides,
+                 "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
   verb->add_option("--cam", options.class_maps,
                    "Write a class activation map of each of the N most probable findings of each image into the folder "
                    "cam of --output: a PNG of what the network saw, red where it speaks for the finding.")
@@ -126,8 +117,7 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
           "evaluation.html, reliability.csv and, if its labels are no exclusive classes, roc.csv.")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
-  verb->add_flag("--allow-shared-gpu", options.allow_shared_gpu,
-                 "Let several ranks share one GPU. This is only for trying things out.");
+  add_shared_gpu_flag(*verb, options.allow_shared_gpu, "for trying things out.");
   verb->callback([arguments, &session] { run(*arguments, session); });
 }
 

@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "output.hpp"
 #include "spec/document.hpp"
-#include "verbs/import/dlio_import.hpp"
+#include "verbs/import/dlio.hpp"
 
 namespace chexbench::app {
 namespace {

@@ -20,7 +20,6 @@
 #include "core/module.hpp"
 #include "out_of_memory.hpp"
 #include "output.hpp"
-#include "reader_gone.hpp"
 
 namespace {
 

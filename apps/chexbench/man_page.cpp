@@ -1,40 +1,23 @@
-#include "man_page.hpp"
+#include "command_tree.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include <map>
 
 namespace chexbench::app {
 namespace {
 
 // Returns a text that roff shows literally: no line is a request, and dashes can be copied into a shell.
 std::string roff(const std::string& text) {
+  static const std::map<char, const char*> escapes{{'\\', "\\e"},   {'-', "\\-"},   {'`', "\\(ga"},
+                                                   {'\'', "\\(aq"}, {'~', "\\(ti"}, {'^', "\\(ha"}};
   std::string result;
   bool begins_line = true;
   for (const char c : text) {
     if (begins_line && (c == '.' || c == '\'')) result += "\\&";
     begins_line = c == '\n';
-    switch (c) {
-      case '\\':
-        result += "\\e";
-        break;
-      case '-':
-        result += "\\-";
-        break;
-      case '`':
-        result += "\\(ga";
-        break;
-      case '\'':
-        result += "\\(aq";
-        break;
-      case '~':
-        result += "\\(ti";
-        break;
-      case '^':
-        result += "\\(ha";
-        break;
-      default:
-        result += c;
-    }
+    const auto escape = escapes.find(c);
+    escape == escapes.end() ? result += c : result += escape->second;
   }
   return result;
 }

@@ -2,11 +2,10 @@
 #include <memory>
 #include <string>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "precisions.hpp"
 #include "verbs/model/model_summary.hpp"
 #include "verbs/model/op_timing.hpp"
 #include "verbs/model/roofline.hpp"
@@ -22,9 +21,8 @@ struct ModelArguments {
 };
 
 void print_roofline(const ModelArguments& arguments) {
-  verbs::Roofline roofline =
+  const verbs::Roofline roofline =
       verbs::compute_roofline(spec::load_profile(arguments.profile), arguments.request, verbs::built_in_profiles());
-  roofline.chexbench_version = CHEXBENCH_VERSION;
   print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline, stdout_width()),
         arguments.format);
 }
@@ -33,11 +31,10 @@ void print_op_times(const ModelArguments& arguments) {
   const verbs::RooflineRequest& request = arguments.request;
   if (request.batch_sizes.size() != 1)
     throw SpecError("model: --time-ops trains with one local batch; give one number to --batch-sizes");
-  verbs::OpTiming timing = verbs::time_ops({.model = request.model,
-                                            .image_size = request.image_size,
-                                            .precision = request.precision,
-                                            .batch_size = request.batch_sizes.front()});
-  timing.chexbench_version = CHEXBENCH_VERSION;
+  const verbs::OpTiming timing = verbs::time_ops({.model = request.model,
+                                                  .image_size = request.image_size,
+                                                  .precision = request.precision,
+                                                  .batch_size = request.batch_sizes.front()});
   print(arguments.format == "json" ? verbs::op_timing_json(timing) : verbs::op_timing_table(timing, stdout_width()),
         arguments.format);
 }
@@ -45,8 +42,7 @@ void print_op_times(const ModelArguments& arguments) {
 void run(const ModelArguments& arguments) {
   if (!arguments.profile.empty()) return print_roofline(arguments);
   if (arguments.times_ops) return print_op_times(arguments);
-  verbs::ModelSummary network = verbs::summarize_model(arguments.request.model, arguments.request.image_size);
-  network.chexbench_version = CHEXBENCH_VERSION;
+  const verbs::ModelSummary network = verbs::summarize_model(arguments.request.model, arguments.request.image_size);
   print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network, stdout_width()),
         arguments.format);
 }
@@ -61,9 +57,7 @@ void add_model_command(CLI::App& app) {
   verb->add_option("name", request.model, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()
       ->type_name("NETWORK");
-  verb->add_option("--image-size", request.image_size, "Use an input of this height and width, in pixels.")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_in_range(*verb, "--image-size", request.image_size, 1, 4096, "Use an input of this height and width, in pixels.");
   CLI::Option* const roofline =
       verb->add_option(
               "--roofline", arguments->profile,
@@ -76,15 +70,11 @@ void add_model_command(CLI::App& app) {
                      "each kind take.")
           ->excludes(roofline);
   CLI::Option* const batch_sizes =
-      verb->add_option("--batch-sizes", request.batch_sizes,
-                       "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
-          ->delimiter(',')
-          ->check(CLI::Range(1, 65536))
-          ->capture_default_str();
-  CLI::Option* const precision =
-      verb->add_option("--precision", request.precision, "With --roofline or --time-ops: compute in this precision.")
-          ->transform(CLI::CheckedTransformer(kPrecisions))
-          ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32");
+      add_in_range(*verb, "--batch-sizes", request.batch_sizes, 1, 65536,
+                   "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
+          ->delimiter(',');
+  CLI::Option* const precision = add_precision_option(
+      *verb, request.precision, "With --roofline or --time-ops: compute in this precision.", "=f32");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([=] {
     for (const CLI::Option* option : {batch_sizes, precision}) {

@@ -1,16 +1,18 @@
-#include "output.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 #include "core/errors.hpp"
+#include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "core/terminal.hpp"
-#include "reader_gone.hpp"
+#include "output.hpp"
 #include "report/fitted_table.hpp"
 
 namespace chexbench::app {
@@ -43,6 +45,11 @@ std::optional<std::size_t> stdout_width() {
   if (isatty(STDOUT_FILENO) == 1) return stdout_is_terminal() ? terminal_width(STDOUT_FILENO) : std::nullopt;
   static const int forwarding_terminal = open_launchers_terminal(STDOUT_FILENO);
   return terminal_width(forwarding_terminal);
+}
+
+std::string make_results_folder(const std::string& name, std::string date_utc) {
+  std::ranges::replace(date_utc, ':', '-');
+  return make_new_folder((std::filesystem::path("results") / name / std::move(date_utc)).string());
 }
 
 }  // namespace chexbench::app

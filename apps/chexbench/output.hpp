@@ -1,9 +1,11 @@
-// Standard output, which gets only results; the log goes to standard error.
+// Where results go: standard output, which gets nothing else (the log goes to standard error), and a folder.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
+
+#include "core/errors.hpp"
 
 namespace chexbench::app {
 
@@ -27,5 +29,20 @@ bool stdout_is_terminal();
 // Returns the width in characters of the terminal that shows standard output, possibly mpirun's (core/terminal.hpp);
 // nothing if there is none, or its width is unknown.
 std::optional<std::size_t> stdout_width();
+
+// The exit code that shells report for a program ended by SIGPIPE: 128 + 13.
+inline constexpr int kReaderGoneExitCode = 141;
+
+// The reader closed standard output, like `head`. Nobody needs the rest, so the process ends without a message, with
+// kReaderGoneExitCode.
+struct ReaderGone : OutputError {
+  ReaderGone() : OutputError("standard output is a pipe that nobody reads") {}
+};
+
+// Makes a command's default folder for results, results/NAME/TIME for a time of measure::utc_now(), without colons,
+// which are not allowed in other systems' file names and in arguments of rsync and scp, and returns it; or TIME-2 and
+// so on, if others began in that second.
+// @throws OutputError if it cannot be made
+std::string make_results_folder(const std::string& name, std::string date_utc);
 
 }  // namespace chexbench::app

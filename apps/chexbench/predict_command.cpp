@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "precisions.hpp"
-#include "ranks_option.hpp"
 #include "results/read.hpp"
 #include "spec/document.hpp"
 #include "spec/parse.hpp"
@@ -98,9 +96,7 @@ void run(const PredictArguments& arguments) {
     request.link =
         verbs::link_fit_from_json(spec::read_text_file(arguments.comm, "result of chexbench comm"), arguments.comm);
   }
-  verbs::Prediction prediction = verbs::predict_all(request);
-  prediction.chexbench_version = CHEXBENCH_VERSION;
-  print(in_format(arguments, prediction), arguments.format);
+  print(in_format(arguments, verbs::predict_all(request)), arguments.format);
 }
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {
@@ -108,21 +104,15 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
   CLI::Option* const config =
       verb.add_option("--config", arguments.config, "Read the training from this spec of an experiment.");
   config->type_name("SPEC");
-  verb.add_option("--set", arguments.overrides, "Override a key of the spec.")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false)
-      ->needs(config);
+  add_set_option(verb, arguments.overrides, "Override a key of the spec.")->needs(config);
   verb.add_option("--report", arguments.reports,
                   "Take what a core delivers and the bytes of an image from these runs with engine none.")
       ->type_name("DIR");
   verb.add_option("--accelerator", request.accelerator,
                   "Use this accelerator profile, given by its path or by its name in configs/accelerators.")
       ->type_name("PROFILE");
-  verb.add_option_function<spec::Precision>(
-          "--precision", [&request](spec::Precision precision) { request.precision = precision; },
-          "Train in this precision (default: that of the spec or of the report).")
-      ->transform(CLI::CheckedTransformer(kPrecisions))
-      ->option_text("TEXT:{f32,tf32,fp16,bf16}");
+  add_precision_option(verb, request.precision, "Train in this precision (default: that of the spec or of the report).",
+                       "");
   verb.add_option("--input-rate", arguments.input_rate,
                   "Assume that the input of one rank delivers this many images/s; 'measured' takes them from --report.")
       ->type_name("RATE");

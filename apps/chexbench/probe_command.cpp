@@ -1,28 +1,24 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bench/session.hpp"
 #include "build_facts.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "core/terminal.hpp"
 #include "core/text.hpp"
-#include "data_set_option.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "reader_gone.hpp"
+#include "ranks.hpp"
 #include "report/write.hpp"
-#include "results_folder.hpp"
 #include "spec/resolved.hpp"
 #include "spec/url.hpp"
 #include "verbs/probe/probe.hpp"
@@ -123,9 +119,7 @@ void give_answer(verbs::Probe& probe, const ProbeArguments& arguments) {
 }
 
 void run(const ProbeArguments& arguments, bench::Session& session) {
-  comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
+  const int rank = join_ranks(session, log::Level::warning);
   if (rank == 0) {  // errors come before a minute of measuring
     check_output(arguments.output);
     if (!arguments.gpus.empty()) verbs::fed_accelerators(0, {}, arguments.gpus);

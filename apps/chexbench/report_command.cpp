@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "findings_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "report/write.hpp"
 #include "results/read.hpp"

@@ -1,36 +1,34 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
-#include "bench/session.hpp"
 #include "bench/training/epochs.hpp"
 #include "build_facts.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/text.hpp"
-#include "findings_option.hpp"
-#include "format_option.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "ranks_option.hpp"
-#include "reader_gone.hpp"
+#include "ranks.hpp"
 #include "report/write.hpp"
-#include "results_folder.hpp"
-#include "shared_command.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
 #include "verbs/run/conclude.hpp"
@@ -208,17 +206,11 @@ verbs::RunSpec run_spec(const RunArguments& arguments, bench::Session& session) 
   return run;
 }
 
-// Plans the trials of the spec, which it puts into `run`. All ranks read the same spec, so rank 0 reports a fault in
-// it; another rank reports one only if rank 0 has found none. @throws SpecError if the spec is wrong
+// Plans the trials of the spec, which it puts into `run`. @throws SpecError if the spec is wrong
 results::Report plan(const RunArguments& arguments, bench::Session& session, verbs::RunSpec& run) {
-  try {
-    run = run_spec(arguments, session);
-    const spec::SweepSpec sweep = verbs::sweep_of(run);
-    return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world(), arguments.ranks);
-  } catch (const SpecError&) {
-    session.wait_for_root();
-    throw;
-  }
+  run = run_spec(arguments, session);
+  const spec::SweepSpec sweep = verbs::sweep_of(run);
+  return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world(), arguments.ranks);
 }
 
 // Names the spec of run.json, for commands that run it again: it is not on the command line of a resumed run.
@@ -235,12 +227,10 @@ void run(const RunArguments& arguments, bench::Session& session) {
         "--help`");
   }
   table_options(arguments.findings, arguments.format, "");  // refuses conflicting options before measuring
+  const int rank = join_ranks(session, arguments.quiet ? log::Level::warning : log::Level::info);
   comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
-                 world.communicator().world() > 1 ? rank : -1);
   verbs::RunSpec spec;
-  results::Report report = plan(arguments, session, spec);
+  results::Report report = in_agreement(session, [&] { return plan(arguments, session, spec); });
   add_build_facts(report.environment, arguments.command_line);
   if (arguments.config.empty()) name_spec(report.environment, spec);
   if (arguments.dry_run) {
@@ -252,6 +242,28 @@ void run(const RunArguments& arguments, bench::Session& session) {
     return;
   }
   measure(report, world, spec, arguments);
+}
+
+// Returns whether ranks may differ in an option: only one rank uses it, it is about the display of progress, or it
+// becomes part of the spec, which ranks compare.
+bool may_differ(const std::string& option) {
+  constexpr std::array<std::string_view, 10> kNames{"--config", "--set",   "--output",   "--resume",  "--format",
+                                                    "--quiet",  "--mllog", "--findings", "--metrics", "--progress"};
+  return std::ranges::find(kNames, option) != kNames.end();
+}
+
+// Returns the command and its options, a line each, which all ranks of a job must share.
+std::string shared_command(const CLI::App& app) {
+  if (!app.get_subcommands().empty()) {
+    const CLI::App& verb = *app.get_subcommands().front();
+    return verb.get_name() + "\n" + shared_command(verb);
+  }
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || may_differ(option->get_name())) continue;
+    text += fmt::format("{} {}\n", option->get_name(), fmt::join(option->results(), " "));
+  }
+  return text;
 }
 
 // Refuses options of a run if a verb is given, because they would be ignored. @throws SpecError if there is one
@@ -271,10 +283,8 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   app.add_option("--config", arguments->config,
                  "Run the experiment in this JSON file, or a built-in one by its name; `chexbench list` has them.")
       ->type_name("SPEC");
-  app.add_option("--set", arguments->overrides,
-                 "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50.")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(app, arguments->overrides,
+                 "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50.");
   app.add_option("--output", arguments->output,
                  "Write the results into this folder (default: results/EXPERIMENT/TIME).")
       ->type_name("DIR");
@@ -301,8 +311,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
                  "there. --set ranks=1,2,4 says which worlds are measured.",
                  "--set ranks=1,2,4 says which worlds are measured in a job")
       ->needs(dry_run);
-  app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
-               "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
+  add_shared_gpu_flag(app, arguments->allow_shared_gpu);
   app.add_flag("--mllog", arguments->mllog,
                "Also write mllog.txt with MLPerf's log lines, in which each repeat is a run.");
   app.add_flag("--quiet", arguments->quiet, "Log only warnings and errors.");

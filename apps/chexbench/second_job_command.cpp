@@ -9,7 +9,7 @@
 
 #include "bench/second_job/counters.hpp"
 #include "bench/second_job/work.hpp"
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "spec/parse.hpp"

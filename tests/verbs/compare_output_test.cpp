@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/errors.hpp"
 #include "results/record_factory.hpp"
 #include "verbs/compare/compare.hpp"
 
@@ -118,8 +117,6 @@ TEST(CompareJson, HoldsEveryValue) {
   EXPECT_EQ(arm["new_values"].size(), 6);
   EXPECT_EQ(json["only_in_new"], nlohmann::json({"optimized png ranks=2"}));
 }
-
-TEST(Comparison, RefusesAnotherFormat) { EXPECT_THROW(format_comparison(printed(), "jsn"), SpecError); }
 
 }  // namespace
 }  // namespace chexbench::verbs

@@ -33,7 +33,7 @@ struct MadeCpu {
   std::string kind;
   std::string preprocessing;
   std::string training;
-  std::vector<std::string> unused = {};
+  std::vector<std::string> unused;
 
   std::string cpuinfo() const {
     std::ostringstream text;
@@ -58,61 +58,34 @@ struct MadeCpu {
   }
 };
 
+const std::vector<std::string> kNone;
+const std::vector<std::string> kHiddenAmx{"AMX (the hypervisor hides it)"};
+const std::vector<std::string> kHidden512{"AVX-512 (the hypervisor hides it)", "AVX512_BF16 (the hypervisor hides it)"};
+const std::vector<std::string> kOffAvx2{"AVX2 (the kernel or the firmware has switched it off)"};
+const std::vector<std::string> kOff512{"AVX-512 (the kernel or the firmware has switched it off)"};
+const std::string kVnni = std::string(kSkylake) + " avx512_vnni";
+constexpr const char* kNoDq = "avx2 fma avx512f avx512bw avx512vl";
+constexpr const char* kBf16 = "avx512, avx512_bf16";
+constexpr const char* kAmx = "avx512, avx512_bf16, amx_bf16";
+
 std::vector<MadeCpu> made_cpus() {
   return {
-      {"Haswell", kIntel, 6, 63, 2, "avx2 fma", "Haswell", "avx2", "avx2"},
-      {"Broadwell", kIntel, 6, 79, 1, "avx2 fma", "Broadwell", "avx2", "avx2"},
-      {"SkylakeSP", kIntel, 6, 85, 4, kSkylake, "Skylake-SP", "avx512", "avx512"},
-      {"CascadeLake", kIntel, 6, 85, 7, std::string(kSkylake) + " avx512_vnni", "Cascade Lake", "avx512", "avx512"},
-      {"CooperLake", kIntel, 6, 85, 11, kCooperLake, "Cooper Lake", "avx512", "avx512, avx512_bf16"},
-      {"IceLake", kIntel, 6, 106, 6, kIceLake, "Ice Lake", "avx512", "avx512"},
-      {"SapphireRapids", kIntel, 6, 143, 8, kSapphireRapids, "Sapphire Rapids", "avx512",
-       "avx512, avx512_bf16, amx_bf16"},
-      {"EmeraldRapidsInAVm",
-       kIntel,
-       6,
-       207,
-       2,
-       kEmeraldRapidsInAVm,
-       "Emerald Rapids",
-       "avx512",
-       "avx512, avx512_bf16",
-       {"AMX (the hypervisor hides it)"}},
-      {"Zen2", kAmd, 23, 49, 0, "avx2 fma", "Zen 2", "avx2", "avx2"},
-      {"Zen3", kAmd, 25, 1, 1, "avx2 fma", "Zen 3", "avx2", "avx2"},
-      {"Zen4", kAmd, 25, 17, 1, kCooperLake, "Zen 4", "avx512", "avx512, avx512_bf16"},
-      {"Zen4InAVmOfAvx2",
-       kAmd,
-       25,
-       17,
-       1,
-       "fma avx2 hypervisor",
-       "Zen 4",
-       "avx2",
-       "avx2",
-       {"AVX-512 (the hypervisor hides it)", "AVX512_BF16 (the hypervisor hides it)"}},
-      {"Zen5", kAmd, 26, 2, 1, kCooperLake, "Zen 5", "avx512", "avx512, avx512_bf16"},
-      {"HaswellWithoutFma",
-       kIntel,
-       6,
-       63,
-       2,
-       "avx2",
-       "Haswell",
-       "avx2",
-       "baseline",
-       {"AVX2 (the kernel or the firmware has switched it off)"}},
-      {"SkylakeSPWithoutDq",
-       kIntel,
-       6,
-       85,
-       4,
-       "avx2 fma avx512f avx512bw avx512vl",
-       "Skylake-SP",
-       "avx2",
-       "avx2",
-       {"AVX-512 (the kernel or the firmware has switched it off)"}},
-      {"Unknown", "SomeVendor", 6, 85, 4, kSkylake, "", "avx512", "avx512"},
+      {"Haswell", kIntel, 6, 63, 2, "avx2 fma", "Haswell", "avx2", "avx2", kNone},
+      {"Broadwell", kIntel, 6, 79, 1, "avx2 fma", "Broadwell", "avx2", "avx2", kNone},
+      {"SkylakeSP", kIntel, 6, 85, 4, kSkylake, "Skylake-SP", "avx512", "avx512", kNone},
+      {"CascadeLake", kIntel, 6, 85, 7, kVnni, "Cascade Lake", "avx512", "avx512", kNone},
+      {"CooperLake", kIntel, 6, 85, 11, kCooperLake, "Cooper Lake", "avx512", kBf16, kNone},
+      {"IceLake", kIntel, 6, 106, 6, kIceLake, "Ice Lake", "avx512", "avx512", kNone},
+      {"SapphireRapids", kIntel, 6, 143, 8, kSapphireRapids, "Sapphire Rapids", "avx512", kAmx, kNone},
+      {"EmeraldRapidsVm", kIntel, 6, 207, 2, kEmeraldRapidsInAVm, "Emerald Rapids", "avx512", kBf16, kHiddenAmx},
+      {"Zen2", kAmd, 23, 49, 0, "avx2 fma", "Zen 2", "avx2", "avx2", kNone},
+      {"Zen3", kAmd, 25, 1, 1, "avx2 fma", "Zen 3", "avx2", "avx2", kNone},
+      {"Zen4", kAmd, 25, 17, 1, kCooperLake, "Zen 4", "avx512", kBf16, kNone},
+      {"Zen4InAVmOfAvx2", kAmd, 25, 17, 1, "fma avx2 hypervisor", "Zen 4", "avx2", "avx2", kHidden512},
+      {"Zen5", kAmd, 26, 2, 1, kCooperLake, "Zen 5", "avx512", kBf16, kNone},
+      {"HaswellWithoutFma", kIntel, 6, 63, 2, "avx2", "Haswell", "avx2", "baseline", kOffAvx2},
+      {"SkylakeSPWithoutDq", kIntel, 6, 85, 4, kNoDq, "Skylake-SP", "avx2", "avx2", kOff512},
+      {"Unknown", "SomeVendor", 6, 85, 4, kSkylake, "", "avx512", "avx512", kNone},
   };
 }
 

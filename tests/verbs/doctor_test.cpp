@@ -1,4 +1,4 @@
-#include "verbs/doctor/doctor_result.hpp"
+#include "verbs/doctor/doctor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Doctor without_gpu() {
-  return {.chexbench_version = "1.2.3",
-          .machine = {.host = "host", .cpu = "a CPU", .cores = 1, .memory_bytes = 8'000'000'000, .kernel = "Linux 6.1"},
+  return {.machine = {.host = "host", .cpu = "a CPU", .cores = 1, .memory_bytes = 8'000'000'000, .kernel = "Linux 6.1"},
           .preprocessing_instruction_set = "avx2",
           .packages = {{"MPI", true}, {"oneDNN", false}, {"OpenCV", true}},
           .survey = {.nvml_problem = "NVML: none here"},
@@ -35,7 +34,7 @@ Doctor with_gpu() {
 
 TEST(DoctorTable, OfAMachineWithoutAGpu) {
   EXPECT_THAT(doctor_table(without_gpu()),
-              AllOf(HasSubstr("chexbench 1.2.3, built with MPI, OpenCV, without oneDNN\n"),
+              AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
                     HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
                     HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no GPU of NVIDIA was found\n"),
                     HasSubstr("cuDNN    not found: no such file\n"), HasSubstr("What was found fits together.\n")));
@@ -189,7 +188,7 @@ TEST(DoctorJson, HoldsTheSurroundings) {
 
 TEST(DoctorJson, HoldsAllOfIt) {
   const auto object = nlohmann::json::parse(doctor_json(with_gpu()));
-  EXPECT_EQ(object["chexbench_version"], "1.2.3");
+  EXPECT_EQ(object["chexbench_version"], CHEXBENCH_VERSION);
   EXPECT_EQ(object["machine"]["memory_bytes"], 8'000'000'000);
   EXPECT_EQ(object["build"]["oneDNN"], false);
   EXPECT_EQ(object["driver"]["cuda_version"], "13.1");

@@ -1,6 +1,6 @@
-#include "verbs/diagnose/foreign/interval_union.hpp"
-
 #include <gtest/gtest.h>
+
+#include "verbs/diagnose/foreign/trace_logs.hpp"
 
 namespace chexbench::verbs::foreign {
 namespace {

@@ -1,4 +1,4 @@
-#include "verbs/comm/link_fit.hpp"
+#include "verbs/comm/comm_result.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 #include "verbs/probe/probe.hpp"
 #include "verbs/probe/probe_spec.hpp"
 
@@ -79,14 +80,7 @@ TEST(WaysToRead, AreAnErrorThatSaysWhatToDoWhereThereAreNone) {
   dataset::IndexReport index = index_of(0, 0);
   index.rows = 1;
   index.missing = {"a.png"};
-  const auto message = [&] {
-    try {
-      ways_to_read(index, set());
-    } catch (const DataError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
+  const auto message = [&] { return message_of<DataError>([&] { ways_to_read(index, set()); }); };
   EXPECT_THAT(message(), HasSubstr("chexbench data index set"));
   index.root = "my set";
   EXPECT_THAT(message(), HasSubstr("chexbench data index 'my set'"));

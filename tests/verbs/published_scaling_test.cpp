@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "verbs/comm/link_fit.hpp"
+#include "verbs/comm/comm_result.hpp"
 #include "verbs/predict/prediction.hpp"
 
 namespace chexbench::verbs {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 #include "model/networks.hpp"
 #include "model/roofline.hpp"
 
@@ -53,12 +54,7 @@ RooflineEntry computed(const spec::AcceleratorProfile& profile, const std::strin
 }
 
 std::string error_of(const spec::AcceleratorProfile& profile, const RooflineRequest& request) {
-  try {
-    compute_roofline(profile, request);
-  } catch (const SpecError& error) {
-    return error.what();
-  }
-  return "no error";
+  return message_of<SpecError>([&] { compute_roofline(profile, request); });
 }
 
 TEST(ComputedRoofline, TakesTheMedianOfOtherNetworksAtTheNearestBatch) {

@@ -1,4 +1,4 @@
-#include "verbs/selftest/selftest_engine.hpp"
+#include "verbs/selftest/selftest.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
+#include "core/scratch.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 
 namespace chexbench::verbs {
@@ -63,12 +64,7 @@ TEST(SelftestEngineFailure, RefusesMoreEntriesThanABufferHas) {
   longer.insert(longer.find(first) + first.size(), zeros);
   const auto path = std::filesystem::path(testing::TempDir()) / ("chexbench_golden_long_" + std::to_string(getpid()));
   std::ofstream(path) << longer;
-  try {
-    selftest_engine(path.string());
-    FAIL() << "accepted";
-  } catch (const ComparisonError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("more entries"));
-  }
+  EXPECT_THAT(message_of<ComparisonError>([&] { selftest_engine(path.string()); }), HasSubstr("more entries"));
   std::filesystem::remove(path);
 }
 
@@ -80,6 +76,27 @@ TEST(SelftestEngineFailure, RefusesFilesOfAnotherKind) {
   EXPECT_THROW(selftest_engine(golden("resnet50"), {.precision = spec::Precision::fp16}), SpecError);
   EXPECT_THROW(selftest_engine(golden("preprocess")), DataError);
   EXPECT_THROW(selftest_engine(golden("missing")), DataError);
+}
+
+PrecisionGate small_gate(spec::Precision precision) {
+  return {.engine = "onednn", .precision = precision, .models = {"mobilenet_v2"}, .batch_size = 4, .image_size = 32};
+}
+
+TEST(PrecisionGateOf, F32IsWhatOthersAreComparedWith) {
+  EXPECT_THROW(precision_gate(small_gate(spec::Precision::f32)), SpecError);
+}
+
+TEST(PrecisionGateOf, AnEngineThatTrainsNothingIsRefused) {
+  PrecisionGate gate = small_gate(spec::Precision::fp16);
+  gate.engine = "none";
+  EXPECT_THROW(precision_gate(gate), SpecError);
+}
+
+TEST(PrecisionGateOf, AnUnknownNetworkIsRefused) {
+  if (!engine::onednn::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  PrecisionGate gate = small_gate(spec::Precision::bf16);
+  gate.models = {"resnet5"};
+  EXPECT_THROW(precision_gate(gate), SpecError);
 }
 
 }  // namespace

@@ -1,26 +1,22 @@
-#include "verbs/diagnose/step_log.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "verbs/diagnose/step_log.hpp"
 
 namespace chexbench::verbs {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Lt;
 using testing::SizeIs;
 
 // Returns the message of the error that reading `text` as the log "log.csv" gives.
 std::string complaint(const std::string& text) {
-  try {
-    step_log_from_csv(text, "log.csv");
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "nothing";
+  return message_of<DataError>([&] { step_log_from_csv(text, "log.csv"); });
 }
 
 TEST(StepLog, IsReadWhateverTheOrderOfItsColumns) {
@@ -77,19 +73,20 @@ TEST(StepLog, NamesAnotherDelimiter) {
 }
 
 TEST(StepLog, NamesLineAndColumnOfWhatNobodyCanHaveMeasured) {
-  const std::string header = "wait_s,step_s,images,rank\n0,1,2,0\n";
-  EXPECT_EQ(complaint(header + "-0.5,1,2,0\n"), "log.csv, line 3, column 1: wait_s is -0.5, and cannot be below 0");
-  EXPECT_EQ(complaint(header + "0,nan,2,0\n"), "log.csv, line 3, column 3: step_s is 'nan', and must be a number");
-  EXPECT_EQ(complaint(header + "2,1.5,2,0\n"),
-            "log.csv, line 3, column 1: wait_s is 2, more than step_s, 1.5, which includes it");
-  EXPECT_THAT(complaint(header + "0,inf,2,0\n"), HasSubstr("column 3: step_s is 'inf'"));
-  EXPECT_THAT(complaint(header + "0,1e300,2,0\n"), HasSubstr("column 3: step_s is '1e300'"));
-  EXPECT_THAT(complaint(header + "0,1 s,2,0\n"), HasSubstr("column 3: step_s is '1 s'"));
-  EXPECT_THAT(complaint(header + "0,,2,0\n"), HasSubstr("column 3: step_s is ''"));
-  EXPECT_THAT(complaint(header + "0,0,2,0\n"), HasSubstr("column 3: step_s is 0"));
-  EXPECT_THAT(complaint(header + "0,1,0,0\n"), HasSubstr("column 5: images is 0"));
-  EXPECT_THAT(complaint(header + "0,1,2,0.5\n"), HasSubstr("column 7: rank is 0.5"));
-  EXPECT_THAT(complaint(header + "0,1,2,-1\n"), HasSubstr("column 7: rank is -1"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"-0.5,1,2,0", "log.csv, line 3, column 1: wait_s is -0.5, and cannot be below 0"},
+      {"0,nan,2,0", "log.csv, line 3, column 3: step_s is 'nan', and must be a number"},
+      {"2,1.5,2,0", "log.csv, line 3, column 1: wait_s is 2, more than step_s, 1.5, which includes it"},
+      {"0,inf,2,0", "column 3: step_s is 'inf'"},
+      {"0,1e300,2,0", "column 3: step_s is '1e300'"},
+      {"0,1 s,2,0", "column 3: step_s is '1 s'"},
+      {"0,,2,0", "column 3: step_s is ''"},
+      {"0,0,2,0", "column 3: step_s is 0"},
+      {"0,1,0,0", "column 5: images is 0"},
+      {"0,1,2,0.5", "column 7: rank is 0.5"},
+      {"0,1,2,-1", "column 7: rank is -1"}};
+  for (const auto& [row, says] : cases)
+    EXPECT_THAT(complaint(std::string("wait_s,step_s,images,rank\n0,1,2,0\n") + row + "\n"), HasSubstr(says));
 }
 
 TEST(StepLog, QuotesAForeignFileInPartAndWithoutItsControlCharacters) {
@@ -105,5 +102,71 @@ TEST(StepLog, RefusesOneWithoutSteps) {
   EXPECT_THAT(complaint("wait_s,step_s,images\n"), HasSubstr("no step after its header"));
 }
 
+// A log of one step of a process, which names no rank.
+NamedLog log_of(const std::string& process, double begin_s, double end_s, double wait_s = 0) {
+  return {.name = process + " at " + std::to_string(begin_s),
+          .log = {.steps = {{.wait_s = wait_s, .step_s = 1}},
+                  .counts_images = false,
+                  .names_ranks = false,
+                  .span = LogSpan{begin_s, end_s},
+                  .process = process}};
+}
+
+NamedLog of_rank(int rank, NamedLog log) {
+  log.log.names_ranks = true;
+  for (LoggedStep& step : log.log.steps) step.rank = rank;
+  return log;
+}
+
+// The rank of each step, by the beginnings of logs in whole seconds.
+std::vector<int> ranks(const std::vector<NamedLog>& logs) {
+  std::vector<int> found;
+  for (const LoggedStep& step : join_logs(logs, 0).steps) found.push_back(step.rank);
+  return found;
+}
+
+TEST(JoinLogs, ThatOverlapInTimeAreOfTwoRanks) {
+  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("8", 5, 15)}), ElementsAre(0, 1));
+  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("7", 0, 10)}), ElementsAre(0, 1));
+}
+
+TEST(JoinLogs, OneAfterTheOtherAreOfOneRankInTheOrderOfTime) {
+  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("7", 10, 20), log_of("7", 30, 40)}), ElementsAre(0, 0, 0));
+  constexpr double kToday_s = 1.8e9;
+  EXPECT_THAT(ranks({log_of("7", kToday_s, kToday_s + 10), log_of("8", kToday_s + 20, kToday_s + 30)}),
+              ElementsAre(0, 0));
+  EXPECT_THAT(ranks({log_of("7", 0, 10), log_of("8", 20, 30)}), ElementsAre(0, 1)) << "two hosts may have started then";
+  const StepLog joined = join_logs({log_of("7", 20, 30, 0.5), log_of("7", 0, 10, 0.25)}, 4);
+  EXPECT_EQ(joined.steps.at(0).wait_s, 0.25);
+  EXPECT_EQ(joined.steps.at(1).wait_s, 0.5);
+  EXPECT_EQ(joined.steps.at(1).images, 4);
+  EXPECT_THAT(joined.notes, ElementsAre(HasSubstr("2 traces")));
+}
+
+TEST(JoinLogs, OfOneProcessBelongTogetherInAnyOrder) {
+  const NamedLog a1 = log_of("7", 0, 10), b1 = log_of("8", 1, 11), a2 = log_of("7", 20, 30), b2 = log_of("8", 21, 31);
+  for (const auto& logs : {std::vector{a1, b1, a2, b2}, {a1, b2, a2, b1}, {a2, a1, b1, b2}})
+    EXPECT_THAT(ranks(logs), ElementsAre(0, 1, 0, 1));
+}
+
+TEST(JoinLogs, OfOneRankMayFollowOnOneAnother) {
+  EXPECT_THAT(ranks({of_rank(3, log_of("7", 0, 10)), of_rank(3, log_of("7", 20, 30)), of_rank(1, log_of("7", 5, 9))}),
+              ElementsAre(3, 1, 3));
+  EXPECT_THAT(message_of<DataError>([] {
+                ranks({of_rank(3, log_of("7", 0, 10)), of_rank(3, log_of("8", 5, 30))});
+              }),
+              AllOf(HasSubstr("8 at 5"), HasSubstr("rank 3"), HasSubstr("7 at 0")));
+}
+
+TEST(JoinLogs, ThatDoNotSayWhenAreOfARankEach) {
+  NamedLog one = log_of("", 0, 1);
+  one.log.span.reset();
+  EXPECT_THAT(ranks({one, one, one}), ElementsAre(0, 1, 2));
+  EXPECT_THROW(ranks({of_rank(2, one), of_rank(2, one)}), DataError);
+}
+
 }  // namespace
+
+// Which logs belong to which rank.
+
 }  // namespace chexbench::verbs

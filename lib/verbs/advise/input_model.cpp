@@ -36,7 +36,10 @@ struct Pace {
 class Walk {
  public:
   Walk(const PipelineSpec& pipeline, int ranks, int cores, const InputCosts& costs)
-      : pipeline_(pipeline), amplification_(predicted_amplification(pipeline, ranks)), cores_(cores), costs_(costs) {}
+      : pipeline_(pipeline),
+        amplification_(spec::decodes_before_shard(pipeline) ? ranks : 1),
+        cores_(cores),
+        costs_(costs) {}
 
   Pace pace() {
     const std::size_t decoding = decoding_op(pipeline_);
@@ -105,7 +108,7 @@ class Walk {
   }
 
   const PipelineSpec& pipeline_;
-  const double amplification_;
+  const double amplification_;  // images decoded by a rank for each that it trains on
   const int cores_;
   const InputCosts& costs_;
   double thread_s_ = 0;  // seconds per image of the current thread
@@ -126,10 +129,6 @@ std::size_t image_bytes(const spec::TrialSpec& trial) {
                     .width = trial.model.image_size,
                     .deliver = spec::delivered(trial.data)}
       .image_bytes();
-}
-
-double predicted_amplification(const PipelineSpec& pipeline, int ranks) {
-  return spec::decodes_before_shard(pipeline) ? ranks : 1;
 }
 
 InputCosts measured_costs(const results::TrialResult& trial) {

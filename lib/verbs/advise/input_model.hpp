@@ -30,10 +30,6 @@ InputCosts measured_costs(const results::TrialResult& trial);
 double predicted_images_per_s(const spec::TrialSpec& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs);
 
-// Returns how many images a rank decodes for each image that it trains on: `ranks` if the op list shards after
-// decoding, else 1.
-double predicted_amplification(const spec::PipelineSpec& pipeline, int ranks);
-
 // Returns the bytes of one decoded image in the trial's batches.
 std::size_t image_bytes(const spec::TrialSpec& trial);
 

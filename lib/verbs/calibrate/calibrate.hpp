@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 #include "spec/profile.hpp"
 
@@ -35,5 +36,10 @@ results::Report plan_calibration(const CalibrationRequest& request, comm::World&
 // a repeat, and it comes from the repeat with the median step (the mean of the two middle ones if their number is
 // even). A pure function.
 spec::AcceleratorProfile make_profile(const results::Report& report, const std::string& name);
+
+// Returns plain text: the name and the device, then a table with one row for each entry, times in ms. The spread is the
+// median absolute deviation of images/s in percent, if the profile has it. The table is at most `width` wide where
+// possible.
+std::string profile_table(const spec::AcceleratorProfile& profile, const report::LineWidth& width = {});
 
 }  // namespace chexbench::verbs

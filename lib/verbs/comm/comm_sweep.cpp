@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "bench/core_layout.hpp"
 #include "bench/gpu_layout.hpp"
@@ -16,10 +18,11 @@
 #include "core/errors.hpp"
 #include "core/half.hpp"
 #include "core/interrupt.hpp"
+#include "core/reducer.hpp"
 #include "engine/gpus.hpp"
 #include "measure/machine.hpp"
 #include "measure/statistics.hpp"
-#include "verbs/comm/link_fit.hpp"
+#include "verbs/comm/comm_result.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -48,6 +51,56 @@ double largest(comm::Communicator& members, double value) {
   members.all_reduce_sum(std::span<double>(values));
   return std::ranges::max(values);
 }
+
+// The values that are averaged: f32 in host memory, or f32 or fp16 on the GPU with CUDA's index `gpu` in this process.
+// @throws DeviceError from any function if this build or this machine lacks CUDA, or the GPU fails or is too small
+class GradientMemory {
+ public:
+  GradientMemory(std::size_t bytes, FloatType type, std::optional<int> gpu) : type_(type) {
+    if (gpu) {
+      copies_ = comm::make_device_copies(*gpu);
+      data_ = copies_->device_buffer(bytes);
+    } else {
+      values_.resize(bytes / sizeof(float));
+      data_ = values_.data();
+    }
+  }
+  FloatType type() const { return type_; }
+  // Returns the first `values` values as a span that a reducer takes.
+  BucketSpan bucket(std::size_t values) { return {.data = data_, .count = values, .type = type_}; }
+  // Returns the event that a reducer must wait for before it uses the values of the last write(); null in host memory.
+  ReadyEvent written() { return copies_ ? copies_->copied() : nullptr; }
+
+  // Copy values to and from the beginning of the memory. write() rounds values that type() cannot represent.
+  void write(std::span<const float> values) {
+    if (!copies_) {
+      std::ranges::copy(values, values_.begin());
+    } else if (type_ == FloatType::f32) {
+      copies_->to_device(std::as_bytes(values), data_);
+    } else {
+      std::vector<Half> halves(values.size());
+      narrow(values, std::span(halves));
+      copies_->to_device(std::as_bytes(std::span(halves)), data_);
+    }
+  }
+  void read(std::span<float> values) {
+    if (!copies_) {
+      std::copy_n(values_.begin(), values.size(), values.begin());
+    } else if (type_ == FloatType::f32) {
+      copies_->to_host(data_, std::as_writable_bytes(values));
+    } else {
+      std::vector<Half> halves(values.size());
+      copies_->to_host(data_, std::as_writable_bytes(std::span(halves)));
+      widen(std::span<const Half>(halves), values);
+    }
+  }
+
+ private:
+  const FloatType type_;
+  std::vector<float> values_;                   // in host memory
+  std::unique_ptr<comm::DeviceCopies> copies_;  // of a GPU
+  void* data_ = nullptr;
+};
 
 // Measures one number of ranks, with its reducer and max_bytes bytes of memory to average in.
 class Sweep {
@@ -135,9 +188,7 @@ int count_hosts(comm::World& world) {
   return static_cast<int>(hosts.size());
 }
 
-}  // namespace
-
-void check_comm_options(const CommOptions& options, int world) {
+void check(const CommOptions& options, int world) {
   if (world == 1) {
     throw SpecError(
         "comm: a world of one rank has nothing to communicate with; start several: `mpirun -np 2 chexbench comm`");
@@ -155,9 +206,11 @@ void check_comm_options(const CommOptions& options, int world) {
   }
 }
 
+}  // namespace
+
 CommResult measure_comm(comm::World& world, const CommOptions& options) {
   comm::Communicator& all = world.communicator();
-  check_comm_options(options, all.world());
+  check(options, all.world());
   const std::optional<int> gpu = choose_gpu(world, options);
   if (!gpu && options.type != FloatType::f32) {
     throw DeviceError("--dtype fp16: gradients in host memory are always f32, and CUDA does not show every rank a GPU");
@@ -168,8 +221,7 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
                     .dtype = spec::to_string(options.type),
                     .update = options.comm.update,
                     .hosts = count_hosts(world)};
-  const auto memory =
-      gpu ? make_gpu_memory(options.max_bytes, options.type, *gpu) : make_host_memory(options.max_bytes);
+  GradientMemory memory(options.max_bytes, options.type, gpu);
   for (const int ranks : options.ranks.empty() ? default_ranks(all.world()) : options.ranks) {
     const std::unique_ptr<comm::Communicator> members = all.first(ranks);
     const std::unique_ptr<Reducer> reducer = gpu ? all.make_device_reducer(ranks, {.gpu = *gpu, .comm = options.comm})
@@ -177,7 +229,7 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
                                                        : nullptr;
     if (members) {
       if (gpu) result.library = reducer->capturable() ? "NCCL" : world.library() + ", copied to the host";
-      Sweep sweep(*members, *reducer, *memory, options.repeats);
+      Sweep sweep(*members, *reducer, memory, options.repeats);
       for (std::uint64_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
         result.rows.push_back(sweep.measure(bytes));
       }
@@ -186,55 +238,6 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
   }
   if (result.is_ring()) result.fit = fit_link(result.rows);
   return result;
-}
-
-namespace {
-
-class HostMemory final : public GradientMemory {
- public:
-  explicit HostMemory(std::size_t bytes) : values_(bytes / sizeof(float)) {}
-  FloatType type() const override { return FloatType::f32; }
-  BucketSpan bucket(std::size_t values) override { return {.data = values_.data(), .count = values}; }
-  ReadyEvent written() override { return nullptr; }
-  void write(std::span<const float> values) override { std::ranges::copy(values, values_.begin()); }
-  void read(std::span<float> values) override { std::copy_n(values_.begin(), values.size(), values.begin()); }
-
- private:
-  std::vector<float> values_;
-};
-
-class GpuMemory final : public GradientMemory {
- public:
-  GpuMemory(std::size_t bytes, FloatType type, int gpu)
-      : type_(type), copies_(comm::make_device_copies(gpu)), data_(copies_->device_buffer(bytes)) {}
-  FloatType type() const override { return type_; }
-  BucketSpan bucket(std::size_t values) override { return {.data = data_, .count = values, .type = type_}; }
-  ReadyEvent written() override { return copies_->copied(); }
-  void write(std::span<const float> values) override {
-    if (type_ == FloatType::f32) return copies_->to_device(std::as_bytes(values), data_);
-    std::vector<Half> halves(values.size());
-    narrow(values, std::span(halves));
-    copies_->to_device(std::as_bytes(std::span(halves)), data_);
-  }
-  void read(std::span<float> values) override {
-    if (type_ == FloatType::f32) return copies_->to_host(data_, std::as_writable_bytes(values));
-    std::vector<Half> halves(values.size());
-    copies_->to_host(data_, std::as_writable_bytes(std::span(halves)));
-    widen(std::span<const Half>(halves), values);
-  }
-
- private:
-  const FloatType type_;
-  const std::unique_ptr<comm::DeviceCopies> copies_;
-  void* const data_;
-};
-
-}  // namespace
-
-std::unique_ptr<GradientMemory> make_host_memory(std::size_t bytes) { return std::make_unique<HostMemory>(bytes); }
-
-std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, FloatType type, int gpu) {
-  return std::make_unique<GpuMemory>(bytes, type, gpu);
 }
 
 }  // namespace chexbench::verbs

@@ -16,7 +16,6 @@
 #include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
-#include "verbs/compare/differences.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
-#include "core/errors.hpp"
 #include "core/text.hpp"
 #include "report/markdown.hpp"
 #include "results/labels.hpp"
 #include "verbs/compare/compare.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kColumns{"trial",         "base images/s", "new images/s", "new / base",
                                         "95 % interval", "verdict",       "note"};
@@ -116,9 +113,9 @@ std::string markdown_of(const RunComparison& comparison) {
 }
 
 Json differences_to_json(const std::vector<Difference>& differences) {
-  Json list = Json::array();
-  for (const auto& [key, base, other] : differences) list.push_back({{"key", key}, {"base", base}, {"new", other}});
-  return list;
+  return list_of(differences, [](const Difference& one) {
+    return Json{{"key", one.key}, {"base", one.base}, {"new", one.other}};
+  });
 }
 
 Json arm_to_json(const ComparedArm& arm) {
@@ -129,9 +126,8 @@ Json arm_to_json(const ComparedArm& arm) {
   object["base_values"] = arm.base.images_per_s;
   object["new_values"] = arm.other.images_per_s;
   object["ratio"] = arm.ratio ? Json(arm.ratio->value) : Json(nullptr);
-  const bool has_interval = arm.ratio && arm.ratio->ci95;
-  object["ratio_ci95"] = has_interval ? Json::array({arm.ratio->ci95->low, arm.ratio->ci95->high}) : Json(nullptr);
-  object["cpu_s_per_image_ratio"] = arm.cpu_ratio ? Json(*arm.cpu_ratio) : Json(nullptr);
+  object["ratio_ci95"] = arm.ratio ? interval_to_json(arm.ratio->ci95) : Json(nullptr);
+  object["cpu_s_per_image_ratio"] = or_null(arm.cpu_ratio);
   object["differences"] = differences_to_json(arm.differences);
   object["allowed_differences"] = differences_to_json(arm.allowed);
   object["note"] = arm.note;
@@ -146,7 +142,7 @@ std::string json_of(const RunComparison& comparison) {
                  {"a_value_is", comparison.by_runs ? "run" : "repeat"},
                  {"environment_differences", differences_to_json(comparison.environment)},
                  {"remarks", differences_to_json(comparison.remarks)},
-                 {"arms", Json::array()},
+                 {"arms", list_of(comparison.arms, arm_to_json)},
                  {"only_in_base", comparison.only_in_base},
                  {"only_in_new", comparison.only_in_other}};
   if (comparison.nearest) {
@@ -154,19 +150,15 @@ std::string json_of(const RunComparison& comparison) {
                          {"new", comparison.nearest->other},
                          {"differences", differences_to_json(comparison.nearest->differences)}};
   }
-  for (const ComparedArm& arm : comparison.arms) object["arms"].push_back(arm_to_json(arm));
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json(object);
 }
 
 }  // namespace
 
 std::string format_comparison(const RunComparison& comparison, const std::string& format,
                               const report::LineWidth& width) {
-  if (format == "table") return table_of(comparison, width);
   if (format == "json") return json_of(comparison);
-  if (format == "markdown") return markdown_of(comparison);
-  const std::vector<std::string> known{"table", "json", "markdown"};
-  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+  return format == "markdown" ? markdown_of(comparison) : table_of(comparison, width);
 }
 
 }  // namespace chexbench::verbs

@@ -1,4 +1,4 @@
-#include "verbs/compare/differences.hpp"
+#include "verbs/compare/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

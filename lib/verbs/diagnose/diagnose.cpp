@@ -88,32 +88,6 @@ void sum_up(Diagnosis& diagnosis) {
   if (longest_share < 1) diagnosis.images_per_s_without_wait = diagnosis.images_per_s / (1 - longest_share);
 }
 
-}  // namespace
-
-Diagnosis diagnose(const StepLog& log) {
-  Diagnosis diagnosis{.unit = log.counts_images ? "images" : "steps", .least_waits = log.least_waits};
-  std::size_t kept = 0;
-  double all_s = 0;
-  for (const LoggedStep& step : log.steps) {
-    diagnosis.steps += step.steps;
-    all_s += static_cast<double>(step.steps) * step.step_s;
-  }
-  for (const auto& [number, rank] : by_rank(log.steps)) {
-    const RankDiagnosis& done = diagnosis.ranks.emplace_back(diagnose_rank(number, counted(rank)));
-    kept += done.steps;
-    find_outliers(rank, done.median_step_s, diagnosis);
-    count_epoch_starts(rank, done.median_step_s, diagnosis);
-  }
-  diagnosis.left_out = diagnosis.steps - kept;
-  diagnosis.epoch_start_share = diagnosis.epoch_start_extra_s / all_s;
-  sum_up(diagnosis);
-  diagnosis.findings = diagnosis_findings(diagnosis);
-  for (const std::string& note : log.notes) diagnosis.findings.push_back({.kind = "how_read", .text = note});
-  return diagnosis;
-}
-
-namespace {
-
 constexpr double kWorthSaying = 0.02;     // share of the time from which epoch starts and outliers are mentioned
 constexpr double kSlowRankWait = 0.05;    // a slow rank's wait share exceeds that of the others by this much
 constexpr double kSlowRankFactor = 1.05;  // or whose mean step is this many times that of the others
@@ -250,9 +224,7 @@ void find_small_sample(const Diagnosis& diagnosis, std::vector<results::Finding>
   for (results::Finding& finding : findings) finding.grade = results::Grade::sample_too_small;
 }
 
-}  // namespace
-
-std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
+std::vector<results::Finding> findings_of(const Diagnosis& diagnosis) {
   std::vector<results::Finding> findings{verdict(diagnosis)};
   find_needed_rate(diagnosis, findings);
   find_slow_rank(diagnosis, findings);
@@ -260,6 +232,30 @@ std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
   find_outliers(diagnosis, findings);
   find_small_sample(diagnosis, findings);
   return findings;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const StepLog& log) {
+  Diagnosis diagnosis{.unit = log.counts_images ? "images" : "steps", .least_waits = log.least_waits};
+  std::size_t kept = 0;
+  double all_s = 0;
+  for (const LoggedStep& step : log.steps) {
+    diagnosis.steps += step.steps;
+    all_s += static_cast<double>(step.steps) * step.step_s;
+  }
+  for (const auto& [number, rank] : by_rank(log.steps)) {
+    const RankDiagnosis& done = diagnosis.ranks.emplace_back(diagnose_rank(number, counted(rank)));
+    kept += done.steps;
+    find_outliers(rank, done.median_step_s, diagnosis);
+    count_epoch_starts(rank, done.median_step_s, diagnosis);
+  }
+  diagnosis.left_out = diagnosis.steps - kept;
+  diagnosis.epoch_start_share = diagnosis.epoch_start_extra_s / all_s;
+  sum_up(diagnosis);
+  diagnosis.findings = findings_of(diagnosis);
+  for (const std::string& note : log.notes) diagnosis.findings.push_back({.kind = "how_read", .text = note});
+  return diagnosis;
 }
 
 }  // namespace chexbench::verbs

@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "analysis/utilization.hpp"
-#include "core/errors.hpp"
 #include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 10;
 
@@ -74,40 +71,33 @@ Json outlier_to_json(const Outlier& outlier) {
           {"step_s", outlier.step.step_s}, {"wait_s", outlier.step.wait_s}, {"first_of_epoch", outlier.first_of_epoch}};
 }
 
+Json finding_to_json(const results::Finding& finding) {
+  return {{"kind", finding.kind}, {"text", finding.text}, {"grade", results::to_string(finding.grade)}};
+}
+
 std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
-  const std::optional<double>& most = diagnosis.images_per_s_without_wait;
-  Json object = {{"source", source},
-                 {"verdict", diagnosis.findings.front().kind},
-                 {"steps", diagnosis.steps},
-                 {"left_out", diagnosis.left_out},
-                 {"unit", diagnosis.unit},
-                 {"images_per_s", diagnosis.images_per_s},
-                 {"wait_share", diagnosis.wait_share},
-                 {"images_per_s_without_wait", most ? Json(*most) : Json(nullptr)},
-                 {"epoch_starts", diagnosis.epoch_starts},
-                 {"epoch_start_extra_s", diagnosis.epoch_start_extra_s},
-                 {"epoch_start_wait_s", diagnosis.epoch_start_wait_s},
-                 {"epoch_start_share", diagnosis.epoch_start_share},
-                 {"ranks", Json::array()},
-                 {"outliers", Json::array()},
-                 {"findings", Json::array()}};
-  for (const RankDiagnosis& rank : diagnosis.ranks) object["ranks"].push_back(rank_to_json(rank));
-  for (const Outlier& outlier : diagnosis.outliers) object["outliers"].push_back(outlier_to_json(outlier));
-  for (const results::Finding& finding : diagnosis.findings) {
-    object["findings"].push_back(
-        {{"kind", finding.kind}, {"text", finding.text}, {"grade", results::to_string(finding.grade)}});
-  }
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json({{"source", source},
+                        {"verdict", diagnosis.findings.front().kind},
+                        {"steps", diagnosis.steps},
+                        {"left_out", diagnosis.left_out},
+                        {"unit", diagnosis.unit},
+                        {"images_per_s", diagnosis.images_per_s},
+                        {"wait_share", diagnosis.wait_share},
+                        {"images_per_s_without_wait", or_null(diagnosis.images_per_s_without_wait)},
+                        {"epoch_starts", diagnosis.epoch_starts},
+                        {"epoch_start_extra_s", diagnosis.epoch_start_extra_s},
+                        {"epoch_start_wait_s", diagnosis.epoch_start_wait_s},
+                        {"epoch_start_share", diagnosis.epoch_start_share},
+                        {"ranks", list_of(diagnosis.ranks, rank_to_json)},
+                        {"outliers", list_of(diagnosis.outliers, outlier_to_json)},
+                        {"findings", list_of(diagnosis.findings, finding_to_json)}});
 }
 
 }  // namespace
 
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
                              const report::LineWidth& width) {
-  if (format == "table") return table_of(diagnosis, source, width);
-  if (format == "json") return json_of(diagnosis, source);
-  const std::vector<std::string> known{"table", "json"};
-  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+  return format == "json" ? json_of(diagnosis, source) : table_of(diagnosis, source, width);
 }
 
 }  // namespace chexbench::verbs

@@ -1,4 +1,5 @@
-// Reads the per-step log of a training that another program runs. It is CSV with the columns wait_s (seconds that the
+// The per-step logs of a training that another program runs: of its ranks, or of one rank that wrote several files. A
+// log is CSV with the columns wait_s (seconds that the
 // step waited for its batch), step_s (its wall seconds, including the wait), images, and optionally rank and epoch. The
 // columns may come in any order, and other columns are ignored. scripts/hooks writes such logs.
 #pragma once
@@ -43,5 +44,18 @@ struct StepLog {
 // @throws DataError, with line and column, if the header lacks a required column, a line has too many or too few
 // fields, a value cannot have been measured (wait_s must be at most step_s), or there is no step
 std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name);
+
+struct NamedLog {
+  std::string name;  // for messages
+  StepLog log;
+};
+
+// Returns the steps of all logs. Logs that name no rank are ranks 0, 1, ... in their order, but those recorded one
+// after the other belong to one rank, in the order of time, with a note: those of one process and, if their times are
+// since 1970, those of several. A rank that several logs name must not be in two at the same time. Logs that do not
+// count images have `batch` for each step; if it is 0, all logs count steps.
+// @throws DataError if two logs have steps of one rank at the same time, or do not have times
+// @throws SpecError if some logs count images, and others need `batch`
+StepLog join_logs(std::vector<NamedLog> logs, int batch);
 
 }  // namespace chexbench::verbs

@@ -1,19 +1,22 @@
 #include "verbs/doctor/doctor.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "bench/core_layout.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
 #include "core/text.hpp"
+#include "dataset/image_files.hpp"
 #include "engine/registry.hpp"
+#include "formats/shards.hpp"
 #include "image/isa.hpp"
 #include "report/text_table.hpp"
 #include "spec/url.hpp"
-#include "verbs/doctor/store_probe.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -55,6 +58,52 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
   return around;
 }
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+
+// Returns the first shard, or the first image if there is no shard. A shard is preferred, because it is long enough to
+// show the bandwidth.
+std::string file_to_read(const storage::DataRoot& root) {
+  const std::string folder = formats::format_folder(root.path, spec::DataFormat::tfrecord);
+  std::string first;
+  for (const storage::StoreEntry& entry : root.store->list(folder)) {
+    const bool is_shard = entry.kind == storage::StoreEntry::Kind::file && entry.name.find("-of-") != std::string::npos;
+    if (is_shard && (first.empty() || entry.name < first)) first = entry.name;
+  }
+  if (!first.empty()) return fmt::format("{}/{}", folder, first);
+  dataset::NameArena names;
+  const std::vector<dataset::ImageFile> images = dataset::list_images(*root.store, root.path, names);
+  if (images.empty()) throw DataError(fmt::format("no data set at '{}': there is no shard and no image", root.path));
+  return std::string(images.front().path);
+}
+
+double list_s(const storage::DataRoot& root) {
+  const double begin_s = now_s();
+  root.store->list(root.path);
+  return now_s() - begin_s;
+}
+
+// Lists the root, a URL, twice, and reads up to 64 MiB of its first shard, or of its first image if there is no shard,
+// as a pipeline would. Takes as long as the store does.
+// @throws DataError if the store cannot be read or contains no data set
+StoreProbe probe_store(const std::string& root_url) {
+  const storage::DataRoot root(root_url);
+  StoreProbe probe{.root = root.path, .kind = root.path.substr(0, root.path.find("://"))};
+  probe.first_request_s = list_s(root);
+  probe.next_request_s = list_s(root);
+  probe.file = file_to_read(root);
+  const double begin_s = now_s();
+  const std::unique_ptr<storage::ByteStream> stream = root.store->stream(probe.file, {});
+  const std::uint64_t most = std::min(stream->size(), kMostBytes);
+  while (probe.read_bytes < most) {
+    const std::uint64_t piece = std::min(kPieceBytes, most - probe.read_bytes);
+    stream->take(piece);
+    probe.read_bytes += piece;
+  }
+  probe.read_s = now_s() - begin_s;
+  return probe;
+}
+
 }  // namespace
 
 Doctor examine(const DoctorRequest& request, comm::World& world) {
@@ -81,115 +130,5 @@ Doctor examine(const DoctorRequest& request, comm::World& world) {
 }
 
 bool needs_mending(const Doctor& doctor) { return doctor.survey.has_gpu() && !doctor.misfits.empty(); }
-
-namespace {
-
-using measure::cpu_list_text;
-
-std::string counted(int count, std::string_view one) { return count_text(static_cast<std::uint64_t>(count), one); }
-
-std::string cpu_line(const measure::CpuLayout& cpu) {
-  std::vector<std::string> parts;
-  if (cpu.sockets > 0) parts.push_back(counted(cpu.sockets, "socket"));
-  if (!cpu.numa_nodes.empty()) parts.push_back(counted(static_cast<int>(cpu.numa_nodes.size()), "NUMA node"));
-  if (cpu.physical_cores > 0) parts.push_back(counted(cpu.physical_cores, "physical core"));
-  if (cpu.hardware_threads > 0) parts.push_back(counted(cpu.hardware_threads, "hardware thread"));
-  for (const auto& [governor, cpus] : cpu.governors) parts.push_back(fmt::format("governor {} ({})", governor, cpus));
-  if (cpu.load) parts.push_back(fmt::format("load {:.2f}", *cpu.load));
-  return parts.empty() ? "" : fmt::format("CPUs: {}\n", fmt::join(parts, ", "));
-}
-
-std::string cgroup_line(const measure::CgroupLimits& cgroup) {
-  std::vector<std::string> parts;
-  if (cgroup.cpus) parts.push_back(fmt::format("CPU time of {:.2f} cores", *cgroup.cpus));
-  if (cgroup.memory_bytes) {
-    const auto used = cgroup.memory_used_bytes;
-    parts.push_back(report::gigabytes(*cgroup.memory_bytes) + " of memory" +
-                    (used ? ", used " + report::gigabytes(*used) : ""));
-  }
-  if (!cgroup.cpuset.empty()) parts.push_back("CPUs " + cpu_list_text(cgroup.cpuset));
-  return parts.empty() ? "" : fmt::format("cgroup allows: {}\n", fmt::join(parts, "; "));
-}
-
-std::string memory_line(const measure::MemoryState& memory) {
-  if (memory.total_bytes == 0) return "";
-  return fmt::format(
-      "memory: {} available of {}, page cache {}{}\n", report::gigabytes(memory.available_bytes),
-      report::gigabytes(memory.total_bytes), report::gigabytes(memory.page_cache_bytes),
-      memory.transparent_huge_pages.empty() ? "" : ", transparent huge pages " + memory.transparent_huge_pages);
-}
-
-std::string shared_line(const measure::SharedMemory& shared) {
-  if (!shared.exists) return "";
-  constexpr double kMegabyte = 1e6;
-  return fmt::format("/dev/shm: {:.0f} MB free of {:.0f} MB{}\n", static_cast<double>(shared.free_bytes) / kMegabyte,
-                     static_cast<double>(shared.total_bytes) / kMegabyte,
-                     shared.problem.empty() ? "" : ", cannot be written to: " + shared.problem);
-}
-
-std::string threading_line(const std::vector<measure::EnvironmentSetting>& threading) {
-  std::vector<std::string> parts;
-  for (const measure::EnvironmentSetting& setting : threading) parts.push_back(setting.name + "=" + setting.value);
-  return parts.empty() ? "" : fmt::format("threads: {}\n", fmt::join(parts, ", "));
-}
-
-std::string data_line(const measure::DataPlace& data) {
-  const measure::FileSystem& system = data.file_system;
-  std::string cache = data.cache_word();
-  if (data.sample.files > 0)
-    cache += fmt::format(": {:.0f} % of {}", 100 * data.cached_share(),
-                         counted(static_cast<int>(data.sample.files), "sampled file"));
-  if (data.sample.unknown_files > 0)
-    cache += fmt::format(", {} of another owner, of which the kernel does not tell", data.sample.unknown_files);
-  return fmt::format("data {}: {} file system ({}, {} on {}), page cache {}\n", data.root, to_string(system.kind),
-                     system.type.empty() ? "?" : system.type, system.source.empty() ? "?" : system.source,
-                     system.mount_point.empty() ? "?" : system.mount_point, cache);
-}
-
-std::string stripe_text(const measure::Stripe& stripe) {
-  constexpr std::uint64_t kKibibyte = 1024;
-  const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
-  if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
-  if (*stripe.targets < 0) return fmt::format("{} on each of all targets in turn", chunk);
-  if (*stripe.targets == 1) return "one target";
-  return fmt::format("{} on each of {} targets in turn", chunk, *stripe.targets);
-}
-
-std::string striping_line(const measure::Striping& striping) {
-  if (!striping.problem.empty())
-    return fmt::format("{}: how it spreads files is not known, as {}\n", striping.system, striping.problem);
-  std::vector<std::string> parts;
-  for (const measure::Stripe& stripe : striping.stripes) parts.push_back(stripe_text(stripe));
-  return fmt::format("{} spreads a new file of that folder: {} ({})\n", striping.system, fmt::join(parts, ", then "),
-                     striping.tool);
-}
-
-std::string data_lines(const measure::DataPlace& data) {
-  return data_line(data) + (data.striping ? striping_line(*data.striping) : "");
-}
-
-std::string rank_lines(const measure::Surroundings& around) {
-  if (around.ranks.size() == 1) {
-    const measure::BoundRank& rank = around.ranks.front();
-    return fmt::format("one rank: cores {}, MPI {}\n", cpu_list_text(rank.cores), around.mpi);
-  }
-  report::TextTable table{
-      .header = {"rank", "host", "bound to cores", "cores_per_rank"}, .rows = {}, .left_columns = 3};
-  for (std::size_t r = 0; r < around.ranks.size(); ++r) {
-    const measure::BoundRank& rank = around.ranks[r];
-    table.rows.push_back(
-        {std::to_string(r), rank.host, cpu_list_text(rank.cores), std::to_string(rank.cores_per_rank)});
-  }
-  return fmt::format("{} ranks, MPI {}:\n{}", around.ranks.size(), around.mpi, report::render(table));
-}
-
-}  // namespace
-
-std::string surroundings_text(const measure::Surroundings& surroundings) {
-  return cpu_line(surroundings.cpu) + cgroup_line(surroundings.cgroup) + memory_line(surroundings.memory) +
-         shared_line(surroundings.shared) + threading_line(surroundings.threading) +
-         (surroundings.data ? data_lines(*surroundings.data) : "") +
-         (surroundings.ranks.empty() ? "" : rank_lines(surroundings));
-}
 
 }  // namespace chexbench::verbs

@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <utility>
 
 #include "bench/core_layout.hpp"
 #include "bench/evaluation.hpp"

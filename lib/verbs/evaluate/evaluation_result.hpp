@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,6 @@ struct DataSetScores {
 inline constexpr std::size_t kMostConfusions = 100;
 
 struct EvaluationResult {
-  std::string chexbench_version;
   std::string date_utc;
   std::string checkpoint;  // path
   std::string network;
@@ -96,8 +96,6 @@ std::string scores_csv(const EvaluationResult& result);
 // Returns at most `most` labels or classes of a row, the most probable first.
 std::vector<std::size_t> most_probable(const ScoreRow& row, std::size_t most = measure::kTopK);
 
-// The fields of an evaluation, which its JSON and its CSV share.
-
 template <class Visitor>
 void visit_estimate(Visitor&& visit, const std::string& name, const measure::Estimate& estimate) {
   visit(name.c_str(), estimate.value);
@@ -124,5 +122,11 @@ void visit_label(Visitor&& visit, const measure::LabelScores& label) {
   visit_estimate(visit, "average_precision", label.average_precision);
   visit_estimate(visit, "brier", label.brier);
 }
+
+// Returns `size` x `size` pixels of red, green and blue: the gray image, tinted from blue (the least value of the map)
+// by green to red (the largest), in equal parts. The map, [rows, columns], is enlarged linearly, like PyTorch's
+// interpolate without align_corners. A constant map is blue.
+std::vector<std::uint8_t> class_map_image(std::span<const float> map, int rows, int columns,
+                                          std::span<const std::uint8_t> gray, int size);
 
 }  // namespace chexbench::verbs

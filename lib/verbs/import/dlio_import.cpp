@@ -1,4 +1,4 @@
-#include "verbs/import/dlio_import.hpp"
+#include "verbs/import/dlio.hpp"
 
 #include <fmt/format.h>
 

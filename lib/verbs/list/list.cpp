@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include "spec/shipped.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 std::string section(const char* heading, const std::vector<spec::ShippedFile>& files) {
   std::string text = fmt::format("{}\n", heading);
@@ -15,33 +14,21 @@ std::string section(const char* heading, const std::vector<spec::ShippedFile>& f
   return text;
 }
 
-Json files_to_json(const std::vector<spec::ShippedFile>& files) {
-  Json list = Json::array();
-  for (const spec::ShippedFile& file : files) list.push_back({{"name", file.name}, {"description", file.description}});
-  return list;
-}
+Json file_to_json(const spec::ShippedFile& file) { return {{"name", file.name}, {"description", file.description}}; }
 
 }  // namespace
 
-ShippedList list_shipped() {
-  return {.chexbench_version = {},
-          .experiments = spec::shipped_experiments(),
-          .pipelines = spec::shipped_pipelines(),
-          .accelerators = spec::shipped_accelerators()};
+std::string shipped_table() {
+  return section("Experiments, for `chexbench --config NAME`:", spec::shipped_experiments()) + "\n" +
+         section("Pipelines, for --set pipeline=NAME:", spec::shipped_pipelines()) + "\n" +
+         section("Accelerators, for --set engine=emulated:NAME:", spec::shipped_accelerators());
 }
 
-std::string shipped_table(const ShippedList& list) {
-  return section("Experiments, for `chexbench --config NAME`:", list.experiments) + "\n" +
-         section("Pipelines, for --set pipeline=NAME:", list.pipelines) + "\n" +
-         section("Accelerators, for --set engine=emulated:NAME:", list.accelerators);
-}
-
-std::string shipped_json(const ShippedList& list) {
-  const Json object{{"chexbench_version", list.chexbench_version},
-                    {"experiments", files_to_json(list.experiments)},
-                    {"pipelines", files_to_json(list.pipelines)},
-                    {"accelerators", files_to_json(list.accelerators)}};
-  return object.dump(2) + "\n";
+std::string shipped_json() {
+  return indented_json({{"chexbench_version", CHEXBENCH_VERSION},
+                        {"experiments", list_of(spec::shipped_experiments(), file_to_json)},
+                        {"pipelines", list_of(spec::shipped_pipelines(), file_to_json)},
+                        {"accelerators", list_of(spec::shipped_accelerators(), file_to_json)}});
 }
 
 }  // namespace chexbench::verbs

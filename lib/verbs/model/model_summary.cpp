@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 template <typename Value>
 Value total(const std::vector<ModelLayer>& layers, Value ModelLayer::*field) {
@@ -38,6 +36,15 @@ Json layer_to_json(const ModelLayer& layer) {
           {"parameters", layer.parameters},
           {"forward_flops", layer.forward_flops},
           {"activation_bytes", layer.activation_bytes}};
+}
+
+Json tensor_to_json(const model::TensorInfo& tensor) { return {{"name", tensor.name}, {"shape", tensor.shape}}; }
+
+// Returns the bytes of the layer's output for one image in f32. A flatten layer has none, because its output is the
+// same memory as its input.
+std::int64_t activation_bytes(const model::Layer& layer) {
+  if (layer.kind == model::LayerKind::flatten) return 0;
+  return std::int64_t{layer.channels} * layer.pixels() * static_cast<std::int64_t>(sizeof(float));
 }
 
 }  // namespace
@@ -67,36 +74,21 @@ std::string model_table(const ModelSummary& network, const report::LineWidth& wi
 }
 
 std::string model_json(const ModelSummary& network) {
-  Json object = {{"chexbench_version", network.chexbench_version},
-                 {"name", network.name},
-                 {"image_size", network.image_size},
-                 {"parameters", network.parameters()},
-                 {"gradient_bytes", network.gradient_bytes()},
-                 {"forward_flops", network.forward_flops()},
-                 {"training_flops", network.training_flops()},
-                 {"activation_bytes", network.activation_bytes()},
-                 {"layers", Json::array()},
-                 {"tensors", Json::array()}};
-  for (const ModelLayer& layer : network.layers) object["layers"].push_back(layer_to_json(layer));
-  for (const model::TensorInfo& tensor : network.tensors)
-    object["tensors"].push_back({{"name", tensor.name}, {"shape", tensor.shape}});
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json({{"chexbench_version", CHEXBENCH_VERSION},
+                        {"name", network.name},
+                        {"image_size", network.image_size},
+                        {"parameters", network.parameters()},
+                        {"gradient_bytes", network.gradient_bytes()},
+                        {"forward_flops", network.forward_flops()},
+                        {"training_flops", network.training_flops()},
+                        {"activation_bytes", network.activation_bytes()},
+                        {"layers", list_of(network.layers, layer_to_json)},
+                        {"tensors", list_of(network.tensors, tensor_to_json)}});
 }
-
-namespace {
-
-// Returns the bytes of the layer's output for one image in f32. A flatten layer has none, because its output is the
-// same memory as its input.
-std::int64_t activation_bytes(const model::Layer& layer) {
-  if (layer.kind == model::LayerKind::flatten) return 0;
-  return std::int64_t{layer.channels} * layer.pixels() * static_cast<std::int64_t>(sizeof(float));
-}
-
-}  // namespace
 
 ModelSummary summarize_model(const std::string& name, int image_size) {
   const model::Graph graph = model::make_network(name, image_size);
-  ModelSummary summary{.chexbench_version = {}, .name = name, .image_size = image_size, .layers = {}, .tensors = {}};
+  ModelSummary summary{.name = name, .image_size = image_size, .layers = {}, .tensors = {}};
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const model::Layer& layer = graph.layers[i];
     summary.layers.push_back({.name = layer.name,

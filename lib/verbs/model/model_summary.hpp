@@ -24,7 +24,6 @@ struct ModelLayer {
 
 // All layers of a network. The totals below are for one image.
 struct ModelSummary {
-  std::string chexbench_version;
   std::string name;
   int image_size = 0;
   std::vector<ModelLayer> layers;
@@ -47,10 +46,7 @@ std::string model_table(const ModelSummary& network, const report::LineWidth& wi
 // Returns one JSON object for programs, with units in its keys.
 std::string model_json(const ModelSummary& network);
 
-// Computes the summary of a network from its graph.
-
-// Returns the summary of the network `name` for images of image_size x image_size; everything except chexbench_version
-// is filled. A pure function.
+// Returns the summary of the network `name` for images of image_size x image_size, from its graph. A pure function.
 // @throws SpecError if the name is unknown (the message suggests the nearest one), or the image size is too small for
 // it
 ModelSummary summarize_model(const std::string& name, int image_size);

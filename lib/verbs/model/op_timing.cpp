@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "core/interrupt.hpp"
 #include "engine/engine.hpp"
 #include "model/weights.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -65,7 +65,7 @@ class Steps {
   std::shared_ptr<BatchPool> pool_;
 };
 
-nlohmann::ordered_json to_json(const engine::OpTime& one) {
+Json op_to_json(const engine::OpTime& one) {
   return {{"kind", one.kind}, {"ops", one.ops}, {"forward_s", one.forward_s}, {"backward_s", one.backward_s}};
 }
 
@@ -114,19 +114,17 @@ std::string op_timing_table(const OpTiming& timing, const report::LineWidth& wid
 }
 
 std::string op_timing_json(const OpTiming& timing) {
-  nlohmann::ordered_json object = {{"chexbench_version", timing.chexbench_version},
-                                   {"name", timing.request.model},
-                                   {"image_size", timing.request.image_size},
-                                   {"precision", to_string(timing.request.precision)},
-                                   {"batch_size", timing.request.batch_size},
-                                   {"steps", timing.request.steps},
-                                   {"device", timing.device},
-                                   {"step_s", timing.step_s},
-                                   {"update_s", timing.update_s},
-                                   {"other_s", timing.other_s()},
-                                   {"ops", nlohmann::ordered_json::array()}};
-  for (const engine::OpTime& one : timing.ops) object["ops"].push_back(to_json(one));
-  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json({{"chexbench_version", CHEXBENCH_VERSION},
+                        {"name", timing.request.model},
+                        {"image_size", timing.request.image_size},
+                        {"precision", to_string(timing.request.precision)},
+                        {"batch_size", timing.request.batch_size},
+                        {"steps", timing.request.steps},
+                        {"device", timing.device},
+                        {"step_s", timing.step_s},
+                        {"update_s", timing.update_s},
+                        {"other_s", timing.other_s()},
+                        {"ops", list_of(timing.ops, op_to_json)}});
 }
 
 }  // namespace chexbench::verbs

@@ -21,7 +21,6 @@ struct OpTimingRequest {
 
 // Seconds per step, all of them means over the steps.
 struct OpTiming {
-  std::string chexbench_version;
   OpTimingRequest request;
   std::string device;
   std::vector<engine::OpTime> ops;  // by kind, the slowest first

@@ -4,17 +4,189 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cmath>
+#include <set>
+#include <tuple>
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
+#include "model/roofline.hpp"
 #include "report/fitted_table.hpp"
-#include "verbs/model/efficiency.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
+
+// ---- The share of the roofline that published speeds reach, and the share to expect of unpublished ones
+
+// The time of a step at the peaks of a device, in seconds.
+struct PeakStep {
+  double layers_s = 0;
+  double update_s = 0;
+  double memory_bound_s = 0;  // the part of both in which memory takes longer than arithmetic
+};
+
+// A device and a precision.
+struct DevicePrecision {
+  std::string device;  // the profile's name
+  spec::Precision precision = spec::Precision::f32;
+
+  bool operator==(const DevicePrecision&) const = default;
+  bool operator<(const DevicePrecision& other) const {
+    return std::tie(device, precision) < std::tie(other.device, other.precision);
+  }
+  std::string words() const { return fmt::format("{} {}", device, to_string(precision)); }  // "k80 f32"
+};
+
+// The share of the roofline that a sourced entry reached. `entry` points into the profile, which must outlive it.
+struct Attained {
+  const spec::ProfileEntry* entry = nullptr;
+  DevicePrecision place;
+  double efficiency = 0;
+};
+
+int value_bytes(spec::Precision precision) {
+  return precision == spec::Precision::fp16 || precision == spec::Precision::bf16 ? 2 : 4;
+}
+
+bool is_known(const std::string& network) {
+  return std::ranges::find(model::network_names(), network) != model::network_names().end();
+}
+
+// Returns the roofline of the entry's network, size, precision and batch.
+// @throws SpecError if the network is unknown or the image too small
+PeakStep peak_step(const spec::PeakRates& peaks, const spec::ProfileEntry& entry) {
+  const model::Graph graph = model::make_network(entry.model, entry.image_size);
+  const model::Roofs roofs{.flops_per_s = peaks.flops_per_s.at(entry.precision), .bytes_per_s = peaks.bytes_per_s};
+  PeakStep step{.update_s = model::update_work(graph).seconds(roofs)};
+  step.memory_bound_s = step.update_s;
+  for (const model::Work& layer : model::training_work(graph, entry.batch_size, value_bytes(entry.precision))) {
+    step.layers_s += layer.seconds(roofs);
+    if (layer.memory_bound(roofs)) step.memory_bound_s += layer.seconds(roofs);
+  }
+  return step;
+}
+
+// Returns the seconds at the peaks for the work in the entry's images/s: the layers, and the update if it is included.
+// @throws SpecError as peak_step() does
+double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& entry) {
+  const PeakStep step = peak_step(peaks, entry);
+  return step.layers_s + (entry.includes_update ? step.update_s : 0);
+}
+
+// Adds the efficiencies of the profile's sourced entries, in each precision that has a peak rate. Leaves out entries
+// that were computed or contain communication, and networks that chexbench does not have.
+void add_attained(const spec::AcceleratorProfile& profile, std::vector<Attained>& all) {
+  if (!profile.peaks) return;
+  for (const spec::ProfileEntry& entry : profile.entries) {
+    if (entry.computed || entry.includes_communication || !is_known(entry.model)) continue;
+    if (!profile.peaks->flops_per_s.contains(entry.precision)) continue;
+    all.push_back({.entry = &entry,
+                   .place = {profile.name, entry.precision},
+                   .efficiency = peak_compute_s(*profile.peaks, entry) / entry.compute_s()});
+  }
+}
+
+// An efficiency, and the words for its origin.
+struct Efficiency {
+  double value = 0;
+  std::string basis;
+};
+
+// The place of a wanted efficiency, and all known ones.
+struct Wanted {
+  const spec::ProfileEntry& entry;
+  DevicePrecision place;
+  const std::vector<Attained>& known;
+};
+
+// Returns the entry of a network at a place whose size, then batch, is nearest to the wanted one's by ratio, but not
+// the wanted entry itself; null if there is none.
+const Attained* nearest(const Wanted& wanted, const DevicePrecision& place, const std::string& network) {
+  const auto distance = [&wanted](const Attained& one) {
+    const auto apart = [](int a, int b) { return std::abs(std::log(static_cast<double>(a) / b)); };
+    return std::tuple(apart(one.entry->image_size, wanted.entry.image_size),
+                      apart(one.entry->batch_size, wanted.entry.batch_size));
+  };
+  const bool may_be_itself = place == wanted.place && network == wanted.entry.model;
+  const Attained* best = nullptr;
+  for (const Attained& one : wanted.known) {
+    if (one.place != place || one.entry->model != network) continue;
+    if (may_be_itself && distance(one) == std::tuple(0.0, 0.0)) continue;
+    if (best == nullptr || distance(one) < distance(*best)) best = &one;
+  }
+  return best;
+}
+
+std::string basis_words(const Attained& one) {
+  return fmt::format("{:.3f} of {} {}x{} at batch {}", one.efficiency, one.entry->model, one.entry->image_size,
+                     one.entry->image_size, one.entry->batch_size);
+}
+
+// Returns the nearest entry of each other network at the wanted place.
+std::vector<const Attained*> other_networks(const Wanted& wanted) {
+  std::vector<const Attained*> others;
+  for (const std::string& network : model::network_names()) {
+    if (network == wanted.entry.model) continue;
+    if (const Attained* const one = nearest(wanted, wanted.place, network); one != nullptr) others.push_back(one);
+  }
+  return others;
+}
+
+// Returns the places that differ from the wanted one in the device or in the precision, but not in both.
+std::set<DevicePrecision> similar_places(const Wanted& wanted) {
+  std::set<DevicePrecision> places;
+  for (const Attained& one : wanted.known) {
+    if ((one.place.device == wanted.place.device) != (one.place.precision == wanted.place.precision))
+      places.insert(one.place);
+  }
+  return places;
+}
+
+// The three rules of compute_roofline(). Of a network at a place, the entry whose size, then batch, is nearest by ratio
+// counts, but never the wanted entry itself. Empty if nothing is known.
+std::optional<Efficiency> by_own_network(const Wanted& wanted) {
+  const Attained* const one = nearest(wanted, wanted.place, wanted.entry.model);
+  if (one == nullptr) return std::nullopt;
+  return Efficiency{.value = one->efficiency, .basis = basis_words(*one)};
+}
+
+// Returns the median over all pairs of another network and a similar place: the network's ratio to the other one is
+// taken to be the same at both places.
+std::optional<Efficiency> by_proportion(const Wanted& wanted) {
+  std::vector<double> efficiencies;
+  std::set<std::string> networks;
+  std::set<std::string> used;
+  for (const Attained* here : other_networks(wanted)) {
+    for (const DevicePrecision& place : similar_places(wanted)) {
+      const Attained* const own = nearest(wanted, place, wanted.entry.model);
+      const Attained* const other = nearest(wanted, place, here->entry->model);
+      if (own == nullptr || other == nullptr) continue;
+      efficiencies.push_back(here->efficiency * own->efficiency / other->efficiency);
+      networks.insert(basis_words(*here));
+      used.insert(place.words());
+    }
+  }
+  if (efficiencies.empty()) return std::nullopt;
+  return Efficiency{.value = measure::median(efficiencies),
+                    .basis = fmt::format("{}, to which {} stands as on {}", fmt::join(networks, " and "),
+                                         wanted.entry.model, fmt::join(used, " and "))};
+}
+
+std::optional<Efficiency> by_other_networks(const Wanted& wanted) {
+  std::vector<double> efficiencies;
+  std::vector<std::string> words;
+  for (const Attained* one : other_networks(wanted)) {
+    efficiencies.push_back(one->efficiency);
+    words.push_back(basis_words(*one));
+  }
+  if (efficiencies.empty()) return std::nullopt;
+  return Efficiency{.value = measure::median(efficiencies), .basis = fmt::format("{}", fmt::join(words, " and "))};
+}
+
+// ---- Entries and checks
 
 // Four digits exceed the method's accuracy, and keep files readable.
 double four_significant(double value) { return parse_number<double>(fmt::format("{:.4g}", value)).value_or(value); }
@@ -83,54 +255,6 @@ Efficiency best_efficiency(const Wanted& wanted) {
                   wanted.place.device, to_string(wanted.place.precision)));
 }
 
-}  // namespace
-
-Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
-                          std::span<const spec::AcceleratorProfile> others) {
-  model::make_network(request.model, request.image_size);  // throws for an unknown name before any other check
-  check_peaks(profile, request.precision);
-  std::vector<Attained> known;
-  add_attained(profile, known);
-  for (const spec::AcceleratorProfile& other : others) {
-    if (other.name != profile.name) add_attained(other, known);
-  }
-  Roofline result{.chexbench_version = {}, .profile = profile, .entries = {}, .checks = check_sourced(profile, known)};
-  for (const int batch_size : request.batch_sizes) {
-    const spec::ProfileEntry entry{.model = request.model,
-                                   .image_size = request.image_size,
-                                   .precision = request.precision,
-                                   .batch_size = batch_size,
-                                   .backward_share = 2.0 / 3,
-                                   .computed = true,
-                                   .source = {}};
-    const Efficiency efficiency =
-        best_efficiency({.entry = entry, .place = {profile.name, request.precision}, .known = known});
-    result.entries.push_back(compute_entry(profile, entry, efficiency));
-  }
-  return result;
-}
-
-std::vector<spec::AcceleratorProfile> built_in_profiles() {
-  std::vector<spec::AcceleratorProfile> profiles;
-  for (const std::string& name : spec::profile_names()) profiles.push_back(spec::load_profile(name));
-  return profiles;
-}
-
-std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
-                                    std::optional<double> RooflineCheck::*computed) {
-  std::vector<double> factors;
-  for (const RooflineCheck& one : checks) {
-    if (!(one.*computed)) continue;
-    const double ratio = *(one.*computed) / one.entry.images_per_s;
-    factors.push_back(std::max(ratio, 1 / ratio));
-  }
-  return factors.empty() ? std::nullopt : std::optional(measure::median(factors));
-}
-
-namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
-
 std::string four_digits(const std::optional<double>& images_per_s) {
   return images_per_s ? fmt::format("{:.4g}", *images_per_s) : "";
 }
@@ -170,8 +294,6 @@ std::string checks_table(const Roofline& roofline, const report::LineWidth& widt
   return report::fitted_text(table, width, "--format json");
 }
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json roofline_check_to_json(const RooflineCheck& check) {
   return {{"model", check.entry.model},
           {"image_size", check.entry.image_size},
@@ -179,12 +301,54 @@ Json roofline_check_to_json(const RooflineCheck& check) {
           {"batch_size", check.entry.batch_size},
           {"images_per_s", check.entry.images_per_s},
           {"efficiency", check.efficiency},
-          {"computed_by_own_network_images_per_s", number_or_null(check.by_own_network)},
-          {"computed_by_proportion_images_per_s", number_or_null(check.by_proportion)},
-          {"computed_by_other_networks_images_per_s", number_or_null(check.by_other_networks)}};
+          {"computed_by_own_network_images_per_s", or_null(check.by_own_network)},
+          {"computed_by_proportion_images_per_s", or_null(check.by_proportion)},
+          {"computed_by_other_networks_images_per_s", or_null(check.by_other_networks)}};
 }
 
 }  // namespace
+
+Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
+                          std::span<const spec::AcceleratorProfile> others) {
+  model::make_network(request.model, request.image_size);  // throws for an unknown name before any other check
+  check_peaks(profile, request.precision);
+  std::vector<Attained> known;
+  add_attained(profile, known);
+  for (const spec::AcceleratorProfile& other : others) {
+    if (other.name != profile.name) add_attained(other, known);
+  }
+  Roofline result{.profile = profile, .entries = {}, .checks = check_sourced(profile, known)};
+  for (const int batch_size : request.batch_sizes) {
+    const spec::ProfileEntry entry{.model = request.model,
+                                   .image_size = request.image_size,
+                                   .precision = request.precision,
+                                   .batch_size = batch_size,
+                                   .backward_share = 2.0 / 3,
+                                   .computed = true,
+                                   .source = {}};
+    const Efficiency efficiency =
+        best_efficiency({.entry = entry, .place = {profile.name, request.precision}, .known = known});
+    result.entries.push_back(compute_entry(profile, entry, efficiency));
+  }
+  return result;
+}
+
+std::vector<spec::AcceleratorProfile> built_in_profiles() {
+  std::vector<spec::AcceleratorProfile> profiles;
+  for (const std::string& name : spec::profile_names()) profiles.push_back(spec::load_profile(name));
+  return profiles;
+}
+
+std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
+                                    std::optional<double> RooflineCheck::*computed) {
+  std::vector<double> factors;
+  for (const RooflineCheck& one : checks) {
+    if (!(one.*computed)) continue;
+    const double ratio = *(one.*computed) / one.entry.images_per_s;
+    factors.push_back(std::max(ratio, 1 / ratio));
+  }
+  return factors.empty() ? std::nullopt : std::optional(measure::median(factors));
+}
 
 std::string roofline_table(const Roofline& roofline, const report::LineWidth& width) {
   const spec::ProfileEntry& first = roofline.entries.front().entry;
@@ -207,21 +371,19 @@ std::string roofline_table(const Roofline& roofline, const report::LineWidth& wi
 
 std::string roofline_json(const Roofline& roofline) {
   Json object = {
-      {"chexbench_version", roofline.chexbench_version},
+      {"chexbench_version", CHEXBENCH_VERSION},
       {"profile", roofline.profile.name},
       {"device", roofline.profile.device},
       {"entries", Json::array()},
-      {"checks", Json::array()},
-      {"median_misfit_by_own_network", number_or_null(median_misfit(roofline.checks, &RooflineCheck::by_own_network))},
-      {"median_misfit_by_other_networks",
-       number_or_null(median_misfit(roofline.checks, &RooflineCheck::by_other_networks))}};
+      {"checks", list_of(roofline.checks, roofline_check_to_json)},
+      {"median_misfit_by_own_network", or_null(median_misfit(roofline.checks, &RooflineCheck::by_own_network))},
+      {"median_misfit_by_other_networks", or_null(median_misfit(roofline.checks, &RooflineCheck::by_other_networks))}};
   for (const RooflineEntry& one : roofline.entries) {
     Json& entry = object["entries"].emplace_back(Json::parse(spec::entry_json(one.entry)));
     entry["efficiency"] = one.efficiency;
     entry["memory_bound_share"] = one.memory_bound_share;
   }
-  for (const RooflineCheck& check : roofline.checks) object["checks"].push_back(roofline_check_to_json(check));
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json(object);
 }
 
 }  // namespace chexbench::verbs

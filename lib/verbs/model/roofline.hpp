@@ -39,7 +39,6 @@ struct RooflineCheck {
 
 // The result for one network on one device.
 struct Roofline {
-  std::string chexbench_version;
   spec::AcceleratorProfile profile;
   std::vector<RooflineEntry> entries;  // one for each batch size
   std::vector<RooflineCheck> checks;   // one for each sourced entry of the profile whose roofline is known

@@ -14,7 +14,7 @@
 #include "results/record.hpp"
 #include "spec/profile.hpp"
 #include "spec/trial_spec.hpp"
-#include "verbs/comm/link_fit.hpp"
+#include "verbs/comm/comm_result.hpp"
 #include "verbs/predict/prediction_result.hpp"
 
 namespace chexbench::verbs {

@@ -41,7 +41,7 @@ struct PredictionRequest {
 // @throws DataError if in every trial the ranks shared cores, so that the rate of a core is unknown
 InputSide measured_input(const std::vector<const results::TrialResult*>& trials);
 
-// Predicts each arm of the request. Everything except chexbench_version is filled.
+// Predicts each arm of the request.
 // @throws SpecError if options contradict each other, a profile is unknown or lacks the network, `fit` has too few
 // points, or strong scaling has more ranks than images
 // @throws DataError if the reports have no input trials, or none for a requested arm

@@ -2,24 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "report/csv_table.hpp"
 #include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json row_to_json(const PredictionRow& row) {
   return {{"ranks", row.ranks},
@@ -54,41 +46,29 @@ Json requirement_to_json(const Requirement& needed) {
 }
 
 Json arm_to_json(const PredictionArm& arm) {
-  Json object = {{"name", arm.name},
-                 {"pipeline", arm.pipeline},
-                 {"format", arm.format},
-                 {"model", arm.model},
-                 {"image_size", arm.image_size},
-                 {"precision", arm.precision},
-                 {"batch_size", arm.batch_size},
-                 {"profile", arm.profile},
-                 {"accelerator", arm.accelerator},
-                 {"source", arm.source},
-                 {"speed_computed", arm.speed_computed},
-                 {"scaling", arm.scaling},
-                 {"alpha_s", arm.alpha_s},
-                 {"beta_bytes_per_s", arm.beta_bytes_per_s},
-                 {"launch_s", arm.launch_s},
-                 {"fit_rms_error", or_null(arm.fit_rms_error)},
-                 {"input_images_per_s_per_rank", or_null(arm.input_images_per_s_per_rank)},
-                 {"cores_per_rank", or_null(arm.cores_per_rank)},
-                 {"grade", results::to_string(arm.grade)},
-                 {"notes", arm.notes},
-                 {"rows", Json::array()},
-                 {"requirement", arm.requirement ? requirement_to_json(*arm.requirement) : Json(nullptr)}};
-  for (const PredictionRow& row : arm.rows) object["rows"].push_back(row_to_json(row));
-  return object;
+  return {{"name", arm.name},
+          {"pipeline", arm.pipeline},
+          {"format", arm.format},
+          {"model", arm.model},
+          {"image_size", arm.image_size},
+          {"precision", arm.precision},
+          {"batch_size", arm.batch_size},
+          {"profile", arm.profile},
+          {"accelerator", arm.accelerator},
+          {"source", arm.source},
+          {"speed_computed", arm.speed_computed},
+          {"scaling", arm.scaling},
+          {"alpha_s", arm.alpha_s},
+          {"beta_bytes_per_s", arm.beta_bytes_per_s},
+          {"launch_s", arm.launch_s},
+          {"fit_rms_error", or_null(arm.fit_rms_error)},
+          {"input_images_per_s_per_rank", or_null(arm.input_images_per_s_per_rank)},
+          {"cores_per_rank", or_null(arm.cores_per_rank)},
+          {"grade", results::to_string(arm.grade)},
+          {"notes", arm.notes},
+          {"rows", list_of(arm.rows, row_to_json)},
+          {"requirement", arm.requirement ? requirement_to_json(*arm.requirement) : Json(nullptr)}};
 }
-
-}  // namespace
-
-std::string prediction_json(const Prediction& prediction) {
-  Json object = {{"chexbench_version", prediction.chexbench_version}, {"predicted", true}, {"arms", Json::array()}};
-  for (const PredictionArm& arm : prediction.arms) object["arms"].push_back(arm_to_json(arm));
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-namespace {
 
 using results::Field;
 
@@ -141,18 +121,6 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
   add_basis(table, arm);
   table.end_row();
 }
-
-}  // namespace
-
-std::string prediction_csv(const Prediction& prediction) {
-  report::CsvTable table, any;
-  add_row(any, {}, {});
-  for (const PredictionArm& arm : prediction.arms)
-    for (const PredictionRow& row : arm.rows) add_row(table, arm, row);
-  return report::header_line(any.columns()) + table.lines();
-}
-
-namespace {
 
 std::string rate_or_blank(const std::optional<double>& images_per_s) {
   return images_per_s ? analysis::rate(*images_per_s) : "";
@@ -257,6 +225,19 @@ std::string explanation(const PredictionArm& arm, const report::LineWidth& width
 }
 
 }  // namespace
+
+std::string prediction_json(const Prediction& prediction) {
+  return indented_json(
+      {{"chexbench_version", CHEXBENCH_VERSION}, {"predicted", true}, {"arms", list_of(prediction.arms, arm_to_json)}});
+}
+
+std::string prediction_csv(const Prediction& prediction) {
+  report::CsvTable table, any;
+  add_row(any, {}, {});
+  for (const PredictionArm& arm : prediction.arms)
+    for (const PredictionRow& row : arm.rows) add_row(table, arm, row);
+  return report::header_line(any.columns()) + table.lines();
+}
 
 std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width) {
   std::string text;

@@ -1,7 +1,6 @@
 // The result of `chexbench predict`: images/s by the number of ranks, and what limits them.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,7 +80,6 @@ struct PredictionArm {
 
 // All trainings of one call of `chexbench predict`.
 struct Prediction {
-  std::string chexbench_version;
   std::vector<PredictionArm> arms;
 };
 

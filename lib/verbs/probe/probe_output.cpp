@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "analysis/utilization.hpp"
@@ -13,7 +12,8 @@
 #include "core/text.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
-#include "verbs/probe/probe_result.hpp"
+#include "verbs/probe/probe.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -202,35 +202,6 @@ std::string time_up_text(const ProbeResult& result) {
       std::min(10 * result.time_s, kLongestProbe_s), shell_word(result.root));
 }
 
-}  // namespace
-
-std::string probe_text(const ProbeResult& result) {
-  if (result.ways.empty()) return time_up_text(result);
-  std::string text = headline(result) + "\n";
-  const std::array<std::pair<const char*, std::string>, 11> lines = {{{"range", range_line(result)},
-                                                                      {"data", data_line(result)},
-                                                                      {"unused", result.passed_over},
-                                                                      {"failed", failed_line(result)},
-                                                                      {"work", work_line(result)},
-                                                                      {"feeds", feeds_line(result)},
-                                                                      {"keeps", keeps_line(result)},
-                                                                      {"to feed", cores_line(result)},
-                                                                      {"faster", faster_line(result)},
-                                                                      {"next", next_line(result)},
-                                                                      {"details", details_line(result)}}};
-  for (const auto& [name, line] : lines)
-    if (!line.empty()) text += fmt::format("  {:<8} {}\n", name, line);
-  return text;
-}
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json interval_to_json(const std::optional<measure::Interval>& interval) {
-  return interval ? Json::array({interval->low, interval->high}) : Json(nullptr);
-}
-
 Json way_to_json(const ProbedWay& way) {
   Json object = {{"way", way.name},
                  {"settings", way.settings},
@@ -255,15 +226,8 @@ Json accelerator_to_json(const FedAccelerator& accelerator) {
 }
 
 const char* holdup_word(Holdup holdup) {
-  switch (holdup) {
-    case Holdup::cores:
-      return "cores";
-    case Holdup::read:
-      return "read";
-    case Holdup::op:
-      break;
-  }
-  return "op";
+  if (holdup == Holdup::cores) return "cores";
+  return holdup == Holdup::read ? "read" : "op";
 }
 
 Json limit_to_json(const ProbeResult& result) {
@@ -275,43 +239,56 @@ Json limit_to_json(const ProbeResult& result) {
           {"decode_share", result.work.decode},
           {"resize_share", result.work.resize},
           {"other_share", result.work.other},
-          {"cached_share", result.cached_share ? Json(*result.cached_share) : Json(nullptr)}};
+          {"cached_share", or_null(result.cached_share)}};
 }
 
-template <class Item>
-Json list_of(const std::vector<Item>& items, Json (*to_json)(const Item&)) {
-  Json list = Json::array();
-  for (const Item& item : items) list.push_back(to_json(item));
-  return list;
-}
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 }  // namespace
 
+std::string probe_text(const ProbeResult& result) {
+  if (result.ways.empty()) return time_up_text(result);
+  std::string text = headline(result) + "\n";
+  const std::array<std::pair<const char*, std::string>, 11> lines = {{{"range", range_line(result)},
+                                                                      {"data", data_line(result)},
+                                                                      {"unused", result.passed_over},
+                                                                      {"failed", failed_line(result)},
+                                                                      {"work", work_line(result)},
+                                                                      {"feeds", feeds_line(result)},
+                                                                      {"keeps", keeps_line(result)},
+                                                                      {"to feed", cores_line(result)},
+                                                                      {"faster", faster_line(result)},
+                                                                      {"next", next_line(result)},
+                                                                      {"details", details_line(result)}}};
+  for (const auto& [name, line] : lines)
+    if (!line.empty()) text += fmt::format("  {:<8} {}\n", name, line);
+  return text;
+}
+
 std::string probe_json(const ProbeResult& result) {
   const bool is_measured = !result.ways.empty();
-  const Json object = {{"root", result.root},
-                       {"layout", spec::to_string(result.layout)},
-                       {"images", result.images},
-                       {"files", result.files},
-                       {"png_files", result.png_files},
-                       {"mean_file_bytes", result.mean_file_bytes ? Json(*result.mean_file_bytes) : Json(nullptr)},
-                       {"ranks", result.ranks},
-                       {"cores", is_measured ? Json(result.cores) : Json(nullptr)},
-                       {"images_per_s_per_core", is_measured ? Json(result.images_per_s_per_core) : Json(nullptr)},
-                       {"time_s", result.time_s},
-                       {"time_was_up", result.time_was_up},
-                       {"partial", result.stopped_after_s.has_value()},
-                       {"stopped_after_s", result.stopped_after_s ? Json(*result.stopped_after_s) : Json(nullptr)},
-                       {"bad_records", result.bad_records},
-                       {"passed_over", result.passed_files},
-                       {"ways", list_of(result.ways, way_to_json)},
-                       {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},
-                       {"disturbance", result.disturbance.empty() ? Json(nullptr) : Json(result.disturbance)},
-                       {"cpu_limit", result.cpu_limit.empty() ? Json(nullptr) : Json(result.cpu_limit)},
-                       {"accelerators", list_of(result.accelerators, accelerator_to_json)},
-                       {"folder", result.folder.empty() ? Json(nullptr) : Json(result.folder)},
-                       {"spec", result.spec_file.empty() ? Json(nullptr) : Json(result.spec_file)}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json({{"root", result.root},
+                        {"layout", spec::to_string(result.layout)},
+                        {"images", result.images},
+                        {"files", result.files},
+                        {"png_files", result.png_files},
+                        {"mean_file_bytes", or_null(result.mean_file_bytes)},
+                        {"ranks", result.ranks},
+                        {"cores", is_measured ? Json(result.cores) : Json(nullptr)},
+                        {"images_per_s_per_core", is_measured ? Json(result.images_per_s_per_core) : Json(nullptr)},
+                        {"time_s", result.time_s},
+                        {"time_was_up", result.time_was_up},
+                        {"partial", result.stopped_after_s.has_value()},
+                        {"stopped_after_s", or_null(result.stopped_after_s)},
+                        {"bad_records", result.bad_records},
+                        {"passed_over", result.passed_files},
+                        {"ways", list_of(result.ways, way_to_json)},
+                        {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},
+                        {"disturbance", text_or_null(result.disturbance)},
+                        {"cpu_limit", text_or_null(result.cpu_limit)},
+                        {"accelerators", list_of(result.accelerators, accelerator_to_json)},
+                        {"folder", text_or_null(result.folder)},
+                        {"spec", text_or_null(result.spec_file)}});
 }
 
 }  // namespace chexbench::verbs

@@ -19,17 +19,6 @@
 #include "storage/url.hpp"
 
 namespace chexbench::verbs {
-
-void conclude(results::Report& report) {
-  std::vector<results::Finding> planned = std::move(report.findings);
-  report.findings = analysis::derive_findings(report.trials);
-  std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
-  std::ranges::move(analysis::cpu_findings(report), std::back_inserter(report.findings));
-  std::ranges::move(planned, std::back_inserter(report.findings));
-  for (results::Finding& finding : report.findings)
-    finding.command = analysis::with_spec_of(report.environment, finding.command);
-}
-
 namespace {
 
 // Returns the cost of staging the trial's data set. Only a folder of this machine can have one.
@@ -63,8 +52,8 @@ results::Finding finding(const results::TrialResult& far, const results::TrialRe
   return finding;
 }
 
-}  // namespace
-
+// Returns one finding of kind "economics" for each pair of measured trials that differ only in data.root and
+// data.store, if one root's record shows that it was staged from the other. Reads these records from disk.
 std::vector<results::Finding> staging_findings(const std::vector<results::TrialResult>& trials) {
   std::vector<results::Finding> findings;
   spec::Alike alike(leave_out_place);
@@ -80,6 +69,18 @@ std::vector<results::Finding> staging_findings(const std::vector<results::TrialR
     }
   }
   return findings;
+}
+
+}  // namespace
+
+void conclude(results::Report& report) {
+  std::vector<results::Finding> planned = std::move(report.findings);
+  report.findings = analysis::derive_findings(report.trials);
+  std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
+  std::ranges::move(analysis::cpu_findings(report), std::back_inserter(report.findings));
+  std::ranges::move(planned, std::back_inserter(report.findings));
+  for (results::Finding& finding : report.findings)
+    finding.command = analysis::with_spec_of(report.environment, finding.command);
 }
 
 }  // namespace chexbench::verbs

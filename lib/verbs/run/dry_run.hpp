@@ -23,7 +23,7 @@ class DryRun {
   // of the memory of a rank and its GPU against the limits, or the reason for their absence; and omissions. Builds no
   // engine.
   // @throws DataError as dataset::open_dataset(), unless the plan is for a world that was not started
-  // @throws SpecError as dataset::open_dataset() and memory_text()
+  // @throws SpecError as dataset::open_dataset(), pipeline::forecast_memory() and engine::forecast_device_memory()
   // @throws DeviceError if an engine cannot compute a network
   std::string describe_plan();
 
@@ -39,20 +39,11 @@ class DryRun {
   bench::OpenedDatasets datasets_;
 };
 
-// The forecast of a trial's memory in the output of `--dry-run`.
-
 // Returns about how many bytes engine onednn takes to train the trial's network: weights, gradients and the optimizer's
 // state, activations and their gradients of a batch. 0 for other engines.
 double training_bytes(const spec::TrialSpec& trial);
 
 // Returns the bytes that this process may take: the memory of the machine, or the limit of its control group.
 double allowed_bytes();
-
-// Returns a table of a rank's host memory and GPU memory, with a note if either exceeds its limit. `process` is the
-// process's anonymous memory in bytes with the trial's data set open.
-// @throws SpecError as pipeline::forecast_memory() and engine::forecast_device_memory()
-// @throws DeviceError if an engine cannot compute the network
-std::string memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset,
-                        const bench::HostCores& host, double process);
 
 }  // namespace chexbench::verbs

@@ -1,4 +1,4 @@
-#include "verbs/selftest/precision_gate.hpp"
+#include "verbs/selftest/selftest.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "verbs/selftest/selftest_data.hpp"
+#include "verbs/selftest/selftest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,26 +105,6 @@ std::vector<int> delivered_order(const spec::InterleaveGolden& golden, const dat
   return order;
 }
 
-}  // namespace
-
-std::string selftest_interleave(const std::string& golden_path) {
-  const auto cases = spec::load_interleave_golden(golden_path);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const ScratchFolder scratch;
-    const dataset::Dataset dataset = write_shards(cases[i], scratch.path());
-    for (const bool parallel : {false, true}) {
-      const std::vector<int> order = delivered_order(cases[i], dataset, parallel);
-      if (order == cases[i].order) continue;
-      throw ComparisonError(fmt::format("{}: case {} ({}): expected {}, got {}", golden_path, i,
-                                        parallel ? "parallel" : "plain", fmt::join(cases[i].order, " "),
-                                        fmt::join(order, " ")));
-    }
-  }
-  return fmt::format("interleave: {} cases agree, plain and parallel\n", cases.size());
-}
-
-namespace {
-
 constexpr double kTolerance = 2e-6;
 constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
 // The normalization of the first channel (image/preprocess_tables.hpp). It is undone here, because golden values are
@@ -158,6 +138,22 @@ double largest_difference(const std::vector<double>& values, const spec::ResizeG
 }
 
 }  // namespace
+
+std::string selftest_interleave(const std::string& golden_path) {
+  const auto cases = spec::load_interleave_golden(golden_path);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const ScratchFolder scratch;
+    const dataset::Dataset dataset = write_shards(cases[i], scratch.path());
+    for (const bool parallel : {false, true}) {
+      const std::vector<int> order = delivered_order(cases[i], dataset, parallel);
+      if (order == cases[i].order) continue;
+      throw ComparisonError(fmt::format("{}: case {} ({}): expected {}, got {}", golden_path, i,
+                                        parallel ? "parallel" : "plain", fmt::join(cases[i].order, " "),
+                                        fmt::join(order, " ")));
+    }
+  }
+  return fmt::format("interleave: {} cases agree, plain and parallel\n", cases.size());
+}
 
 std::string selftest_preprocess(const std::string& golden_path, const std::string& root) {
   const auto golden = spec::load_preprocess_golden(golden_path);

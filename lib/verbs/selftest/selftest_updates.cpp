@@ -1,4 +1,4 @@
-#include "verbs/selftest/selftest_updates.hpp"
+#include "verbs/selftest/selftest.hpp"
 
 #include <fmt/format.h>
 

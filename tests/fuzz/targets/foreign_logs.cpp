@@ -25,10 +25,8 @@ bool is_possible(const verbs::LoggedStep& step, bool counts_images) {
 }  // namespace
 
 FUZZ_TARGET(foreign_log,
-            "verbs/diagnose/foreign/json_walk.cpp verbs/diagnose/foreign/trace_events.cpp "
-            "verbs/diagnose/foreign/kineto.cpp verbs/diagnose/foreign/interval_union.cpp "
-            "verbs/diagnose/foreign/horovod.cpp verbs/diagnose/foreign/traceml.cpp verbs/diagnose/foreign/dlio.cpp "
-            "verbs/diagnose/foreign/read_log.cpp verbs/diagnose/foreign/byte_reader.cpp") {
+            "verbs/diagnose/foreign/streamed_json.cpp verbs/diagnose/foreign/trace_logs.cpp "
+            "verbs/diagnose/foreign/json_logs.cpp verbs/diagnose/foreign/read_log.cpp") {
   const std::string text(Input(bytes).text());
   const auto log = accepted({ExitCode::data}, [&] { return read_in_pieces(text, text.size() + 1); });
   if (!log) return;

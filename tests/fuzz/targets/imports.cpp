@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.hpp"
 #include "spec/parse.hpp"
 #include "spec/profile.hpp"
-#include "verbs/import/dlio_import.hpp"
+#include "verbs/import/dlio.hpp"
 #include "verbs/import/yaml.hpp"
 
 namespace chexbench::fuzz {

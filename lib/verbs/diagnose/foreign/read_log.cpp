@@ -13,11 +13,9 @@
 #include "core/errors.hpp"
 #include "formats/inflated_stream.hpp"
 #include "storage/local_store.hpp"
-#include "verbs/diagnose/foreign/dlio.hpp"
-#include "verbs/diagnose/foreign/horovod.hpp"
-#include "verbs/diagnose/foreign/json_walk.hpp"
-#include "verbs/diagnose/foreign/kineto.hpp"
-#include "verbs/diagnose/foreign/traceml.hpp"
+#include "verbs/diagnose/foreign/json_logs.hpp"
+#include "verbs/diagnose/foreign/streamed_json.hpp"
+#include "verbs/diagnose/foreign/trace_logs.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -76,7 +74,10 @@ class AllFormats : public foreign::Visitor {
  private:
   foreign::KinetoSteps kineto_;
   foreign::HorovodSteps horovod_;
-  foreign::TraceEvents events_{{&kineto_, &horovod_}};
+  foreign::TraceEvents events_{[this](const Place& place, const foreign::TraceEvent& event) {
+    kineto_.take(place, event);
+    horovod_.take(place, event);
+  }};
   foreign::TraceMlSummary traceml_;
   foreign::DlioOutput dlio_;
 };
@@ -86,31 +87,6 @@ bool is_json(const std::string& head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n", text);
   return first != std::string::npos && (head[first] == '{' || head[first] == '[');
 }
-
-}  // namespace
-
-StepLog read_step_log(ByteReader& reader) {
-  const std::string head = reader.head(kHead);
-  for (const Packed& packed : kPacked) {
-    if (!head.starts_with(packed.magic)) continue;
-    throw DataError(fmt::format("{}: it is {}; unpack it first: {} | chexbench diagnose /dev/stdin", reader.name(),
-                                packed.what, packed.command));
-  }
-  if (!is_json(head)) return {.steps = step_log_from_csv(reader.rest(), reader.name())};
-  AllFormats formats;
-  foreign::walk_json(reader, formats);
-  return formats.finish(reader.name());
-}
-
-StepLog read_step_log(const std::string& path) {
-  ByteReader reader(foreign::fill_from_file(path), path);
-  return read_step_log(reader);
-}
-
-}  // namespace chexbench::verbs
-
-namespace chexbench::verbs::foreign {
-namespace {
 
 constexpr std::size_t kMagicBytes = 2;
 constexpr const char* kGzipMagic = "\x1f\x8b";
@@ -147,7 +123,7 @@ class PlainFile {
   std::string head_;  // read but not given
 };
 
-Fill fill_from_gzip(const std::string& path) {
+foreign::Fill fill_from_gzip(const std::string& path) {
   auto packed = storage::local_store()->stream(path, {});
   storage::SharedBytes head = packed->take(kMagicBytes);
   const std::shared_ptr<storage::ByteStream> stream = formats::inflate_stream(std::move(packed), std::move(head));
@@ -158,13 +134,33 @@ Fill fill_from_gzip(const std::string& path) {
   };
 }
 
-}  // namespace
-
-Fill fill_from_file(const std::string& path) {
+// Returns a Fill for the bytes of the file, inflated if it begins like a GZIP file. A pipe is passed unchanged.
+// @throws DataError, here and when it is called, if the file cannot be read or is damaged
+foreign::Fill fill_from_file(const std::string& path) {
   const auto file = std::make_shared<PlainFile>(path);
   std::error_code error;  // ignored: anything but a regular file is read unchanged
   if (file->head() == kGzipMagic && std::filesystem::is_regular_file(path, error)) return fill_from_gzip(path);
   return [file](char* to, std::size_t size) { return file->give(to, size); };
 }
 
-}  // namespace chexbench::verbs::foreign
+}  // namespace
+
+StepLog read_step_log(ByteReader& reader) {
+  const std::string head = reader.head(kHead);
+  for (const Packed& packed : kPacked) {
+    if (!head.starts_with(packed.magic)) continue;
+    throw DataError(fmt::format("{}: it is {}; unpack it first: {} | chexbench diagnose /dev/stdin", reader.name(),
+                                packed.what, packed.command));
+  }
+  if (!is_json(head)) return {.steps = step_log_from_csv(reader.rest(), reader.name())};
+  AllFormats formats;
+  foreign::walk_json(reader, formats);
+  return formats.finish(reader.name());
+}
+
+StepLog read_step_log(const std::string& path) {
+  ByteReader reader(fill_from_file(path), path);
+  return read_step_log(reader);
+}
+
+}  // namespace chexbench::verbs

@@ -1,10 +1,9 @@
 // Reads a step log of any known program, recognized by its content; file names do not matter.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
-#include "verbs/diagnose/foreign/byte_reader.hpp"
+#include "verbs/diagnose/foreign/streamed_json.hpp"
 #include "verbs/diagnose/step_log.hpp"
 
 namespace chexbench::verbs {
@@ -19,21 +18,3 @@ StepLog read_step_log(foreign::ByteReader& reader);
 StepLog read_step_log(const std::string& path);
 
 }  // namespace chexbench::verbs
-
-namespace chexbench::verbs::foreign {
-
-// The bytes of a log file: a file, which may be compressed by GZIP, or a pipe, which may not.
-
-// Returns a Fill for the bytes of the file, inflated if it begins like a GZIP file. A pipe is passed unchanged.
-// @throws DataError, here and when it is called, if the file cannot be read or is damaged
-Fill fill_from_file(const std::string& path);
-
-// Limits shared by the readers of foreign formats.
-
-// The most steps, or waits, of one file: more than a training of weeks has. Hostile files must not take all memory.
-inline constexpr std::size_t kMostSteps = 2'000'000;
-inline constexpr double kMicrosecondsPerSecond = 1e6;
-inline constexpr std::size_t kMostParts = 100'000;  // of a trace or run: threads, tensors, epochs
-inline constexpr int kMostRank = 1'000'000;
-
-}  // namespace chexbench::verbs::foreign
