@@ -18,7 +18,7 @@ class Auto(SystemTest):
         return found
 
     def test_tells_what_it_chose_and_why(self):
-        self.real_images(converted=True)
+        self.small_images(converted=True)
         spec = self.spec(data={"root": str(self.folder / "nih"), "split": "all", "format": "tfrecord"},
                          pipeline="tf-official")
         out = self.folder / "out"

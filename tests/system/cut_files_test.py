@@ -13,7 +13,7 @@ FORMATS = ("tfrecord", "webdataset", "cached")
 class CutFiles(SystemTest):
     def setUp(self):
         super().setUp()
-        self.whole = self.real_images()
+        self.whole = self.small_images()
         for kind in FORMATS:
             self.succeed("data", "convert", self.whole, "--split", "all", "--to", kind,
                          *(["--image-size", "64"] if kind == "cached" else []))

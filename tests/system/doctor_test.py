@@ -53,7 +53,7 @@ class WithoutADriver(SystemTest):
         self.assertEqual(done.returncode, 4 if told["pci_bus_ids"] and told["misfits"] else 0, done.stderr)
 
     def test_it_looks_at_the_data_that_it_is_given(self):
-        root = self.real_images()
+        root = self.small_images()
         told = json.loads(run("doctor", "--format", "json", "--data", root, env=self.environment).stdout)
         self.assertEqual(told["data"]["page_cache"], "warm")  # just written
         self.assertIn(told["data"]["kind"], ("local", "overlay", "memory", "fuse", "network"))

@@ -1,11 +1,13 @@
 """Shared by the system tests: running the binary, a data set to run it on, and specs."""
 
+import atexit
 import csv
 import fcntl
 import functools
 import json
 import os
 import pty
+import random
 import shutil
 import struct
 import subprocess
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import termios
 import unittest
+import zlib
 from pathlib import Path
 
 import planted
@@ -112,6 +115,46 @@ def measured(test):
     return attempts
 
 
+def folder_of_process():
+    """A new folder that is removed when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(width, height, bit_depth=8, color=0, rows=None, extra=b""):
+    """A PNG of the given header; `rows` are the bytes before compression, `extra` are chunks before them."""
+    header = struct.pack(">IIBBBBB", width, height, bit_depth, color, 0, 0, 0)
+    data = zlib.compress(b"\0" * 16 if rows is None else rows)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+@functools.cache
+def small_images():
+    """The data set of the real X-rays with images of 64 x 64, which take a hundredth of the time to decode."""
+    root = shutil.copytree(REAL_IMAGES, folder_of_process() / "nih", ignore=shutil.ignore_patterns("*.png"))
+    for number, image in enumerate(sorted((REAL_IMAGES / "images").iterdir())):
+        noise = random.Random(number)
+        rows = b"".join(b"\0" + noise.randbytes(64) for _ in range(64))
+        (root / "images" / image.name).write_bytes(png(64, 64, rows=rows))
+    return root
+
+
+@functools.cache
+def run_once(spec):
+    """The folder of a run of a spec, given as text; there is one for all tests of the process."""
+    folder = folder_of_process()
+    (folder / "spec.json").write_text(spec)
+    done = run("--config", folder / "spec.json", "--output", folder / "out")
+    if done.returncode != 0:
+        raise AssertionError(f"{spec}: code {done.returncode}\nstderr: {done.stderr}")
+    return folder / "out"
+
+
 class SystemTest(unittest.TestCase):
     """A fresh folder per test, in which no file may contain a planted secret at its end."""
 
@@ -125,15 +168,22 @@ class SystemTest(unittest.TestCase):
 
     def real_images(self, converted=False):
         """A copy of the real X-rays that a test may spoil."""
+        return self.copy(REAL_IMAGES, converted)
+
+    def small_images(self, converted=False):
+        """A copy of the small images that a test may spoil."""
+        return self.copy(small_images(), converted)
+
+    def copy(self, images, converted):
         root = self.folder / "nih"
-        shutil.copytree(REAL_IMAGES, root)
+        shutil.copytree(images, root)
         if converted:
             self.succeed("data", "convert", root, "--split", "all")
         return root
 
     def spec(self, **keys):
-        """Writes a spec: a quick run of engine none over the real X-rays, with `keys` changed (a.b as a__b)."""
-        spec = {"experiment": "system", "data": {"root": str(REAL_IMAGES)}, "pipeline": "optimized",
+        """Writes a spec: a quick run of engine none over small images, with `keys` changed (a.b as a__b)."""
+        spec = {"experiment": "system", "data": {"root": str(small_images())}, "pipeline": "optimized",
                 "training": {"batch_size": 2}, "engine": "none",
                 "measure": {"warmup_steps": 1, "steps": 3, "repeats": 2, "extra_repeats": 0}}
         for key, value in keys.items():
@@ -145,6 +195,11 @@ class SystemTest(unittest.TestCase):
         path = self.folder / "spec.json"
         path.write_text(json.dumps(spec))
         return path
+
+    def measured(self, **keys):
+        """The folder of a quick run with `keys` changed, which the test may change. Tests with the same keys share the
+        measurement."""
+        return Path(shutil.copytree(run_once(self.spec(**keys).read_text()), self.folder / "out", dirs_exist_ok=True))
 
     def succeed(self, *arguments, **options):
         done = run(*arguments, **options)

@@ -6,7 +6,7 @@ import json
 import shutil
 import unittest
 
-from harness import HAS_ONEDNN, REAL_IMAGES, SystemTest
+from harness import HAS_ONEDNN, SystemTest, small_images
 
 OBSERVATIONS = ("No Finding", "Enlarged Cardiomediastinum", "Cardiomegaly", "Lung Opacity", "Lung Lesion", "Edema",
                 "Consolidation", "Pneumonia", "Atelectasis", "Pneumothorax", "Pleural Effusion", "Pleural Other",
@@ -20,7 +20,7 @@ def value(image, label):
 
 class Hospitals(SystemTest):
     def images(self):
-        return sorted((REAL_IMAGES / "images").iterdir())
+        return sorted((small_images() / "images").iterdir())
 
     def chexpert(self):
         root = self.folder / "CheXpert-v1.0-small"

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest, command_line, run
+from harness import HAS_ONEDNN, ROOT, SystemTest, command_line, run, small_images
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from plotting.tables import read_csv  # noqa: E402
@@ -167,7 +167,7 @@ class HostileText(SystemTest):
         root = self.folder / "set"
         for label in ("b", HOSTILE.replace("/", "")):
             (root / label).mkdir(parents=True)
-            for image in sorted(REAL_IMAGES.rglob("*.png"))[:2]:
+            for image in sorted(small_images().rglob("*.png"))[:2]:
                 (root / label / image.name).write_bytes(image.read_bytes())
         (root / HOSTILE.replace("/", "") / (HOSTILE.replace("/", "") + ".png")).write_bytes(b"no image")
         for verb in (("data", "index"), ("data", "check")):
@@ -200,7 +200,7 @@ class NotUtf8(SystemTest):
     def setUp(self):
         super().setUp()
         self.root = self.folder / os.fsdecode(b"r\xe9p")
-        images = sorted((REAL_IMAGES / "images").iterdir())
+        images = sorted((small_images() / "images").iterdir())
         for number, name in enumerate((b"m\xe9lanome", b"m\xe8lanome")):
             folder = self.root / os.fsdecode(name)
             folder.mkdir(parents=True)

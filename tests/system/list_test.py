@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest
+from harness import ROOT, SystemTest, small_images
 
 
 class Shipped(SystemTest):
@@ -26,13 +26,13 @@ class Shipped(SystemTest):
 
     def plan(self, name):
         """The plan without its forecasts, which differ a little each time."""
-        done = self.succeed("--config", name, "--set", f"data.root={REAL_IMAGES}", "--dry-run", "--ranks", "1",
+        done = self.succeed("--config", name, "--set", f"data.root={small_images()}", "--dry-run", "--ranks", "1",
                             cwd=self.folder)
         return done.stdout.split("anonymous memory")[0]
 
     def test_a_name_finds_a_spec_from_anywhere(self):
         self.assertEqual(self.plan("bare"), self.plan(ROOT / "configs/experiments/bare.json"))
-        self.succeed("--config", "bare", "--set", f"data.root={REAL_IMAGES}", "--output", self.folder / "out",
+        self.succeed("--config", "bare", "--set", f"data.root={small_images()}", "--output", self.folder / "out",
                      cwd=self.folder)
         self.assertEqual(self.report(self.folder / "out")["experiment"], "bare")
 

@@ -58,7 +58,7 @@ class NginxTest(SystemTest):
     def setUp(self):
         super().setUp()
         os.chmod(self.folder, 0o755)
-        self.root = self.real_images()
+        self.root = self.small_images()
 
     def serve(self, extra="", listen=""):
         server = Nginx(self.folder / "nginx", self.root, extra, listen)

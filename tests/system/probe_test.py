@@ -11,8 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from bad_data_test import png
-from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, run
+from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, png, run
 
 # An answer takes all of its time if repeats differ, as on a busy machine. The images of the tests are so small that
 # even a very slow one has measured a first repeat by then.

@@ -11,8 +11,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import (BINARY, HAS_ONEDNN, REAL_IMAGES, TIMEOUT_S, TRAIN_IMAGES, SystemTest, command_line, rank_number,
-                     ranks_of, run)
+from harness import (BINARY, HAS_ONEDNN, TIMEOUT_S, TRAIN_IMAGES, SystemTest, command_line, rank_number, ranks_of,
+                     run, small_images)
 
 
 def kill(process):
@@ -127,7 +127,7 @@ class Ranks(SystemTest):
         self.assertGreater(abs(unclipped[2] - whole[2]), 1e-3)
 
     def test_more_ranks_than_files_is_an_error_of_the_data(self):
-        root = self.real_images()
+        root = self.small_images()
         names = (root / "test_list.txt").read_text().split()
         (root / "test_list.txt").write_text(f"{names[0]}\n")
         self.fail_with(3, "--config", self.spec(data__root=str(root), data__split="test", training__batch_size=1),
@@ -176,8 +176,8 @@ class UnlikeRanks(SystemTest):
     def setUp(self):
         super().setUp()
         for rank in (0, 1):
-            shutil.copytree(REAL_IMAGES, self.folder / f"rank{rank}/data")
-        self.names = sorted((REAL_IMAGES / "train_val_list.txt").read_text().split())
+            shutil.copytree(small_images(), self.folder / f"rank{rank}/data")
+        self.names = sorted((small_images() / "train_val_list.txt").read_text().split())
 
     def change_table(self, was, becomes):
         table = self.folder / "rank1/data/Data_Entry_2017.csv"
@@ -207,7 +207,7 @@ class UnlikeRanks(SystemTest):
                        f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
 
     def test_another_label_is_an_error_of_the_data(self):
-        table = (REAL_IMAGES / "Data_Entry_2017.csv").read_text().splitlines()
+        table = (small_images() / "Data_Entry_2017.csv").read_text().splitlines()
         row = next(line for line in table if line.startswith(self.names[0]))
         name, findings, rest = row.split(",", 2)
         self.change_table(row, ",".join((name, "Hernia" if findings != "Hernia" else "Mass", rest)))
@@ -228,7 +228,7 @@ class UnlikeRanks(SystemTest):
 
 class LostRanks(SystemTest):
     def test_a_rank_that_fails_ends_the_job_with_its_own_error(self):
-        root = self.real_images()
+        root = self.small_images()
         names = sorted((root / "train_val_list.txt").read_text().split())
         victim = names[1]  # with files sharded by index, the second goes to rank 1
         (root / "images" / victim).write_bytes(b"")

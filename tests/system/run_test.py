@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest, command_line
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, SANITIZED, TIMEOUT_S, SystemTest, command_line
 
 FIRST_COLUMNS = [
     "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
@@ -30,7 +30,7 @@ class Outputs(SystemTest):
                        says=["data.root", "~nobody/x"])
 
     def test_a_sweep_writes_one_row_for_each_trial(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", sweep={
             "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["png"]})
@@ -40,7 +40,7 @@ class Outputs(SystemTest):
         self.assertTrue(all(float(row["images_per_s"]) > 0 for row in rows))
 
     def test_every_pipeline_reads_tfrecords(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", data__format="tfrecord",
                          sweep={"pipeline": ["naive", "optimized", "keras"]})
@@ -207,7 +207,8 @@ class Engines(SystemTest):
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_onednn_trains_on_real_images(self):
         out = self.folder / "out"
-        spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
+        spec = self.spec(data__root=str(REAL_IMAGES), engine="onednn", model__image_size=64, measure__steps=2,
+                         measure__repeats=1)
         self.succeed("--config", spec, "--output", out)
         row = self.rows(out)[0]
         self.assertEqual((row["engine"], row["emulated"]), ("onednn", "false"))
@@ -292,7 +293,8 @@ class DryRun(SystemTest):
 
     @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")
     def test_its_forecast_is_near_what_a_run_then_takes(self):
-        spec = self.spec(training__batch_size=64, data__split="all", measure__steps=20, measure__repeats=1)
+        spec = self.spec(data__root=str(REAL_IMAGES), training__batch_size=64, data__split="all", measure__steps=20,
+                         measure__repeats=1)
         plan = self.succeed("--config", spec, "--dry-run").stdout
         forecast_mb = float(re.search(r"([\d.]+) MB  in all", plan)[1])
         out = self.folder / "out"
@@ -332,7 +334,7 @@ class Resume(SystemTest):
             json.loads(line)
 
     def test_a_resume_that_fails_leaves_a_finished_report_as_it_was(self):
-        root = self.real_images()
+        root = self.small_images()
         out = self.folder / "out"
         spec = self.spec(data__root=str(root))
         self.succeed("--config", spec, "--output", out)

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest
+from harness import BINARY, HAS_ONEDNN, ROOT, TIMEOUT_S, SystemTest
 
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
@@ -95,7 +95,7 @@ class Measuring(Slurm):
         self.assertIn("measure.steps", self.log(job))
 
     def test_each_task_of_an_array_measures_its_part(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         spec = self.spec(data__root=str(root), data__split="all", sweep={"pipeline": ["naive", "optimized"],
                                                       "data.format": ["png", "tfrecord"]})
         job = self.submit("sweep-array.sbatch", spec, SCRIPTS / "naive-vs-optimized.parts", sizes=["--array=1-5%1"])
@@ -216,7 +216,7 @@ class Requeue(Slurm):
     @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
     def test_a_training_out_of_time_goes_on_from_its_last_epoch(self):
         spec = self.spec(engine="onednn", model={"name": "mobilenet_v2", "image_size": 32}, measure={"repeats": 1},
-                         data={"root": str(REAL_IMAGES), "split": "all"}, training={"batch_size": 2, "epochs": 12})
+                         data__split="all", training={"batch_size": 2, "epochs": 12})
         job = self.submit("requeue.sbatch", spec)
         give_up = time.monotonic() + TIMEOUT_S
         while not list(self.results(job).glob("checkpoints/*/last.safetensors")):

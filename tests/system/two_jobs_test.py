@@ -61,7 +61,7 @@ class TwoJobs(SystemTest):
         self.assertEqual(findings.count("second_job_resources"), 1)
 
     def test_files_that_a_second_job_drops_leave_the_page_cache(self):
-        root = self.real_images()
+        root = self.small_images()
         _, report, _ = self.sweep(["none", "page_cache"], data__root=str(root), measure__page_cache="warm")
         beside = report["trials"][1]["repeats"]
         for repeat in beside:

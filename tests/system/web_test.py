@@ -21,7 +21,7 @@ def is_image(path, _):
 class WebTest(SystemTest):
     def setUp(self):
         super().setUp()
-        self.root = self.real_images()
+        self.root = self.small_images()
 
     def convert(self):
         self.succeed("data", "convert", self.root, "--split", "train")
