@@ -38,7 +38,7 @@ class Color(SystemTest):
         return self.spec(**{
             "data": {"root": str(self.images), "layout": "folders", "split": "all", "color": color}, "engine": "onednn",
             "model": {"name": "mobilenet_v2", "image_size": 32}, "pipeline": "optimized",
-            "training": {"batch_size": 4, "task": "classes", "epochs": 24, "learning_rate": 0.004,
+            "training": {"batch_size": 4, "task": "classes", "epochs": 16, "learning_rate": 0.004,
                          "validation_share": 0},
             "measure": {"warmup_steps": 1}} | keys)
 
