@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import shutil
 import subprocess
 import unittest
 
@@ -33,6 +34,7 @@ class Accuracy(EpochsTest):
 
     def test_learns_the_same_from_files_and_shards_whatever_the_pipeline(self):
         """keras reads files and shards in one order, so only the source of the images differs."""
+        self.images = shutil.copytree(self.images, self.folder / "set")
         self.succeed("data", "convert", self.images)
         losses = {}
         for pipeline in ("keras", "optimized"):
@@ -81,9 +83,9 @@ class Accuracy(EpochsTest):
         self.assertLess(epochs[2]["training_loss"], first[0]["training_loss"])
 
     def test_checkpoints_have_the_names_and_types_that_pytorch_looks_for(self):
-        self.train(self.training(training__epochs=1), self.folder / "out")
-        _, last, _ = read_checkpoint(self.last(self.folder / "out"))
-        _, best, _ = read_checkpoint(self.last(self.folder / "out").with_name("best.safetensors"))
+        out = self.shared_run(self.training(training__epochs=1))
+        _, last, _ = read_checkpoint(self.last(out))
+        _, best, _ = read_checkpoint(self.last(out).with_name("best.safetensors"))
         self.assertEqual(best["classifier.1.weight"]["shape"], [14, 1280])
         self.assertEqual(
             best["features.0.1.num_batches_tracked"],
@@ -99,7 +101,7 @@ class Accuracy(EpochsTest):
                 if not name.endswith(("_mean", "_var", "_tracked"))
             },
         )
-        weights = str(self.last(self.folder / "out").with_name("best.safetensors"))
+        weights = str(self.last(out).with_name("best.safetensors"))
         self.train(self.training(training__epochs=1, model__weights=weights), self.folder / "from-weights")
 
     def fails(self, code, *words, **keys):
@@ -109,8 +111,7 @@ class Accuracy(EpochsTest):
             self.assertIn(word, done.stderr)
 
     def test_refuses_a_checkpoint_that_does_not_fit(self):
-        self.train(self.training(training__epochs=1), self.folder / "out")
-        last = self.last(self.folder / "out")
+        last = self.last(self.shared_run(self.training(training__epochs=1)))
         self.fails(3, "written by a training of network mobilenet_v2, and model.name is resnet50",
                    model__name="resnet50", training__checkpoint=str(last))
         self.fails(3, "optimizer adam", training__optimizer="sgd", training__checkpoint=str(last))
@@ -134,8 +135,8 @@ class Accuracy(EpochsTest):
     def lose_the_journal(self, ranks):
         """The state after a kill between the last checkpoint and the journal's line: folder, spec, and the run's
         report."""
-        out, spec = self.folder / f"out{ranks}", self.training(training__epochs=1)
-        self.train(spec, out, ranks=ranks)
+        spec = self.training(training__epochs=1)
+        out = self.shared_run(spec, f"out{ranks}", ranks)
         (out / "journal.jsonl").write_text("")
         return out, spec, self.report(out)
 

@@ -239,7 +239,7 @@ class Classes(SystemTest):
         self.assertEqual(said[1], said[0])
 
     def test_an_answer_advises_what_their_shards_can_do(self):
-        done = self.succeed(self.images, "--time", "3", "--output", self.folder / "out")
+        done = self.succeed(self.images, "--time", "1", "--output", self.folder / "out")
         self.assertIn("images in tfrecord shards", done.stdout)
         self.assertNotIn("data convert", done.stdout)
         copy = self.folder / "copy"

@@ -1,12 +1,13 @@
 """Trainings over epochs, on any engine that can: a small set, its spec, and an interruption without a trace."""
 
+import functools
 import json
 import signal
 import struct
 import subprocess
 import time
 
-from harness import TIMEOUT_S, SystemTest, command_line
+from harness import TIMEOUT_S, SystemTest, command_line, folder_of_process, run
 
 
 def read_checkpoint(path):
@@ -18,14 +19,21 @@ def read_checkpoint(path):
     return metadata, header, data[8 + length:]
 
 
+@functools.cache
+def synthesized(images):
+    """A data set that all tests of the process have in common."""
+    root = folder_of_process() / "set"
+    run("data", "synth", root, "--images", images, "--size", "64").check_returncode()
+    return root
+
+
 class EpochsTest(SystemTest):
     ENGINE = "onednn"
-    IMAGES = 120
+    IMAGES = 64
 
     def setUp(self):
         super().setUp()
-        self.images = self.folder / "set"
-        self.succeed("data", "synth", self.images, "--images", self.IMAGES, "--size", "64")
+        self.images = synthesized(self.IMAGES)
 
     def training(self, **keys):
         return self.spec(**{"data__root": str(self.images), "model": {"name": "mobilenet_v2", "image_size": 32},

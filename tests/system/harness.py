@@ -145,11 +145,11 @@ def small_images():
 
 
 @functools.cache
-def run_once(spec):
+def run_once(spec, ranks=None):
     """The folder of a run of a spec, given as text; there is one for all tests of the process."""
     folder = folder_of_process()
     (folder / "spec.json").write_text(spec)
-    done = run("--config", folder / "spec.json", "--output", folder / "out")
+    done = run("--config", folder / "spec.json", "--output", folder / "out", ranks=ranks)
     if done.returncode != 0:
         raise AssertionError(f"{spec}: code {done.returncode}\nstderr: {done.stderr}")
     return folder / "out"
@@ -197,9 +197,12 @@ class SystemTest(unittest.TestCase):
         return path
 
     def measured(self, **keys):
-        """The folder of a quick run with `keys` changed, which the test may change. Tests with the same keys share the
-        measurement."""
-        return Path(shutil.copytree(run_once(self.spec(**keys).read_text()), self.folder / "out", dirs_exist_ok=True))
+        """The folder of a quick run with `keys` changed."""
+        return self.shared_run(self.spec(**keys))
+
+    def shared_run(self, spec, name="out", ranks=None):
+        """A folder, which the test may change, with a run that the tests with the same spec have in common."""
+        return Path(shutil.copytree(run_once(spec.read_text(), ranks), self.folder / name, dirs_exist_ok=True))
 
     def succeed(self, *arguments, **options):
         done = run(*arguments, **options)

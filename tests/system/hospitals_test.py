@@ -69,7 +69,7 @@ class Hospitals(SystemTest):
 
     def test_a_folder_alone_is_answered(self):
         for root in (self.chexpert(), self.mimic()):
-            answer = self.succeed(root, "--time", "3", "--output", self.folder / root.name / "out").stdout
+            answer = self.succeed(root, "--time", "1", "--output", self.folder / root.name / "out").stdout
             self.assertIn("images/s", answer)
 
     def test_the_policy_is_named_as_in_the_paper(self):
