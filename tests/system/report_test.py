@@ -19,12 +19,6 @@ def percent(share):
 
 
 class ReportTest(SystemTest):
-    def measured(self, **keys):
-        """A small run; the folder it wrote."""
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(**keys), "--output", out)
-        return out
-
     def emulated(self):
         return self.measured(engine="emulated:v100", comm={"model": "alpha_beta"},
                              sweep={"pipeline": ["naive", "optimized"]}, measure__repeats=5)
