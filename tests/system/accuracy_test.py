@@ -87,19 +87,13 @@ class Accuracy(EpochsTest):
         _, last, _ = read_checkpoint(self.last(out))
         _, best, _ = read_checkpoint(self.last(out).with_name("best.safetensors"))
         self.assertEqual(best["classifier.1.weight"]["shape"], [14, 1280])
-        self.assertEqual(
-            best["features.0.1.num_batches_tracked"],
-            best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []},
-        )
+        self.assertEqual(best["features.0.1.num_batches_tracked"],
+                         best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []})
         self.assertIn("features.0.1.running_var", best)
         self.assertEqual(
             set(last) - set(best),
-            {
-                f"{moment}.{name}"
-                for name in best
-                for moment in ("exp_avg", "exp_avg_sq")
-                if not name.endswith(("_mean", "_var", "_tracked"))
-            },
+            {f"{moment}.{name}" for name in best for moment in ("exp_avg", "exp_avg_sq")
+             if not name.endswith(("_mean", "_var", "_tracked"))},
         )
         weights = str(self.last(out).with_name("best.safetensors"))
         self.train(self.training(training__epochs=1, model__weights=weights), self.folder / "from-weights")
@@ -198,14 +192,9 @@ class Accuracy(EpochsTest):
         self.interrupt_behind_first_epoch(spec, out, None)
         before = self.last(out).read_bytes()
         limit = len(before) // 2
-        done = subprocess.run(
-            command_line(["--config", spec, "--resume", out]),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        )
+        done = subprocess.run(command_line(["--config", spec, "--resume", out]), capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("last.safetensors", done.stderr)
         self.assertEqual(self.last(out).read_bytes(), before)

@@ -145,16 +145,8 @@ class BadTarFiles(SystemTest):
         self.bytes = bytearray(self.shard.read_bytes())
 
     def trial(self, **keys):
-        return self.spec(
-            data__root=str(self.root),
-            data__split="all",
-            data__format="webdataset",
-            training__batch_size=1,
-            measure__warmup_steps=0,
-            measure__steps=24,
-            measure__repeats=1,
-            **keys,
-        )
+        return self.spec(data__root=str(self.root), data__split="all", data__format="webdataset",
+                         training__batch_size=1, measure__warmup_steps=0, measure__steps=24, measure__repeats=1, **keys)
 
     def refuse(self, *says):
         self.shard.write_bytes(self.bytes)

@@ -91,11 +91,8 @@ class SlowNetwork(Planted):
 @unittest.skipIf(SANITIZED, "a sanitizer's library must be the first that is loaded")
 class SlowStore(Planted):
     def slow_store(self, **environment):
-        return {
-            "LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"],
-            "SLOW_STORE_MS": str(int(1000 * DELAY_S)),
-            **environment,
-        }
+        return {"LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"], "SLOW_STORE_MS": str(int(1000 * DELAY_S)),
+                **environment}
 
     @measured
     def test_reading_is_named(self):

@@ -36,13 +36,9 @@ class Summary(unittest.TestCase):
         self.assertIs(self.ratio(self.row("chexbench", 4000), self.row("torch", 3000))["met"], False)
 
     def test_ratios_are_taken_within_a_turn(self):
-        figure = self.ratio(
-            self.row("chexbench", 4000),
-            self.row("torch", 2000),
-            self.row("torch", 1000, mode="compiled"),
-            self.row("chexbench", 3000, turn=2),
-            self.row("torch", 1000, turn=2),
-        )
+        figure = self.ratio(self.row("chexbench", 4000), self.row("torch", 2000),
+                            self.row("torch", 1000, mode="compiled"), self.row("chexbench", 3000, turn=2),
+                            self.row("torch", 1000, turn=2))
         self.assertEqual(figure["value"], 2.5)  # of 2.0 and 3.0, not of the medians 3500 and 1500
         self.assertIn("2.00 to 3.00", figure["note"])
 

@@ -70,11 +70,8 @@ class LintRules(SystemTest):
         other = helper.replace("int value", "int of")
         done = self.lint(lib__data__CMakeLists_txt="", lib__data__a_cpp=helper, lib__data__b_cpp=other,
                          lib__data__c_cpp=helper.replace("int value", "double value"), lib__core__a_cpp=helper)
-        self.assertEqual(
-            done.stdout,
-            "lib/data/b.cpp:3: a::twice(int, long) is in lib/data/a.cpp, too: "
-            "share it in a header or give it another name\n",
-        )
+        self.assertEqual(done.stdout, "lib/data/b.cpp:3: a::twice(int, long) is in lib/data/a.cpp, too: "
+                         "share it in a header or give it another name\n")
 
     def test_long_lines_are_named_but_for_what_cannot_be_broken(self):
         word, words = "x" * 120, "xx " * 40

@@ -28,14 +28,8 @@ class OwnData(SystemTest):
         (root / "labels.csv").write_text("picture,Left,age,Right,fold\n" + "\n".join(rows) + "\n")
         return root
 
-    LABELS = (
-        "--set",
-        "data.layout=csv",
-        "--set",
-        "data.labels.columns=Left,Right",
-        "--set",
-        "data.labels.split_column=fold",
-    )
+    LABELS = ("--set", "data.layout=csv", "--set", "data.labels.columns=Left,Right", "--set",
+              "data.labels.split_column=fold")
 
     def test_folders_of_classes_are_indexed_converted_checked_and_run(self):
         root = self.classes()
@@ -60,13 +54,8 @@ class OwnData(SystemTest):
             self.assertIn(line, index)
         self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
         self.assertEqual(self.told("data", "check", root, *self.LABELS)["records"], IMAGES)
-        self.succeed(
-            "--config",
-            self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
-            *self.LABELS,
-            "--output",
-            self.folder / "out",
-        )
+        self.succeed("--config", self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
+                     *self.LABELS, "--output", self.folder / "out")
 
     def test_the_layout_is_kept_in_the_folder_and_read_by_every_verb(self):
         root = self.table()
@@ -172,11 +161,8 @@ class OwnData(SystemTest):
         self.succeed("data", "stage", root, near, "--split", "train")
         spec = self.spec(sweep={"data.root": [str(root), str(near)]})
         self.succeed("--config", spec, "--output", self.folder / "out")
-        texts = [
-            finding["text"]
-            for finding in self.report(self.folder / "out")["findings"]
-            if finding["kind"] == "economics"
-        ]
+        texts = [finding["text"] for finding in self.report(self.folder / "out")["findings"]
+                 if finding["kind"] == "economics"]
         self.assertEqual(len(texts), 1, texts)
         self.assertRegex(
             texts[0],

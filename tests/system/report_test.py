@@ -262,12 +262,8 @@ class InABrowser(ReportTest):
             self.assertIn("(emulated)", title)
 
     def test_shows_what_each_step_of_an_ablation_is_worth(self):
-        rates = [
-            [100, 101, 102, 103, 104],
-            [200, 203, 201, 204, 202],
-            [150, 151, 152, 153, 155],
-            [152, 148, 155, 157, 146],
-        ]
+        rates = [[100, 101, 102, 103, 104], [200, 203, 201, 204, 202], [150, 151, 152, 153, 155],
+                 [152, 148, 155, 157, 146]]
 
         def set_rates(report):
             report["trials"].append(copy.deepcopy(report["trials"][2]))

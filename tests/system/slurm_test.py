@@ -21,7 +21,9 @@ ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
 IN_TURN = {"name": "in turn", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
                                       {"op": "map"}, {"op": "batch"}]}
 SLOW_AT_FIRST = f"""#!/usr/bin/env bash
-if [[ -z ${{SLURM_RESTART_COUNT:-}} ]]; then export SLOW_STORE_MS=120 LD_PRELOAD={os.environ["CHEXBENCH_SLOW_STORE"]}; fi
+if [[ -z ${{SLURM_RESTART_COUNT:-}} ]]; then
+  export SLOW_STORE_MS=120 LD_PRELOAD={os.environ["CHEXBENCH_SLOW_STORE"]}
+fi
 exec {BINARY} "$@"
 """
 # Replaces chexbench and prints what a rank gets from Slurm.
@@ -174,7 +176,7 @@ class Requeue(Slurm):
                            program=self.program(SLOW_AT_FIRST))
 
     def test_a_job_out_of_time_is_queued_again_and_goes_on_to_the_same_trials(self):
-        # Slurm looks at time limits every 30 s: this signal comes 10 to 40 s after the start, of the 50 s that all would take.
+        # Slurm looks at time limits every 30 s: this signal comes 10 to 40 s after the start, and all would take 50 s.
         job = self.submit_slow("requeue.sbatch", sizes=["--time=1", "--signal=B:USR1@20"], measure__repeats=25,
                                sweep={"data.split": ["train", "all"]})
         self.await_repeats(job, 1)

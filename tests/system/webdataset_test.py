@@ -21,10 +21,8 @@ def find_python():
     """A Python that can import the package, or none."""
     for python in PYTHONS:
         try:
-            if (
-                subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
-                == 0
-            ):
+            if (subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
+                == 0):
                 return python
         except OSError:
             continue
