@@ -69,25 +69,15 @@ class Outputs(SystemTest):
         self.assertEqual([len(trial["repeats"]) for trial in self.report(out)["trials"]], [1, 1])
         self.assertIn("1 of 9 repeats on 1 rank, as measure.max_total_seconds, 0.001 s, were used up", printed)
 
-    def test_trials_csv_begins_with_the_columns_promised(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
-        with open(out / "trials.csv", newline="") as file:
-            header = next(csv.reader(file))
-        self.assertEqual(header[:len(FIRST_COLUMNS)], FIRST_COLUMNS)
-
-    def test_undefined_figures_are_empty_and_truths_are_words(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)  # two repeats: no interval
-        row = self.rows(out)[0]
+    def test_trials_csv_has_the_columns_promised_and_leaves_undefined_figures_empty(self):
+        row = self.rows(self.measured())[0]  # of two repeats: no interval
+        self.assertEqual(list(row)[:len(FIRST_COLUMNS)], FIRST_COLUMNS)
         self.assertEqual((row["images_per_s_ci95_low"], row["images_per_s_ci95_high"]), ("", ""))
         self.assertEqual(row["emulated"], "false")
         self.assertEqual(row["engine"], "none")
 
     def test_all_files_of_a_run_are_written_and_nothing_temporary_stays(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
-        names = sorted(path.name for path in out.iterdir())
+        names = sorted(path.name for path in self.measured().iterdir())
         self.assertEqual(names, ["csv-metadata.json", "journal.jsonl", "ops.csv", "repeats.csv", "report.html",
                                  "report.json", "run.json", "steps.csv", "trials.csv", "waits.csv"])
 
@@ -120,10 +110,9 @@ class Outputs(SystemTest):
         self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized", "keras"]}), "--output", out)
         waits = {}
         for name in ("steps.csv", "ops.csv"):
-            with open(out / name, newline="") as file:
-                for row in csv.DictReader(file):
-                    repeat = waits.setdefault((row["trial"], row["repeat"]), {})
-                    repeat[name] = repeat.get(name, 0) + float(row["wait_s"])
+            for row in self.rows(out, name):
+                repeat = waits.setdefault((row["trial"], row["repeat"]), {})
+                repeat[name] = repeat.get(name, 0) + float(row["wait_s"])
         self.assertEqual(len(waits), 3 * 2)
         for repeat, sums in waits.items():
             self.assertAlmostEqual(sums["ops.csv"], sums["steps.csv"], places=6, msg=repeat)
@@ -143,8 +132,7 @@ class Outputs(SystemTest):
             self.assertTrue(before_ms - 1 <= event["time_ms"] <= time.time() * 1000 + 1, event)
 
     def test_the_report_carries_spec_environment_and_steps(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
+        out = self.measured()
         report = self.report(out)
         for key in ("schema_version", "environment", "trials", "findings"):
             self.assertIn(key, report)
@@ -159,8 +147,7 @@ class Outputs(SystemTest):
         self.assertGreaterEqual(host["load_before"], 0)
         for name in ("MPI", "NCCL", "oneDNN", "cuDNN", "OpenCV"):  # engine none, our decoder, no mpirun
             self.assertIsNone(environment["libraries"][name], name)
-        with open(out / "steps.csv", newline="") as file:
-            self.assertEqual(len(list(csv.DictReader(file))), 2 * 3)  # repeats x steps; warm-up does not count
+        self.assertEqual(len(self.rows(out, "steps.csv")), 2 * 3)  # repeats x steps; warm-up does not count
 
     def test_stdout_has_the_results_and_stderr_the_log(self):
         done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "csv")
@@ -168,14 +155,11 @@ class Outputs(SystemTest):
         self.assertEqual(len(rows), 1)
         self.assertIn("trials.csv", done.stderr)
         self.assertNotIn("trials.csv", done.stdout)
+        self.assertNotIn("\r", done.stderr, "a progress line, where there is no terminal")
 
     def test_json_on_stdout_is_the_report(self):
         done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "json")
         self.assertEqual(len(json.loads(done.stdout)["trials"]), 1)
-
-    def test_no_progress_line_where_stderr_is_no_terminal(self):
-        done = self.succeed("--config", self.spec(), "--output", self.folder / "out")
-        self.assertNotIn("\r", done.stderr)
 
     def test_results_go_under_the_experiments_name_by_default(self):
         self.succeed("--config", self.spec(), cwd=self.folder)
@@ -217,7 +201,6 @@ class Engines(SystemTest):
     def test_synthetic_input_needs_no_data(self):
         spec = self.spec(data={"format": "synthetic"}, engine="emulated:v100", measure__steps=2)
         self.succeed("--config", spec, "--output", self.folder / "out")
-
 
     def test_a_trial_that_no_profile_can_emulate_is_left_out_with_a_line(self):
         out = self.folder / "out"
