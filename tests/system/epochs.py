@@ -5,7 +5,6 @@ import json
 import signal
 import struct
 import subprocess
-import time
 
 from harness import TIMEOUT_S, SystemTest, command_line, folder_of_process, run
 
@@ -54,10 +53,7 @@ class EpochsTest(SystemTest):
     def interrupt_behind_first_epoch(self, spec, out, ranks):
         process = subprocess.Popen(command_line(["--config", spec, "--output", out], ranks),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + TIMEOUT_S
-        while not list(out.glob("checkpoints/*/best.safetensors")) and process.poll() is None:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        self.await_true(lambda: list(out.glob("checkpoints/*/best.safetensors")), process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=TIMEOUT_S)
         self.assertNotEqual(process.returncode, 0, errors)

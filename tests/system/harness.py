@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 import zlib
 from pathlib import Path
@@ -75,6 +76,26 @@ def rank_number(process):
     environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     return int(next(value.split(b"=")[1] for value in environment
                     if value.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK="))))
+
+
+def run_on_terminal(command, columns=None, environment=None, **streams):
+    """The text that a terminal gets from a command, which must succeed; `streams` are those that go elsewhere."""
+    leader, follower = pty.openpty()
+    if columns:
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(command, env=environment,
+                               **{"stdin": follower, "stdout": follower, "stderr": follower, **streams})
+    os.close(follower)
+    told = b""
+    try:
+        while part := os.read(leader, 65536):
+            told += part
+    except OSError:
+        pass  # on Linux: no process has the terminal open any more
+    os.close(leader)
+    if process.wait(TIMEOUT_S) != 0:
+        raise AssertionError(f"{command} ends with {process.returncode}: {told}")
+    return told.decode()
 
 
 def python_with(package):
@@ -222,25 +243,30 @@ class SystemTest(unittest.TestCase):
         self.assertNotIn("Abort(", done.stderr, "a line of MPI's below the error reads as a crash")
         return done
 
+    def await_true(self, condition, process=None):
+        """Waits for a condition, which must come true before the process ends; its value."""
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (found := condition()):
+            self.assertTrue(process is None or process.poll() is None, "it ended before")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+        return found
+
+    def start_run(self, spec, ranks=None, repeats=2):
+        """A run into the folder `out` that has just measured so many repeats."""
+        process = subprocess.Popen(command_line(["--config", spec, "--output", self.folder / "out"], ranks),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        journal = self.folder / "out/journal.jsonl"
+        self.await_true(lambda: journal.exists() and journal.read_text().count("\n") >= repeats, process)
+        return process
+
     def on_a_terminal(self, *arguments, ranks=None, shell=None, stderr=None, columns=None, **environment):
         """The text that a terminal gets from standard error, unless `stderr` is a file for it; or from a shell
         command."""
-        leader, follower = pty.openpty()
-        if columns:
-            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-        process = subprocess.Popen(["bash", "-c", shell] if shell else command_line(arguments, ranks), stdin=follower,
-                                   stdout=follower if shell else subprocess.DEVNULL, stderr=stderr or follower,
-                                   env={**os.environ, "TERM": "xterm", **environment})
-        os.close(follower)
-        told = b""
-        try:
-            while part := os.read(leader, 65536):
-                told += part
-        except OSError:
-            pass  # on Linux: no process has the terminal open any more
-        os.close(leader)
-        self.assertEqual(process.wait(TIMEOUT_S), 0, told)
-        return told.decode()
+        command = ["bash", "-c", shell] if shell else command_line(arguments, ranks)
+        streams = {**({} if shell else {"stdout": subprocess.DEVNULL}), **({"stderr": stderr} if stderr else {})}
+        return run_on_terminal(command, columns, {**os.environ, "TERM": "xterm", **environment}, **streams)
 
     def rows(self, folder, name="trials.csv"):
         with open(folder / name, newline="") as file:

@@ -23,13 +23,7 @@ class RanksThatNeverCome(SystemTest):
         return job
 
     def rank_of(self, job, number):
-        give_up = time.monotonic() + TIMEOUT_S
-        while True:
-            self.assertLess(time.monotonic(), give_up)
-            for process in ranks_of(job.pid):
-                if rank_number(process) == number:
-                    return process
-            time.sleep(0.05)
+        return self.await_true(lambda: [one for one in ranks_of(job.pid) if rank_number(one) == number])[0]
 
     def test_the_one_that_waits_says_for_how_many_and_a_signal_ends_the_job(self):
         started = time.monotonic()

@@ -1,6 +1,5 @@
 """Several ranks under mpirun."""
 
-import csv
 import json
 import os
 import re
@@ -69,9 +68,8 @@ class Ranks(SystemTest):
                          measure={"warmup_steps": 0, "steps": 3, "repeats": 1}, sweep=sweep, **keys)
         self.succeed("--config", spec, "--output", out, ranks=2)
         losses = {}
-        with open(out / "steps.csv", newline="") as file:
-            for row in csv.DictReader(file):
-                losses.setdefault(row["trial"], []).append(float(row["loss"]))
+        for row in self.rows(out, "steps.csv"):
+            losses.setdefault(row["trial"], []).append(float(row["loss"]))
         for trial, values in losses.items():
             self.assertEqual(len(values), 6, trial)
             self.assertNotEqual(values[0], values[-1])
@@ -114,10 +112,9 @@ class Ranks(SystemTest):
                              **self.NETWORK, sweep=sweep, measure={"warmup_steps": 0, "steps": 3, "repeats": 1})
             self.succeed("--config", spec, "--output", out, ranks=ranks)
             of_trials = {}
-            with open(out / "steps.csv", newline="") as file:
-                for row in csv.DictReader(file):
-                    steps = of_trials.setdefault(row["trial"], {})
-                    steps[row["step"]] = steps.get(row["step"], 0) + float(row["loss"]) / ranks
+            for row in self.rows(out, "steps.csv"):
+                steps = of_trials.setdefault(row["trial"], {})
+                steps[row["step"]] = steps.get(row["step"], 0) + float(row["loss"]) / ranks
             return {trial: list(steps.values()) for trial, steps in of_trials.items()}
         clip = {"clip_gradient_norm": 0.01}
         whole = losses(1, {"comm.update": ["all_reduce"]}, **clip)["all_reduce"]
@@ -240,21 +237,7 @@ class LostRanks(SystemTest):
         self.assertLess(time.monotonic() - started, 10)
 
     def start_long_job(self, **keys):
-        out = self.folder / "out"
-        launcher = subprocess.Popen(
-            command_line(["--config", self.spec(measure__repeats=5000, **keys), "--output", out], ranks=2),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(launcher.kill)
-        give_up = time.monotonic() + 60
-        journal = out / "journal.jsonl"
-        while not (journal.exists() and journal.read_text().count("\n") >= 2):
-            self.assertIsNone(launcher.poll(), "ended before it was stopped")
-            self.assertLess(time.monotonic(), give_up)
-            time.sleep(0.02)
-        return launcher
+        return self.start_run(self.spec(measure__repeats=5000, **keys), ranks=2)
 
     def check_that_it_ends_soon(self, launcher, ranks):
         started = time.monotonic()

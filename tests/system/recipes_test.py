@@ -1,6 +1,5 @@
 """Trainings as people do them: the specs of published recipes, a frozen base, an early end, and images by heart."""
 
-import csv
 import json
 import os
 import subprocess
@@ -37,8 +36,7 @@ class Recipes(EpochsTest):
                               "--output", self.folder / "judged")
         self.assertIn("CheXNet*", judged.stdout)
         self.assertIn("Published AUROCs are of other images", judged.stdout)
-        with open(self.folder / "judged/scores.csv", newline="") as file:
-            self.assertEqual(len(list(csv.DictReader(file))), 24)
+        self.assertEqual(len(self.rows(self.folder / "judged", "scores.csv")), 24)
         self.assertIn('"published":{"CheXNet":0.8094', (out / "report.html").read_text().replace(" ", ""))
 
     def test_zoogzogs_recipe_runs_and_is_judged_by_ten_crops(self):

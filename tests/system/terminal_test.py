@@ -1,41 +1,25 @@
 """The visible result: on terminals of several widths, with and without colours, and in a pipe."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
-import struct
 import subprocess
-import termios
 import unittest
 from unittest import mock
 
-from harness import ROOT, TIMEOUT_S, SystemTest, command_line
+from harness import ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
 
 ESCAPE = "\x1b"
 
 
 def on_terminal(*arguments, columns, **environment):
     """The command's output on a terminal with this many columns, as lines."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    process = subprocess.Popen(command_line(arguments), stdout=theirs, stderr=subprocess.DEVNULL,
-                               env={**variables, "TERM": "xterm", **environment})
-    os.close(theirs)
-    text = b""
-    try:
-        while piece := os.read(ours, 65536):
-            text += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    if process.wait(TIMEOUT_S) != 0:
-        raise AssertionError(f"{arguments} ends with {process.returncode}: {text}")
-    return text.decode().replace("\r\n", "\n").splitlines()
+    text = run_on_terminal(command_line(arguments), columns, {**variables, "TERM": "xterm", **environment},
+                           stdin=None, stderr=subprocess.DEVNULL)
+    return text.replace("\r\n", "\n").splitlines()
 
 
 class Terminal(SystemTest):
