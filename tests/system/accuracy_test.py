@@ -200,7 +200,3 @@ class Accuracy(EpochsTest):
         self.assertEqual(self.last(out).read_bytes(), before)
         self.succeed("--config", spec, "--resume", out)
         self.assertEqual(len(self.epochs_of(out)), 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import os
 import struct
-import unittest
 
 from harness import SystemTest, chunk, png
 
@@ -237,7 +236,3 @@ class LostRecords(SystemTest):
         sorted((root / "tfrecord").glob("all-0*"))[3].write_bytes(b"")
         done = self.succeed("--config", spec, "--output", self.folder / "lost")
         self.assertIn("records are lost; `chexbench data check`", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

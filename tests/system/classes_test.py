@@ -252,7 +252,3 @@ class Classes(SystemTest):
         self.succeed("--config", "imagenet", "--set", f"data.root={self.images}", "--set", "engine=none",
                      "--set", f"data.labels.classes={CLASSES}", "--set", "measure.repeats=1", "--output", out)
         self.assertEqual(self.rows(out)[0]["model"], "resnet50")
-
-
-if __name__ == "__main__":
-    unittest.main()

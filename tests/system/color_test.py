@@ -100,7 +100,3 @@ class Color(SystemTest):
     def test_other_words_are_refused_with_those_that_are_known(self):
         self.fail_with(2, "--config", self.training("bgr"), says="data.color")
         self.fail_with(2, "data", "convert", self.images, "--to", "cached", "--color", "blue", says="--color")
-
-
-if __name__ == "__main__":
-    unittest.main()

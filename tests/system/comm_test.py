@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import unittest
 
 from harness import SystemTest
 
@@ -69,7 +68,3 @@ class Comm(SystemTest):
 
     def test_f16_in_host_memory_is_an_error_of_the_device(self):
         self.fail_with(4, "comm", "--memory", "host", "--dtype", "fp16", ranks=2, says="always f32")
-
-
-if __name__ == "__main__":
-    unittest.main()

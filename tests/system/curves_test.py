@@ -65,7 +65,3 @@ class Curves(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("it must be at least 16", done.stderr)
         self.assertIn("failed with 2", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -62,7 +62,3 @@ class CutFiles(SystemTest):
                 # checked often.
                 *_, out = self.cut(kind, store__read="copy", measure__repeats=10)
                 self.assertTrue((out / "report.json").exists(), "what was measured is reported, too")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import unittest
 
 from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line
 
@@ -149,7 +148,3 @@ class AtOnce(SystemTest):
         waiting.communicate(timeout=TIMEOUT_S)
         self.assertEqual(waiting.returncode, 143)
         self.assertEqual(list((self.folder / "set").iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -92,7 +92,3 @@ class Dicoms(SystemTest):
         done = self.succeed("data", "convert", root, "--split", "all")
         self.assertIn("its record holds no image", done.stderr)
         self.assert_nobody_is_named(done.stdout, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -173,7 +173,3 @@ class WithStandIns(SystemTest):
         table = run("doctor", env=self.environment).stdout
         for text in ("driver 580.65.06, serves CUDA 13.0", "GPU-standin-1", "85.9 GB", "9.19.0", "fits together"):
             self.assertIn(text, table)
-
-
-if __name__ == "__main__":
-    unittest.main()

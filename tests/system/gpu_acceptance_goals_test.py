@@ -112,7 +112,3 @@ class Readers(unittest.TestCase):
         plans.append({"pattern": "forward", "shape": "c", "ran": False})
         read = cases.read_sweep("\n".join(map(json.dumps, plans)) + '\n{"pattern"', "stopped at its budget of 9 s")
         self.assertEqual(read, {"plans": 3, "complete": False, "patterns": {"forward": {"shapes": 2, "fastest_us": 7}}})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -326,7 +326,3 @@ class GpuAcceptance(SystemTest):
         (self.output / "rows.jsonl").touch()
         self.accept({}, code=2)
         self.assertFalse((self.bundle / "calls").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -85,7 +85,3 @@ class GpuEpochs(EpochsTest):
             self.assertEqual(ours["file"], theirs["file"])
             for key in (key for key in ours if key.startswith("probability_")):
                 self.assertAlmostEqual(float(ours[key]), float(theirs[key]), delta=1e-4, msg=ours["file"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -274,6 +274,3 @@ class KerasThatThrows(SystemTest):
 
 
 del Hook  # its children are the tests
-
-if __name__ == "__main__":
-    unittest.main()

@@ -95,7 +95,3 @@ class Hospitals(SystemTest):
         judged = json.loads((scores / "evaluation.json").read_text())
         for label in judged["labels"]:
             self.assertEqual((label["positives"], label["negatives"]), (6, 6), label)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -243,7 +243,3 @@ class NotUtf8(SystemTest):
         self.succeed(*given, "--output", out)
         self.fail_with(2, "--resume", out, says="give --config and --set")
         self.succeed(*given, "--resume", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

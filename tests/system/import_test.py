@@ -127,7 +127,3 @@ class Import(SystemTest):
         ReportGenerator(str(self.folder / "results")).generate_reports()
         metrics = json.loads((self.folder / "results/results.json").read_text())[0]["metrics"]
         self.assertEqual(metrics, json.loads((run / "summary.json").read_text())["metric"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -204,7 +204,3 @@ class LoadedMpi(SystemTest):
     def test_tasks_of_srun_without_pmi_are_an_error(self):
         self.check_error(self.job(SLURM_STEP_NUM_TASKS=2, SLURM_PROCID=0), "srun started 2 tasks", "srun --mpi=pmi2")
         self.succeed("list", env={**os.environ, "SLURM_STEP_NUM_TASKS": "2"})
-
-
-if __name__ == "__main__":
-    unittest.main()

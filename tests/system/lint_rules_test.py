@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import unittest
 
 from harness import ROOT, SystemTest
 
@@ -107,7 +106,3 @@ class LintRules(SystemTest):
                          lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
         self.assertEqual(done.stdout.splitlines(), ["GUIDE.md:1: 'beside': say next to, with, against",
                                                     "lib/core/a.cpp:1: 'Whoever': say the one that"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """chexbench list, and experiments that are given by their names."""
 
 import json
-import unittest
 
 from harness import ROOT, SystemTest, small_images
 
@@ -49,7 +48,3 @@ class Shipped(SystemTest):
         self.fail_with(2, "--config", "quickstart-imput", says="did you mean 'quickstart-input'?")
         self.fail_with(2, "predict", "--config", "bar", "--accelerator", "v100", says="did you mean 'bare'?")
         self.fail_with(2, "--config", "x" * 5000, says="quickstart-input")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -103,7 +103,3 @@ class BadFiles(SystemTest):
     def test_a_full_disk_is_told_before_anything_is_measured(self):
         self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", Path("/dev/full"),
                        says="/dev/full")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import threading
 import time
-import unittest
 
 from harness import SystemTest, chunk, command_line, png, small_images
 from nfs_server import NfsServer, Relay
@@ -224,7 +223,3 @@ class ChangingFiles(NfsTest):
             for image in (self.root / "images").iterdir():
                 os.utime(image, (10**9, 10**9))
         self.refuse_when(touch, ["and is 2001-09-09T01:46:40"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -143,7 +143,3 @@ class NginxTest(SystemTest):
 
     def test_a_server_that_is_busy_for_good(self):
         self.refuse(f"{self.serve().url}/busy", ["503", "2 tries"], store__tries=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -168,7 +168,3 @@ class OwnData(SystemTest):
             texts[0],
             rf"staging from {root} took .* GB for 18 images, and the copy saves .*: it (pays after|never pays)",
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -163,7 +163,3 @@ class TraceInPerfetto(SystemTest):
         if PICTURE:
             Path(PICTURE).write_bytes(picture)
         self.assertGreater(len(count_colors(picture)), 50)
-
-
-if __name__ == "__main__":
-    unittest.main()

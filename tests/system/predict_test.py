@@ -209,7 +209,3 @@ class Predict(PredictTest):
             (self.folder / "comm.json").write_text(text)
             self.fail_with(3, "predict", "--config", self.spec(**EMULATED), "--comm", self.folder / "comm.json",
                            says="comm.json")
-
-
-if __name__ == "__main__":
-    unittest.main()

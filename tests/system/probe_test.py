@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, png, run, small_images
 
@@ -267,7 +266,3 @@ class OnRanks(SystemTest):
 
     def test_what_rank_0_finds_ends_all(self):
         self.fail_with(3, self.folder / "nowhere", says="no such folder", ranks=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -137,7 +137,3 @@ class DryRun(SystemTest):
     def test_there_is_no_forecast_where_nothing_can_be_tried(self):
         spec = self.spec(data={"root": "nowhere"})
         self.assertIn("time: no forecast", self.succeed("--config", spec, "--dry-run", "--ranks", "2").stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -289,7 +289,3 @@ class LostRanks(SystemTest):
             os.kill(process, signal.SIGINT)
         self.check_that_it_ends_soon(launcher, ranks)
         self.assertNotEqual(launcher.returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

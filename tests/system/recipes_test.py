@@ -120,7 +120,3 @@ class Recipes(EpochsTest):
     def bytes_of(self, path):
         _, tensors, data = read_checkpoint(path)
         return {name: data[slice(*tensor["data_offsets"])] for name, tensor in tensors.items()}
-
-
-if __name__ == "__main__":
-    unittest.main()

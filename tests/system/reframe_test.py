@@ -85,7 +85,3 @@ class ReFrame(SystemTest):
         case = self.check(data_root="/no/such/folder")
         self.assertEqual(case["result"], "fail")
         self.assertIn("-S data_root=DIR", case["fail_reason"])
-
-
-if __name__ == "__main__":
-    unittest.main()

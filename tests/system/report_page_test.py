@@ -7,7 +7,6 @@ import copy
 import itertools
 import json
 import os
-import unittest
 from pathlib import Path
 
 from devtools import Tab
@@ -338,7 +337,3 @@ class InThreeWidths(ReportTest):
                                            ["The whole run", True, ["All of it is wrong."]],
                                            ["naive", True, ["naive decodes."]]])
         self.assertNotEqual(self.tab.evaluate("document.querySelector('.lead').textContent"), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -375,7 +375,3 @@ class InABrowser(ReportTest):
                 self.assertGreater(counts.get(ground, 0), 500_000)
                 for bar in bars:
                     self.assertGreater(counts.get(bar, 0), 3_000, "the bar of a pipeline")
-
-
-if __name__ == "__main__":
-    unittest.main()

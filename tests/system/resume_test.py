@@ -140,7 +140,3 @@ class KilledAtEveryMoment(Resume):
         done = subprocess.run(self.command(), env=environment, capture_output=True, timeout=TIMEOUT_S, check=False)
         self.assertIn(done.returncode, (0, -signal.SIGKILL), done.stderr)
         return done.returncode != 0
-
-
-if __name__ == "__main__":
-    unittest.main()

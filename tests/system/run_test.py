@@ -378,7 +378,3 @@ class Help(SystemTest):
 
     def test_version(self):
         self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+\.\d+\n$")
-
-
-if __name__ == "__main__":
-    unittest.main()

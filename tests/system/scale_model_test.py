@@ -1,6 +1,5 @@
 """Scale models: a world of two cores on one, and trials without a scale model."""
 
-import unittest
 
 from harness import REAL_IMAGES, SystemTest, measured
 
@@ -53,7 +52,3 @@ class ScaleModel(SystemTest):
                 (("cores_per_rank=2", "emulation.cores_per_accelerator=1"), "can only be slower than full scale")):
             options = [text for setting in settings for text in ("--set", setting)]
             self.fail_with(2, "--config", self.spec(**WORLD), *options, "--output", self.folder / "no", says=says)
-
-
-if __name__ == "__main__":
-    unittest.main()

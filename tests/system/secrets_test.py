@@ -4,7 +4,6 @@ import json
 import os
 import stat
 import sys
-import unittest
 from unittest import mock
 
 import harness
@@ -112,7 +111,3 @@ class PlantedSecrets(harness.SystemTest):
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
             with mock.patch.object(harness, "BINARY", program), self.assertRaisesRegex(AssertionError, "prints"):
                 harness.run()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class Selftest(SystemTest):
         done = self.fail_with(3, "dev", "selftest", "preprocess", "--golden", self.folder / "none.json",
                               says="none.json")
         self.assertEqual(done.stdout, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

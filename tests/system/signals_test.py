@@ -93,7 +93,3 @@ class Signals(SystemTest):
         spec = self.spec(pipeline={"name": "slow", "ops": slow}, measure__repeats=5000, measure__steps=1)
         code, errors = self.stop_in_the_middle(signal.SIGINT, spec)
         self.assertEqual(code, 130, errors)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -242,7 +242,3 @@ class Requeue(Slurm):
         job = self.submit_slow("requeue.sbatch", measure__steps=0)
         self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
         self.assertEqual(self.state(job)[0]["Restarts"], "0")
-
-
-if __name__ == "__main__":
-    unittest.main()

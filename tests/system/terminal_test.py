@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import unittest
 from unittest import mock
 
 from harness import ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
@@ -286,7 +285,3 @@ class Quickstart(SystemTest):
         last = self.quickstart().splitlines()[-5:]
         self.assertIn("  chexbench DIR", last)
         self.assertIn(f"  export PATH=$PATH:{self.folder}/build/release/bin", last)
-
-
-if __name__ == "__main__":
-    unittest.main()

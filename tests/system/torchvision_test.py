@@ -59,7 +59,3 @@ class Torchvision(EpochsTest):
         _, tensors, data = read_checkpoint(path)
         return {name: array("f", data[slice(*tensor["data_offsets"])]) for name, tensor in tensors.items()
                 if tensor["dtype"] == "F32"}
-
-
-if __name__ == "__main__":
-    unittest.main()

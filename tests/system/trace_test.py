@@ -1,7 +1,6 @@
 """trace.json: the format, and that it agrees with the other files."""
 
 import json
-import unittest
 from collections import defaultdict
 
 from harness import SystemTest
@@ -118,7 +117,3 @@ class Trace(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         self.assertFalse((out / "trace.json").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

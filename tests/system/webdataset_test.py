@@ -68,7 +68,3 @@ class WebDataset(SystemTest):
             "--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out
         )
         self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()
