@@ -35,12 +35,9 @@ MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so 
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
-WORDS = {
-    r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
-    r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses",
-    r"others took": "other processes used",
-    r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
-}
+WORDS = {r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
+         r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses",
+         r"others took": "other processes used", r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available"}
 STANDARD_NAMES = {  # standard header: names in std that need it
     "array": "array", "atomic": "atomic", "chrono": "chrono", "condition_variable": "condition_variable",
     "cstdint": "int64_t uint64_t int32_t uint32_t int16_t uint16_t int8_t uint8_t", "deque": "deque",
@@ -252,11 +249,8 @@ def columns(path):
             if fence or fenced or line.lstrip().startswith("|") or line.startswith("    "):
                 continue
             words = [word for word in line.split() if word not in ("-", "*", ">")]
-            if (
-                len(words) == 1
-                or MARKDOWN_LINK.sub("](x)", line) != line
-                and len(MARKDOWN_LINK.sub("](x)", line)) <= limit
-            ):
+            if (len(words) == 1 or MARKDOWN_LINK.sub("](x)", line) != line
+                and len(MARKDOWN_LINK.sub("](x)", line)) <= limit):
                 continue
         if len(line) > limit:
             yield number, f"{len(line)} columns, more than {limit}"

@@ -35,12 +35,8 @@ def read_windows(output, errors):
     if not lines:
         raise ValueError("PyTorch measured nothing")
     rates = [line["images_per_s"] for line in lines]
-    return {
-        **lines[-1],
-        "images_per_s": statistics.median(rates),
-        "images_per_s_best": max(rates),
-        "windows": len(rates),
-    }
+    return {**lines[-1], "images_per_s": statistics.median(rates), "images_per_s_best": max(rates),
+            "windows": len(rates)}
 
 
 def read_sweep(output, errors):

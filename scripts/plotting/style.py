@@ -6,20 +6,10 @@ import textwrap
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#999999"]
 MARKERS = "osD^vPX"
 HATCH = "////"
-STYLE = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.titlesize": 10,
-    "grid.color": "0.88",
-    "grid.linewidth": 0.7,
-    "hatch.color": "white",
-    "hatch.linewidth": 0.8,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "chexbench",
-    "figure.constrained_layout.use": True,
-}
+STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+         "axes.titlesize": 10, "grid.color": "0.88", "grid.linewidth": 0.7, "hatch.color": "white",
+         "hatch.linewidth": 0.8, "svg.fonttype": "none", "svg.hashsalt": "chexbench",
+         "figure.constrained_layout.use": True}
 # Without dates, so that the same input gives the same file.
 METADATA = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 DOTS_PER_INCH = 160

@@ -108,7 +108,3 @@ class Table(unittest.TestCase):
         self.assertFalse(main.is_finer(0.6, self.ROW))
         self.assertFalse(main.is_finer(1.0, self.ROW))
         self.assertTrue(main.is_finer(0.0, self.ROW))
-
-
-if __name__ == "__main__":
-    unittest.main()

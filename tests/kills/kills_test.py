@@ -94,7 +94,3 @@ class Slopes(unittest.TestCase):
     def test_blocks_have_the_mean_of_their_time(self):
         rows = [{"elapsed_s": at_s, "rss": rss} for at_s, rss in zip(itertools.count(100, 50), (1, 4, 2, 6))]
         self.assertEqual(soak.blocks(rows, "rss", count=2), ([125 / 3600, 225 / 3600], [2.5, 4]))
-
-
-if __name__ == "__main__":
-    unittest.main()

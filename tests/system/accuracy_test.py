@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import shutil
 import subprocess
 import unittest
 
@@ -33,6 +34,7 @@ class Accuracy(EpochsTest):
 
     def test_learns_the_same_from_files_and_shards_whatever_the_pipeline(self):
         """keras reads files and shards in one order, so only the source of the images differs."""
+        self.images = shutil.copytree(self.images, self.folder / "set")
         self.succeed("data", "convert", self.images)
         losses = {}
         for pipeline in ("keras", "optimized"):
@@ -81,25 +83,19 @@ class Accuracy(EpochsTest):
         self.assertLess(epochs[2]["training_loss"], first[0]["training_loss"])
 
     def test_checkpoints_have_the_names_and_types_that_pytorch_looks_for(self):
-        self.train(self.training(training__epochs=1), self.folder / "out")
-        _, last, _ = read_checkpoint(self.last(self.folder / "out"))
-        _, best, _ = read_checkpoint(self.last(self.folder / "out").with_name("best.safetensors"))
+        out = self.shared_run(self.training(training__epochs=1))
+        _, last, _ = read_checkpoint(self.last(out))
+        _, best, _ = read_checkpoint(self.last(out).with_name("best.safetensors"))
         self.assertEqual(best["classifier.1.weight"]["shape"], [14, 1280])
-        self.assertEqual(
-            best["features.0.1.num_batches_tracked"],
-            best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []},
-        )
+        self.assertEqual(best["features.0.1.num_batches_tracked"],
+                         best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []})
         self.assertIn("features.0.1.running_var", best)
         self.assertEqual(
             set(last) - set(best),
-            {
-                f"{moment}.{name}"
-                for name in best
-                for moment in ("exp_avg", "exp_avg_sq")
-                if not name.endswith(("_mean", "_var", "_tracked"))
-            },
+            {f"{moment}.{name}" for name in best for moment in ("exp_avg", "exp_avg_sq")
+             if not name.endswith(("_mean", "_var", "_tracked"))},
         )
-        weights = str(self.last(self.folder / "out").with_name("best.safetensors"))
+        weights = str(self.last(out).with_name("best.safetensors"))
         self.train(self.training(training__epochs=1, model__weights=weights), self.folder / "from-weights")
 
     def fails(self, code, *words, **keys):
@@ -109,8 +105,7 @@ class Accuracy(EpochsTest):
             self.assertIn(word, done.stderr)
 
     def test_refuses_a_checkpoint_that_does_not_fit(self):
-        self.train(self.training(training__epochs=1), self.folder / "out")
-        last = self.last(self.folder / "out")
+        last = self.last(self.shared_run(self.training(training__epochs=1)))
         self.fails(3, "written by a training of network mobilenet_v2, and model.name is resnet50",
                    model__name="resnet50", training__checkpoint=str(last))
         self.fails(3, "optimizer adam", training__optimizer="sgd", training__checkpoint=str(last))
@@ -134,8 +129,8 @@ class Accuracy(EpochsTest):
     def lose_the_journal(self, ranks):
         """The state after a kill between the last checkpoint and the journal's line: folder, spec, and the run's
         report."""
-        out, spec = self.folder / f"out{ranks}", self.training(training__epochs=1)
-        self.train(spec, out, ranks=ranks)
+        spec = self.training(training__epochs=1)
+        out = self.shared_run(spec, f"out{ranks}", ranks)
         (out / "journal.jsonl").write_text("")
         return out, spec, self.report(out)
 
@@ -197,20 +192,11 @@ class Accuracy(EpochsTest):
         self.interrupt_behind_first_epoch(spec, out, None)
         before = self.last(out).read_bytes()
         limit = len(before) // 2
-        done = subprocess.run(
-            command_line(["--config", spec, "--resume", out]),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        )
+        done = subprocess.run(command_line(["--config", spec, "--resume", out]), capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("last.safetensors", done.stderr)
         self.assertEqual(self.last(out).read_bytes(), before)
         self.succeed("--config", spec, "--resume", out)
         self.assertEqual(len(self.epochs_of(out)), 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

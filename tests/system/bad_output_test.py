@@ -175,7 +175,3 @@ class StandardOutput(SystemTest):
                                   stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("standard output", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -146,7 +146,3 @@ class Verbs(SystemTest):
             2, "--config", self.spec(), "data", "index", REAL_IMAGES, says=["--config", "chexbench data"]
         )
         self.assertEqual(done.stdout, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -131,7 +131,3 @@ class Calibrate(SystemTest):
     def test_without_an_output_file_the_profile_goes_to_standard_output(self):
         done = self.succeed("dev", "calibrate", *SMALL, "--batch-sizes", "2", "--steps", "1")
         self.assertEqual(json.loads(done.stdout)["entries"][0]["batch_size"], 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

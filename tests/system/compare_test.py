@@ -9,8 +9,7 @@ from harness import SystemTest, set_rate
 class Compare(SystemTest):
     def setUp(self):
         super().setUp()
-        self.base = self.folder / "base"
-        self.succeed("--config", self.spec(measure__repeats=5), "--output", self.base)
+        self.base = self.shared_run(self.spec(measure__repeats=5), "base")
 
     def other(self, name, change=lambda report: None):
         """A copy of the base's folder, whose report.json `change` has edited."""

@@ -156,7 +156,3 @@ class ManPage(SystemTest):
     def test_it_tells_the_version(self):
         version = subprocess.run([str(BINARY), "--version"], capture_output=True, text=True, check=True).stdout.strip()
         self.assertIn(f'"chexbench {version}"', self.page)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -166,7 +166,3 @@ class Packages(SystemTest):
     def test_a_missing_folder_is_told(self):
         self.assertEqual(self.call(self.folder / "none").returncode, 2)
         self.assertEqual(self.call().returncode, 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

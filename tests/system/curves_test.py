@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import BINARY, REAL_IMAGES, ROOT
+from harness import BINARY, ROOT, small_images
 
 CURVES = ROOT / "scripts/curves"
 
@@ -44,7 +44,8 @@ class Curves(unittest.TestCase):
         self.assertEqual([path.name for path in self.output.iterdir()], ["scale.csv"])
 
     def test_ranks_measures_the_waits_of_every_rank(self):
-        done = curves("ranks", REAL_IMAGES, self.output, "--ranks", "1,2", "--pipelines", "optimized", "--rounds", "1")
+        done = curves("ranks", small_images(), self.output, "--ranks", "1,2", "--pipelines", "optimized", "--rounds",
+                      "1")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = rows_of(self.output / "ranks.csv")
         self.assertEqual([(row["ranks"], row["batches"]) for row in rows], [("1", "240"), ("2", "240")])
@@ -64,7 +65,3 @@ class Curves(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("it must be at least 16", done.stderr)
         self.assertIn("failed with 2", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -13,7 +13,7 @@ FORMATS = ("tfrecord", "webdataset", "cached")
 class CutFiles(SystemTest):
     def setUp(self):
         super().setUp()
-        self.whole = self.real_images()
+        self.whole = self.small_images()
         for kind in FORMATS:
             self.succeed("data", "convert", self.whole, "--split", "all", "--to", kind,
                          *(["--image-size", "64"] if kind == "cached" else []))
@@ -62,7 +62,3 @@ class CutFiles(SystemTest):
                 # checked often.
                 *_, out = self.cut(kind, store__read="copy", measure__repeats=10)
                 self.assertTrue((out / "report.json").exists(), "what was measured is reported, too")
-
-
-if __name__ == "__main__":
-    unittest.main()

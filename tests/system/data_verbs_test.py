@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import unittest
 
 from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line
 
@@ -25,7 +24,7 @@ class Index(SystemTest):
         self.assertRegex(done.stdout, rf"patients\D+{len(patients)}\b")
 
     def test_it_reports_missing_and_orphan_files(self):
-        root = self.real_images()
+        root = self.small_images()
         (root / "images/00000001_000.png").unlink()
         (root / "images/99999999_000.png").write_bytes(b"")
         done = self.succeed("data", "index", root)
@@ -71,7 +70,7 @@ class Convert(SystemTest):
         self.assertIn(IMAGES, json.loads(manifests[0].read_text()).values())
 
     def test_it_goes_on_where_it_was_stopped(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         shards = sorted((root / "tfrecord").glob("all-*-of-*"))
         before = contents(root)
         shards[3].unlink()
@@ -82,7 +81,7 @@ class Convert(SystemTest):
             self.assertEqual(after[name], before[name])
 
     def test_a_broken_image_is_named_kept_and_found_again_by_check(self):
-        root = self.real_images()
+        root = self.small_images()
         (root / "images/00000001_000.png").write_bytes(b"")
         self.assertIn("00000001_000.png", self.succeed("data", "convert", root, "--split", "all").stderr)
         done = self.fail_with(3, "data", "check", root)
@@ -117,7 +116,7 @@ class AtOnce(SystemTest):
         self.assertIn(contents(self.folder / "set"), [contents(self.folder / f"alone{seed}") for seed in (1, 2)])
 
     def test_two_conversions_of_one_split(self):
-        root = self.real_images()
+        root = self.small_images()
         for to in ("tfrecord", "webdataset"):
             with self.subTest(to=to):
                 convert = ("data", "convert", root, "--split", "all", "--to", to)
@@ -127,7 +126,7 @@ class AtOnce(SystemTest):
         self.succeed("data", "check", root)
 
     def test_conversions_of_two_splits(self):
-        root = self.real_images()
+        root = self.small_images()
         codes, told = self.at_once(*(("data", "convert", root, "--split", split) for split in ("train", "test")))
         self.assertEqual(codes, [0, 0], told)
         self.succeed("data", "check", root)
@@ -149,7 +148,3 @@ class AtOnce(SystemTest):
         waiting.communicate(timeout=TIMEOUT_S)
         self.assertEqual(waiting.returncode, 143)
         self.assertEqual(list((self.folder / "set").iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

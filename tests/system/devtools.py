@@ -26,21 +26,10 @@ class Tab:
         self._answers, answers = os.pipe()
         # Chromium takes commands on descriptor 3 and answers on 4.
         self._chromium = subprocess.Popen(
-            [
-                "bash",
-                "-c",
-                f'exec {{in}}<&{commands} {{out}}>&{answers}; exec "$@" 3<&"$in" 4>&"$out"',
-                "bash",
-                CHROMIUM,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                f"--window-size={width},{height}",
-                f"--user-data-dir={self._profile}",
-                "--remote-debugging-pipe",
-                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            ],
+            ["bash", "-c", f'exec {{in}}<&{commands} {{out}}>&{answers}; exec "$@" 3<&"$in" 4>&"$out"', "bash",
+             CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             f"--window-size={width},{height}", f"--user-data-dir={self._profile}", "--remote-debugging-pipe",
+             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
             pass_fds=(commands, answers),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ Delays are sleeps, many times longer than the real work, so that a busy machine 
 import os
 import unittest
 
-from harness import SANITIZED, SystemTest, measured
+from harness import REAL_IMAGES, SANITIZED, SystemTest, measured
 
 ACCELERATOR_IMAGES_PER_S = 384  # emulated:v100, ResNet50, f32
 DELAY_S = 0.1 if SANITIZED else 0.02  # an image, on one core: decoding takes a tenth of it
@@ -91,11 +91,8 @@ class SlowNetwork(Planted):
 @unittest.skipIf(SANITIZED, "a sanitizer's library must be the first that is loaded")
 class SlowStore(Planted):
     def slow_store(self, **environment):
-        return {
-            "LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"],
-            "SLOW_STORE_MS": str(int(1000 * DELAY_S)),
-            **environment,
-        }
+        return {"LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"], "SLOW_STORE_MS": str(int(1000 * DELAY_S)),
+                **environment}
 
     @measured
     def test_reading_is_named(self):
@@ -115,7 +112,7 @@ class FullCores(Planted):
     @measured
     def test_a_core_that_is_full_is_named_and_not_decode(self):
         # An accelerator that takes 1376 images/s, which one core never decodes.
-        row, findings, _ = self.run_trial(training__precision="fp16", measure__steps=40)
+        row, findings, _ = self.run_trial(data__root=str(REAL_IMAGES), training__precision="fp16", measure__steps=40)
         self.assertEqual((row["limit"], row["wait_op"], row["wait_part"]), ("cpu", "map_and_batch", "decode"))
         self.assertRegex(findings["cpu_starved"], "the one core of a rank is full|without a free core")
 
@@ -123,5 +120,6 @@ class FullCores(Planted):
     def test_one_decoding_thread_beside_free_cores_is_no_lack_of_cores(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
-        row, _, _ = self.run_trial(pipeline="keras", training__precision="fp16", cores_per_rank=2)
+        row, _, _ = self.run_trial(data__root=str(REAL_IMAGES), pipeline="keras", training__precision="fp16",
+                                   cores_per_rank=2)
         self.assertEqual((row["limit"], row["wait_op"]), ("input", "map"))

@@ -32,7 +32,7 @@ class Dicoms(SystemTest):
 
     def test_a_folder_is_answered_and_counted(self):
         root = self.scans()
-        answer = self.succeed(root, "--time", "3", "--output", self.folder / "out")
+        answer = self.succeed(root, "--time", "1", "--output", self.folder / "out")
         self.assertIn("images/s", answer.stdout)
         index = self.succeed("data", "index", root)
         self.assertIn("files.jpeg: 0\nfiles.dicom: 12\n", index.stdout)
@@ -92,7 +92,3 @@ class Dicoms(SystemTest):
         done = self.succeed("data", "convert", root, "--split", "all")
         self.assertIn("its record holds no image", done.stderr)
         self.assert_nobody_is_named(done.stdout, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

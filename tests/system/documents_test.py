@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import unittest
 
 from harness import ROOT, SystemTest, run
 
@@ -49,7 +48,3 @@ class Documents(SystemTest):
                     done = run(*words, cwd=self.folder)
                     self.assertNotEqual(done.returncode, 2, done.stderr)  # their data, such as DIR, need not be here
         self.assertGreater(checked, LEAST)
-
-
-if __name__ == "__main__":
-    unittest.main()

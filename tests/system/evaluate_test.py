@@ -302,7 +302,3 @@ class BadInput(Trained):
         done = self.fail_with(3, "evaluate", "--checkpoint", self.checkpoint, "--data", self.folder / "nowhere",
                               ranks=2, says="nowhere")
         self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

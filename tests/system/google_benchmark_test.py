@@ -36,7 +36,3 @@ class Compare(SystemTest):
         self.assertIn(f"{rows[0]['name']}_pvalue", done.stdout)
         count = sum(row["run_type"] == "iteration" for row in rows)  # of the 9, those that nothing disturbed
         self.assertIn(f"U Test, Repetitions: {count} vs {count}", done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

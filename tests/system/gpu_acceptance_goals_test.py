@@ -36,13 +36,9 @@ class Summary(unittest.TestCase):
         self.assertIs(self.ratio(self.row("chexbench", 4000), self.row("torch", 3000))["met"], False)
 
     def test_ratios_are_taken_within_a_turn(self):
-        figure = self.ratio(
-            self.row("chexbench", 4000),
-            self.row("torch", 2000),
-            self.row("torch", 1000, mode="compiled"),
-            self.row("chexbench", 3000, turn=2),
-            self.row("torch", 1000, turn=2),
-        )
+        figure = self.ratio(self.row("chexbench", 4000), self.row("torch", 2000),
+                            self.row("torch", 1000, mode="compiled"), self.row("chexbench", 3000, turn=2),
+                            self.row("torch", 1000, turn=2))
         self.assertEqual(figure["value"], 2.5)  # of 2.0 and 3.0, not of the medians 3500 and 1500
         self.assertIn("2.00 to 3.00", figure["note"])
 
@@ -116,7 +112,3 @@ class Readers(unittest.TestCase):
         plans.append({"pattern": "forward", "shape": "c", "ran": False})
         read = cases.read_sweep("\n".join(map(json.dumps, plans)) + '\n{"pattern"', "stopped at its budget of 9 s")
         self.assertEqual(read, {"plans": 3, "complete": False, "patterns": {"forward": {"shapes": 2, "fastest_us": 7}}})
-
-
-if __name__ == "__main__":
-    unittest.main()

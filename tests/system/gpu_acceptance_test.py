@@ -14,7 +14,7 @@ from pathlib import Path
 from harness import ROOT, SystemTest
 
 # Each looks its answers up in the file `script` next to it: the first key whose words are all in the command.
-STANDIN = f"""#!{sys.executable} -B
+STANDIN = f"""#!{sys.executable} -BS
 import json, os, signal, subprocess, sys, time
 from pathlib import Path
 here = Path(__file__).resolve().parent
@@ -89,9 +89,7 @@ def good_answers():
         "chexbench kernel-sweep": kernels_swept(),
         "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
         "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
-        "chexbench evaluate": {
-            "output": json.dumps({"images": 9, "precision": "f32", "device": "a GPU", "mean": {}})
-        },
+        "chexbench evaluate": {"output": json.dumps({"images": 9, "precision": "f32", "device": "a GPU", "mean": {}})},
         "chexbench training.epochs": epochs(0.9, 0.96),
         "chexbench engine=cuda pipeline=naive": trial(3000),
         "chexbench engine=cuda data.root": trial(5900),
@@ -138,22 +136,17 @@ class GpuAcceptance(SystemTest):
     def figures(self, rows):
         return {figure["figure"]: figure for figure in rows["summary"]["figures"]}
 
-    def test_everything_that_runs_and_meets_its_goals_is_a_success(self):
+    def test_everything_that_runs_and_meets_its_goals_is_a_success_in_order_of_its_worth(self):
         rows = self.accept(good_answers())
         self.assertEqual({row["outcome"] for row in rows.values()}, {"ok"})
         self.assertEqual((self.output / "rows.jsonl").read_text(), self.stdout)
         judged = [figure for figure in rows["summary"]["figures"] if figure["goal"] is not None]
         self.assertEqual([figure["figure"] for figure in judged if figure["met"] is not True], [])
-
-    def test_parts_come_in_order_of_their_worth(self):
-        rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
         self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "kernel-sweep",
                                  "batches", "input", "updates", "learning", "graph", "bf16", "again", "memcheck",
                                  "plan-sweep", "summary"])
-
-    def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
-        rows = self.accept(good_answers())
+        # The first row with a goal comes after two that say whether numbers are right.
         self.assertEqual([name for name in rows][2:6],
                          ["golden resnet50-128-batch3 f32", "gate resnet50 fp16",
                           "training 1 resnet50 fp16 256 chexbench", "training 1 resnet50 fp16 256 torch eager"])
@@ -236,10 +229,8 @@ class GpuAcceptance(SystemTest):
     def test_kernel_times_that_lack_something_are_a_failure(self):
         key = "chexbench libchexbench_kernel_time.so"
         for number, (changes, reason) in enumerate(
-            (
-                ({"problem": "CUPTI cannot be opened"}, "CUPTI cannot be opened"),
-                ({"exact": False, "lost_records": 7}, "lost records of kernels: 7"),
-            )
+            (({"problem": "CUPTI cannot be opened"}, "CUPTI cannot be opened"),
+             ({"exact": False, "lost_records": 7}, "lost records of kernels: 7"))
         ):
             self.output = self.folder / f"out{number}"
             rows = self.accept({key: kernels_timed(**changes), **good_answers()}, "--only", "kernels", code=5)
@@ -335,7 +326,3 @@ class GpuAcceptance(SystemTest):
         (self.output / "rows.jsonl").touch()
         self.accept({}, code=2)
         self.assertFalse((self.bundle / "calls").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from epochs import EpochsTest
-from harness import BINARY, GOLDEN, SystemTest
+from harness import BINARY, GOLDEN, REAL_IMAGES, SystemTest
 
 
 class GpuEngine(SystemTest):
@@ -25,8 +25,9 @@ class GpuEngine(SystemTest):
 
     def test_a_trial_trains_on_real_images_and_its_parts_sum_to_its_time(self):
         out = self.folder / "out"
-        self.succeed("--config", self.spec(engine="cuda", model__image_size=32, measure__steps=3, measure__repeats=1),
-                     "--set", "training.precision=fp16", "--output", out)
+        spec = self.spec(data__root=str(REAL_IMAGES), engine="cuda", model__image_size=32, measure__steps=3,
+                         measure__repeats=1)
+        self.succeed("--config", spec, "--set", "training.precision=fp16", "--output", out)
         row = self.rows(out)[0]
         self.assertEqual((row["engine"], row["precision"], row["emulated"]), ("cuda", "fp16", "false"))
         parts = ("wait", "upload", "compute", "exposed_communication", "update", "other")
@@ -84,7 +85,3 @@ class GpuEpochs(EpochsTest):
             self.assertEqual(ours["file"], theirs["file"])
             for key in (key for key in ours if key.startswith("probability_")):
                 self.assertAlmostEqual(float(ours[key]), float(theirs[key]), delta=1e-4, msg=ours["file"])
-
-
-if __name__ == "__main__":
-    unittest.main()

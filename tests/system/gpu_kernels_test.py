@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import unittest
 
 from harness import SystemTest
 
@@ -47,7 +46,3 @@ class KernelSweep(SystemTest):
         self.fail_with(2, *self.SMALL, "--model", "resnet50", "--kernel", "lazy_apply", says=["none of these networks"])
         self.fail_with(2, "dev", "kernel-sweep", "--batch-size", "4096", "--image-size", "4096",
                        says=["--batch-size", "--image-size"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Ranks that train on GPUs, run on a host twin of one: NCCL is not available there, so gradients go by MPI."""
 
 import json
-import unittest
 
 from harness import SystemTest
 
@@ -53,7 +52,3 @@ class CommOfGpus(SystemTest):
 
     def test_ranks_that_share_a_gpu_are_refused_by_name(self):
         self.fail_with(4, "comm", ranks=2, says=["ranks 0 and 1", "--allow-shared-gpu"])
-
-
-if __name__ == "__main__":
-    unittest.main()

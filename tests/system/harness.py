@@ -1,18 +1,22 @@
 """Shared by the system tests: running the binary, a data set to run it on, and specs."""
 
+import atexit
 import csv
 import fcntl
 import functools
 import json
 import os
 import pty
+import random
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
+import zlib
 from pathlib import Path
 
 import planted
@@ -74,6 +78,26 @@ def rank_number(process):
                     if value.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK="))))
 
 
+def run_on_terminal(command, columns=None, environment=None, **streams):
+    """The text that a terminal gets from a command, which must succeed; `streams` are those that go elsewhere."""
+    leader, follower = pty.openpty()
+    if columns:
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(command, env=environment,
+                               **{"stdin": follower, "stdout": follower, "stderr": follower, **streams})
+    os.close(follower)
+    told = b""
+    try:
+        while part := os.read(leader, 65536):
+            told += part
+    except OSError:
+        pass  # on Linux: no process has the terminal open any more
+    os.close(leader)
+    if process.wait(TIMEOUT_S) != 0:
+        raise AssertionError(f"{command} ends with {process.returncode}: {told}")
+    return told.decode()
+
+
 def python_with(package):
     """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
     for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
@@ -112,6 +136,46 @@ def measured(test):
     return attempts
 
 
+def folder_of_process():
+    """A new folder that is removed when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(width, height, bit_depth=8, color=0, rows=None, extra=b""):
+    """A PNG of the given header; `rows` are the bytes before compression, `extra` are chunks before them."""
+    header = struct.pack(">IIBBBBB", width, height, bit_depth, color, 0, 0, 0)
+    data = zlib.compress(b"\0" * 16 if rows is None else rows)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+@functools.cache
+def small_images():
+    """The data set of the real X-rays with images of 64 x 64, which take a hundredth of the time to decode."""
+    root = shutil.copytree(REAL_IMAGES, folder_of_process() / "nih", ignore=shutil.ignore_patterns("*.png"))
+    for number, image in enumerate(sorted((REAL_IMAGES / "images").iterdir())):
+        noise = random.Random(number)
+        rows = b"".join(b"\0" + noise.randbytes(64) for _ in range(64))
+        (root / "images" / image.name).write_bytes(png(64, 64, rows=rows))
+    return root
+
+
+@functools.cache
+def run_once(spec, ranks=None):
+    """The folder of a run of a spec, given as text; there is one for all tests of the process."""
+    folder = folder_of_process()
+    (folder / "spec.json").write_text(spec)
+    done = run("--config", folder / "spec.json", "--output", folder / "out", ranks=ranks)
+    if done.returncode != 0:
+        raise AssertionError(f"{spec}: code {done.returncode}\nstderr: {done.stderr}")
+    return folder / "out"
+
+
 class SystemTest(unittest.TestCase):
     """A fresh folder per test, in which no file may contain a planted secret at its end."""
 
@@ -125,15 +189,22 @@ class SystemTest(unittest.TestCase):
 
     def real_images(self, converted=False):
         """A copy of the real X-rays that a test may spoil."""
+        return self.copy(REAL_IMAGES, converted)
+
+    def small_images(self, converted=False):
+        """A copy of the small images that a test may spoil."""
+        return self.copy(small_images(), converted)
+
+    def copy(self, images, converted):
         root = self.folder / "nih"
-        shutil.copytree(REAL_IMAGES, root)
+        shutil.copytree(images, root)
         if converted:
             self.succeed("data", "convert", root, "--split", "all")
         return root
 
     def spec(self, **keys):
-        """Writes a spec: a quick run of engine none over the real X-rays, with `keys` changed (a.b as a__b)."""
-        spec = {"experiment": "system", "data": {"root": str(REAL_IMAGES)}, "pipeline": "optimized",
+        """Writes a spec: a quick run of engine none over small images, with `keys` changed (a.b as a__b)."""
+        spec = {"experiment": "system", "data": {"root": str(small_images())}, "pipeline": "optimized",
                 "training": {"batch_size": 2}, "engine": "none",
                 "measure": {"warmup_steps": 1, "steps": 3, "repeats": 2, "extra_repeats": 0}}
         for key, value in keys.items():
@@ -145,6 +216,14 @@ class SystemTest(unittest.TestCase):
         path = self.folder / "spec.json"
         path.write_text(json.dumps(spec))
         return path
+
+    def measured(self, **keys):
+        """The folder of a quick run with `keys` changed."""
+        return self.shared_run(self.spec(**keys))
+
+    def shared_run(self, spec, name="out", ranks=None):
+        """A folder, which the test may change, with a run that the tests with the same spec have in common."""
+        return Path(shutil.copytree(run_once(spec.read_text(), ranks), self.folder / name, dirs_exist_ok=True))
 
     def succeed(self, *arguments, **options):
         done = run(*arguments, **options)
@@ -164,25 +243,30 @@ class SystemTest(unittest.TestCase):
         self.assertNotIn("Abort(", done.stderr, "a line of MPI's below the error reads as a crash")
         return done
 
+    def await_true(self, condition, process=None):
+        """Waits for a condition, which must come true before the process ends; its value."""
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (found := condition()):
+            self.assertTrue(process is None or process.poll() is None, "it ended before")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+        return found
+
+    def start_run(self, spec, ranks=None, repeats=2):
+        """A run into the folder `out` that has just measured so many repeats."""
+        process = subprocess.Popen(command_line(["--config", spec, "--output", self.folder / "out"], ranks),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        journal = self.folder / "out/journal.jsonl"
+        self.await_true(lambda: journal.exists() and journal.read_text().count("\n") >= repeats, process)
+        return process
+
     def on_a_terminal(self, *arguments, ranks=None, shell=None, stderr=None, columns=None, **environment):
         """The text that a terminal gets from standard error, unless `stderr` is a file for it; or from a shell
         command."""
-        leader, follower = pty.openpty()
-        if columns:
-            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-        process = subprocess.Popen(["bash", "-c", shell] if shell else command_line(arguments, ranks), stdin=follower,
-                                   stdout=follower if shell else subprocess.DEVNULL, stderr=stderr or follower,
-                                   env={**os.environ, "TERM": "xterm", **environment})
-        os.close(follower)
-        told = b""
-        try:
-            while part := os.read(leader, 65536):
-                told += part
-        except OSError:
-            pass  # on Linux: no process has the terminal open any more
-        os.close(leader)
-        self.assertEqual(process.wait(TIMEOUT_S), 0, told)
-        return told.decode()
+        command = ["bash", "-c", shell] if shell else command_line(arguments, ranks)
+        streams = {**({} if shell else {"stdout": subprocess.DEVNULL}), **({"stderr": stderr} if stderr else {})}
+        return run_on_terminal(command, columns, {**os.environ, "TERM": "xterm", **environment}, **streams)
 
     def rows(self, folder, name="trials.csv"):
         with open(folder / name, newline="") as file:

@@ -29,14 +29,8 @@ class Hook(SystemTest):
         program = self.folder / "training.py"
         program.write_text(textwrap.dedent(training))
         log = self.folder / "steps.csv"
-        environment = {
-            **os.environ,
-            "LOG": str(log),
-            "PYTHONPATH": str(ROOT / "scripts/hooks"),
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "OMP_NUM_THREADS": "1",
-            "CUDA_VISIBLE_DEVICES": "",
-        }
+        environment = {**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks"),
+                       "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         done = subprocess.run([python, "-B", program], env=environment, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
@@ -280,6 +274,3 @@ class KerasThatThrows(SystemTest):
 
 
 del Hook  # its children are the tests
-
-if __name__ == "__main__":
-    unittest.main()

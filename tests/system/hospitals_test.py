@@ -6,7 +6,7 @@ import json
 import shutil
 import unittest
 
-from harness import HAS_ONEDNN, REAL_IMAGES, SystemTest
+from harness import HAS_ONEDNN, SystemTest, small_images
 
 OBSERVATIONS = ("No Finding", "Enlarged Cardiomediastinum", "Cardiomegaly", "Lung Opacity", "Lung Lesion", "Edema",
                 "Consolidation", "Pneumonia", "Atelectasis", "Pneumothorax", "Pleural Effusion", "Pleural Other",
@@ -20,7 +20,7 @@ def value(image, label):
 
 class Hospitals(SystemTest):
     def images(self):
-        return sorted((REAL_IMAGES / "images").iterdir())
+        return sorted((small_images() / "images").iterdir())
 
     def chexpert(self):
         root = self.folder / "CheXpert-v1.0-small"
@@ -69,7 +69,7 @@ class Hospitals(SystemTest):
 
     def test_a_folder_alone_is_answered(self):
         for root in (self.chexpert(), self.mimic()):
-            answer = self.succeed(root, "--time", "3", "--output", self.folder / root.name / "out").stdout
+            answer = self.succeed(root, "--time", "1", "--output", self.folder / root.name / "out").stdout
             self.assertIn("images/s", answer)
 
     def test_the_policy_is_named_as_in_the_paper(self):
@@ -95,7 +95,3 @@ class Hospitals(SystemTest):
         judged = json.loads((scores / "evaluation.json").read_text())
         for label in judged["labels"]:
             self.assertEqual((label["positives"], label["negatives"]), (6, 6), label)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -262,7 +262,3 @@ class Limits(unittest.TestCase):
         for proxy in ("http://me:hunter2", "me:hunter2", "http://hunter2", "http://:hunter2@", "hunter2://x",
                       "http://me:hunter2/", "socks5://hunter2:x", "http://me%40hunter2:80"):
             self.refuse(3, "http_proxy sets a proxy", tries=1, environment={"http_proxy": proxy, "no_proxy": ""})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,7 @@ import json
 import shutil
 import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest
+from harness import ROOT, SystemTest, small_images
 
 WORKLOAD = """model:
   name: retinanet
@@ -26,7 +26,7 @@ train:
 metric:
   au: 0.85
 """
-QUICK = ("--set", f"data.root={REAL_IMAGES}", "--set", "measure.steps=2", "--set", "measure.warmup_steps=1",
+QUICK = ("--set", f"data.root={small_images()}", "--set", "measure.steps=2", "--set", "measure.warmup_steps=1",
          "--set", "measure.repeats=2", "--set", "measure.extra_repeats=0")
 FOREIGN = ROOT / "tests/data/foreign"
 
@@ -45,7 +45,7 @@ class Import(SystemTest):
         told = self.imported().stdout
         self.assertIn("line 8: dataset.num_files_train 1170301; the images of data.root are measured", told)
         command = next(line for line in told.splitlines() if line.startswith("  chexbench --config ")).split()[1:]
-        command = [word.replace("data/retinanet/", str(REAL_IMAGES)) for word in command]
+        command = [word.replace("data/retinanet/", str(small_images())) for word in command]
         self.succeed(*command, *QUICK, cwd=self.folder)
         report = self.report(self.folder / "RUN")
         self.assertEqual(report["experiment"], "retinanet_b200")
@@ -127,7 +127,3 @@ class Import(SystemTest):
         ReportGenerator(str(self.folder / "results")).generate_reports()
         metrics = json.loads((self.folder / "results/results.json").read_text())[0]["metrics"]
         self.assertEqual(metrics, json.loads((run / "summary.json").read_text())["metric"])
-
-
-if __name__ == "__main__":
-    unittest.main()

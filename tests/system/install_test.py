@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import unittest
 
 from harness import TIMEOUT_S, SystemTest
 
@@ -55,7 +54,3 @@ class Install(SystemTest):
             self.skipTest("built without an MPI that is loaded")
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("/lib/libmpi.so.12: file too short", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -116,7 +116,3 @@ class Manifest(SystemTest):
         command = [f"data.root={REAL_IMAGES}" if word == "data.root=/data" else word for word in command]
         self.assertIn(f"data.root={REAL_IMAGES}", command)
         self.succeed(*command, "--dry-run", "--ranks", ranks, cwd=self.folder)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import unittest
 
 from harness import ROOT, SystemTest
 
@@ -70,11 +69,8 @@ class LintRules(SystemTest):
         other = helper.replace("int value", "int of")
         done = self.lint(lib__data__CMakeLists_txt="", lib__data__a_cpp=helper, lib__data__b_cpp=other,
                          lib__data__c_cpp=helper.replace("int value", "double value"), lib__core__a_cpp=helper)
-        self.assertEqual(
-            done.stdout,
-            "lib/data/b.cpp:3: a::twice(int, long) is in lib/data/a.cpp, too: "
-            "share it in a header or give it another name\n",
-        )
+        self.assertEqual(done.stdout, "lib/data/b.cpp:3: a::twice(int, long) is in lib/data/a.cpp, too: "
+                         "share it in a header or give it another name\n")
 
     def test_long_lines_are_named_but_for_what_cannot_be_broken(self):
         word, words = "x" * 120, "xx " * 40
@@ -116,7 +112,3 @@ class LintRules(SystemTest):
                          lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
         self.assertEqual(done.stdout.splitlines(), ["GUIDE.md:1: 'beside': say next to, with, against",
                                                     "lib/core/a.cpp:1: 'Whoever': say the one that"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,9 +1,8 @@
 """chexbench list, and experiments that are given by their names."""
 
 import json
-import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest
+from harness import ROOT, SystemTest, small_images
 
 
 class Shipped(SystemTest):
@@ -26,13 +25,13 @@ class Shipped(SystemTest):
 
     def plan(self, name):
         """The plan without its forecasts, which differ a little each time."""
-        done = self.succeed("--config", name, "--set", f"data.root={REAL_IMAGES}", "--dry-run", "--ranks", "1",
+        done = self.succeed("--config", name, "--set", f"data.root={small_images()}", "--dry-run", "--ranks", "1",
                             cwd=self.folder)
         return done.stdout.split("anonymous memory")[0]
 
     def test_a_name_finds_a_spec_from_anywhere(self):
         self.assertEqual(self.plan("bare"), self.plan(ROOT / "configs/experiments/bare.json"))
-        self.succeed("--config", "bare", "--set", f"data.root={REAL_IMAGES}", "--output", self.folder / "out",
+        self.succeed("--config", "bare", "--set", f"data.root={small_images()}", "--output", self.folder / "out",
                      cwd=self.folder)
         self.assertEqual(self.report(self.folder / "out")["experiment"], "bare")
 
@@ -49,7 +48,3 @@ class Shipped(SystemTest):
         self.fail_with(2, "--config", "quickstart-imput", says="did you mean 'quickstart-input'?")
         self.fail_with(2, "predict", "--config", "bar", "--accelerator", "v100", says="did you mean 'bare'?")
         self.fail_with(2, "--config", "x" * 5000, says="quickstart-input")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import REAL_IMAGES, ROOT, SystemTest, command_line
+from harness import ROOT, SystemTest, command_line, small_images
 
 PACKAGE = ROOT / "build/prometheus"
 
@@ -47,12 +47,12 @@ class Metrics(SystemTest):
 
     def test_a_finished_run_is_told_with_its_trials(self):
         odd = self.folder / 'a "quoted" \\ name'
-        odd.symlink_to(REAL_IMAGES)
-        spec = self.spec(sweep={"data.root": [str(REAL_IMAGES), str(odd)]})
+        odd.symlink_to(small_images())
+        spec = self.spec(sweep={"data.root": [str(small_images()), str(odd)]})
         self.succeed("--config", spec, "--output", self.folder / "out", "--metrics", self.file)
         samples = self.parsed(self.file.read_text())
         rates = samples["chexbench_images_per_second"]
-        self.assertEqual([labels["trial"] for labels, _ in rates], [str(REAL_IMAGES), str(odd)])
+        self.assertEqual([labels["trial"] for labels, _ in rates], [str(small_images()), str(odd)])
         for (labels, value), row in zip(rates, self.rows(self.folder / "out"), strict=True):
             self.assertEqual((labels["experiment"], labels["pipeline"]), ("system", "optimized"))
             self.assertEqual((labels["format"], labels["engine"], labels["ranks"]), ("png", "none", "1"))
@@ -103,7 +103,3 @@ class BadFiles(SystemTest):
     def test_a_full_disk_is_told_before_anything_is_measured(self):
         self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", Path("/dev/full"),
                        says="/dev/full")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -50,7 +50,3 @@ class Model(SystemTest):
                                (["--time-ops", "--batch-sizes", "8,16"], "give one number to --batch-sizes"),
                                (["--time-ops", "--roofline", "v100"], "--roofline")):
             self.fail_with(2, "model", "resnet50", *options, says=words)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Gradients between two hosts over a real, slow wire, which counts the bytes of each scheme."""
 
 import contextlib
-import csv
 import json
 import shutil
 import statistics
@@ -38,8 +37,7 @@ class Network(SystemTest):
         before = self.hosts.sent_bytes()
         self.hosts.run("--config", spec, "--output", out, result=out / "report.html")
         after = self.hosts.sent_bytes()
-        with open(out / "steps.csv", newline="") as file:
-            step_s = statistics.median(float(row["wall_s"]) for row in csv.DictReader(file))
+        step_s = statistics.median(float(row["wall_s"]) for row in self.rows(out, "steps.csv"))
         shutil.rmtree(out)
         return [(b - a) / STEPS for a, b in zip(before, after)], step_s
 

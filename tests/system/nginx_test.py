@@ -58,7 +58,7 @@ class NginxTest(SystemTest):
     def setUp(self):
         super().setUp()
         os.chmod(self.folder, 0o755)
-        self.root = self.real_images()
+        self.root = self.small_images()
 
     def serve(self, extra="", listen=""):
         server = Nginx(self.folder / "nginx", self.root, extra, listen)
@@ -143,7 +143,3 @@ class NginxTest(SystemTest):
 
     def test_a_server_that_is_busy_for_good(self):
         self.refuse(f"{self.serve().url}/busy", ["503", "2 tries"], store__tries=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

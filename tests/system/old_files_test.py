@@ -166,7 +166,3 @@ class OldFiles(SystemTest):
             _, _, command = self.cut(version, "training", lines=0)
             self.fail_with(2, *command, "--set", "training.weight_decay=0.1",
                            says=["version of chexbench", "training.checkpoint"], cwd=version)
-
-
-if __name__ == "__main__":
-    unittest.main()

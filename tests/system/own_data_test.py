@@ -4,16 +4,16 @@ import json
 import shutil
 import unittest
 
-from harness import HAS_ONEDNN, IMAGES, REAL_IMAGES, SystemTest
+from harness import HAS_ONEDNN, IMAGES, SystemTest, small_images
 
 CLASSES = ("cat", "eel", "owl")
 
 
 class OwnData(SystemTest):
     def classes(self):
-        """The real X-rays in folders of three classes."""
+        """The images in folders of three classes."""
         root = self.folder / "classes"
-        for i, image in enumerate(sorted((REAL_IMAGES / "images").iterdir())):
+        for i, image in enumerate(sorted((small_images() / "images").iterdir())):
             folder = root / ("val" if i % 4 == 0 else "train") / CLASSES[i % 3]
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy(image, folder)
@@ -22,20 +22,14 @@ class OwnData(SystemTest):
     def table(self):
         """The same with its own table of two labels."""
         root = self.folder / "table"
-        shutil.copytree(REAL_IMAGES / "images", root / "deep/images")
+        shutil.copytree(small_images() / "images", root / "deep/images")
         rows = [f"{image.stem},{i % 2},{i},{int(i % 3 == 0)},{'train' if i % 4 else 'val'}"
                 for i, image in enumerate(sorted((root / "deep/images").iterdir()))]
         (root / "labels.csv").write_text("picture,Left,age,Right,fold\n" + "\n".join(rows) + "\n")
         return root
 
-    LABELS = (
-        "--set",
-        "data.layout=csv",
-        "--set",
-        "data.labels.columns=Left,Right",
-        "--set",
-        "data.labels.split_column=fold",
-    )
+    LABELS = ("--set", "data.layout=csv", "--set", "data.labels.columns=Left,Right", "--set",
+              "data.labels.split_column=fold")
 
     def test_folders_of_classes_are_indexed_converted_checked_and_run(self):
         root = self.classes()
@@ -60,13 +54,8 @@ class OwnData(SystemTest):
             self.assertIn(line, index)
         self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
         self.assertEqual(self.told("data", "check", root, *self.LABELS)["records"], IMAGES)
-        self.succeed(
-            "--config",
-            self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
-            *self.LABELS,
-            "--output",
-            self.folder / "out",
-        )
+        self.succeed("--config", self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
+                     *self.LABELS, "--output", self.folder / "out")
 
     def test_the_layout_is_kept_in_the_folder_and_read_by_every_verb(self):
         root = self.table()
@@ -128,7 +117,7 @@ class OwnData(SystemTest):
         self.fail_with(2, "data", "index", root, "--set", "data.split=all", says="only data.layout")
 
     def test_one_engine_does_not_take_turns_with_two_numbers_of_labels(self):
-        sweep = {"data.root": [str(self.classes()), str(REAL_IMAGES)]}
+        sweep = {"data.root": [str(self.classes()), str(small_images())]}
         self.succeed("--config", self.spec(sweep=sweep), "--output", self.folder / "none")
         self.fail_with(2, "--config", self.spec(sweep=sweep, engine="emulated:v100", model={"name": "resnet50"},
                                                 comm={"model": "none"}),
@@ -144,7 +133,7 @@ class OwnData(SystemTest):
             self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
 
     def test_staging_writes_neither_into_the_source_nor_beside_the_copy(self):
-        root = self.real_images()
+        root = self.small_images()
         self.fail_with(2, "data", "stage", root, root / "staged", says="is within the data set")
         table = self.folder / "table.csv"
         table.write_text("file,x\n" + "".join(f"{image.name},1\n" for image in (root / "images").iterdir()))
@@ -172,17 +161,10 @@ class OwnData(SystemTest):
         self.succeed("data", "stage", root, near, "--split", "train")
         spec = self.spec(sweep={"data.root": [str(root), str(near)]})
         self.succeed("--config", spec, "--output", self.folder / "out")
-        texts = [
-            finding["text"]
-            for finding in self.report(self.folder / "out")["findings"]
-            if finding["kind"] == "economics"
-        ]
+        texts = [finding["text"] for finding in self.report(self.folder / "out")["findings"]
+                 if finding["kind"] == "economics"]
         self.assertEqual(len(texts), 1, texts)
         self.assertRegex(
             texts[0],
             rf"staging from {root} took .* GB for 18 images, and the copy saves .*: it (pays after|never pays)",
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -148,10 +148,8 @@ class TraceInPerfetto(SystemTest):
         wanted = collections.Counter((f"rank {event['pid']}", event["name"] + " elements", event["args"]["elements"])
                                      for event in events if event["ph"] == "C")
         found = collections.Counter(
-            perfetto.query(
-                "select process.name, track.name, value from counter join "
-                "process_counter_track track on track_id = track.id join process using (upid)"
-            )
+            perfetto.query("select process.name, track.name, value from counter join "
+                           "process_counter_track track on track_id = track.id join process using (upid)")
         )
         self.assertTrue(wanted)
         self.assertEqual(found, wanted)
@@ -165,7 +163,3 @@ class TraceInPerfetto(SystemTest):
         if PICTURE:
             Path(PICTURE).write_bytes(picture)
         self.assertGreater(len(count_colors(picture)), 50)
-
-
-if __name__ == "__main__":
-    unittest.main()

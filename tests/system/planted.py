@@ -13,12 +13,9 @@ from urllib.parse import quote
 MOST_BYTES = 8_000_000  # of a file that is searched: no file of texts is larger
 PASSWORDS = {name: f"planted/{name}&3f9c" for name in ("key", "token", "proxy")}
 # curl does not read HTTP_PROXY, but a record of the environment would contain it.
-ENVIRONMENT = {
-    "AWS_ACCESS_KEY_ID": "PLANTED",
-    "AWS_SECRET_ACCESS_KEY": PASSWORDS["key"],
-    "AWS_SESSION_TOKEN": PASSWORDS["token"],
-    "HTTP_PROXY": f"http://planted:{quote(PASSWORDS['proxy'], safe='')}@127.0.0.1:9",
-}
+ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "PLANTED", "AWS_SECRET_ACCESS_KEY": PASSWORDS["key"],
+               "AWS_SESSION_TOKEN": PASSWORDS["token"],
+               "HTTP_PROXY": f"http://planted:{quote(PASSWORDS['proxy'], safe='')}@127.0.0.1:9"}
 
 
 def forms(password):

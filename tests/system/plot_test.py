@@ -326,7 +326,3 @@ class BadRuns(Plot):
                               capture_output=True, cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)})
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("apt-get install python3-matplotlib", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -12,7 +12,9 @@ LINE = re.compile(r"\[(\d+)/(\d+)\] (.*)repeat (\d+) of (\d+), step (\d+) of (\d
 
 class Progress(SystemTest):
     def spec_of(self, **keys):
-        return self.spec(measure={"warmup_steps": 1, "steps": 300, "repeats": 2, "extra_repeats": 0}, **keys)
+        """A run whose repeats take several tenths of a second, after each of which a terminal's line is renewed."""
+        return self.spec(measure={"warmup_steps": 1, "steps": 60, "repeats": 2, "extra_repeats": 0},
+                         store={"shape": {"latency_ms": 10}}, **keys)
 
     def test_a_terminal_shows_one_line_with_the_whole_run_in_it(self):
         spec = self.spec_of(sweep={"pipeline": ["naive", "optimized"]})
@@ -54,7 +56,7 @@ class Progress(SystemTest):
         self.assertFalse(LINE.search(short.stderr), short.stderr)
 
     def spec_for_ranks(self):
-        return self.spec(engine="emulated:v100", comm={"model": "none"}, measure__steps=600, measure__repeats=1)
+        return self.spec(engine="emulated:v100", comm={"model": "none"}, measure__steps=150, measure__repeats=1)
 
     def test_under_mpirun_a_terminal_shows_one_line_too(self):
         told = self.on_a_terminal("--config", self.spec_for_ranks(), "--output", self.folder / "out", ranks=2,
@@ -135,7 +137,3 @@ class DryRun(SystemTest):
     def test_there_is_no_forecast_where_nothing_can_be_tried(self):
         spec = self.spec(data={"root": "nowhere"})
         self.assertIn("time: no forecast", self.succeed("--config", spec, "--dry-run", "--ranks", "2").stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

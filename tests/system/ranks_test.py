@@ -1,6 +1,5 @@
 """Several ranks under mpirun."""
 
-import csv
 import json
 import os
 import re
@@ -11,8 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import (BINARY, HAS_ONEDNN, REAL_IMAGES, TIMEOUT_S, TRAIN_IMAGES, SystemTest, command_line, rank_number,
-                     ranks_of, run)
+from harness import (BINARY, HAS_ONEDNN, TIMEOUT_S, TRAIN_IMAGES, SystemTest, command_line, rank_number, ranks_of,
+                     run, small_images)
 
 
 def kill(process):
@@ -48,7 +47,8 @@ class Ranks(SystemTest):
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_two_ranks_train_together(self):
         out = self.folder / "out"
-        spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
+        spec = self.spec(engine="onednn", model={"name": "mobilenet_v2", "image_size": 32}, measure__steps=2,
+                         measure__repeats=1)
         self.succeed("--config", spec, "--output", out, ranks=2)
         self.assertEqual(self.rows(out)[0]["engine"], "onednn")
         environment = self.report(out)["environment"]
@@ -57,16 +57,19 @@ class Ranks(SystemTest):
         self.assertEqual([host["host"] for host in environment["hosts"]], [environment["host"]])
         self.assertEqual(len(environment["rank_cores"]), 2)
 
+    # Its gradients of 14 MB are sent in many buckets.
+    NETWORK = {"model": {"name": "mobilenet_v2", "image_size": 32, "batch_norm": "frozen", "dropout": False},
+               "comm": {"first_bucket_bytes": 4096, "bucket_bytes": 1000000}}
+
     def losses(self, sweep, **keys):
         """Of each trial: three steps on both of 2 ranks."""
         out = self.folder / "out"
-        spec = self.spec(engine="onednn", model__image_size=32, data={"format": "synthetic"}, training__optimizer="sgd",
+        spec = self.spec(engine="onednn", data={"format": "synthetic"}, training__optimizer="sgd", **self.NETWORK,
                          measure={"warmup_steps": 0, "steps": 3, "repeats": 1}, sweep=sweep, **keys)
         self.succeed("--config", spec, "--output", out, ranks=2)
         losses = {}
-        with open(out / "steps.csv", newline="") as file:
-            for row in csv.DictReader(file):
-                losses.setdefault(row["trial"], []).append(float(row["loss"]))
+        for row in self.rows(out, "steps.csv"):
+            losses.setdefault(row["trial"], []).append(float(row["loss"]))
         for trial, values in losses.items():
             self.assertEqual(len(values), 6, trial)
             self.assertNotEqual(values[0], values[-1])
@@ -86,7 +89,7 @@ class Ranks(SystemTest):
         # Batch norms over two values have gradients beyond the range of a half, and amplify rounding.
         losses = self.losses({"comm.gradient_dtype": ["f32", "fp16", "bf16"],
                               "comm.update": ["all_reduce", "ring", "parameter_server"]},
-                             model__batch_norm="frozen", training__learning_rate=1e-4)
+                             training__learning_rate=1e-4)
         self.assertEqual(len(losses), 9)
         exact = losses["f32 all_reduce"]
         for trial, values in losses.items():
@@ -104,18 +107,14 @@ class Ranks(SystemTest):
         def losses(ranks, sweep, **training):
             out = self.folder / f"out{ranks}-{len(training)}"
             spec = self.spec(engine="onednn", data__split="all", pipeline={"name": "in order", "ops": ops},
-                             model={"name": "mobilenet_v2", "image_size": 32, "batch_norm": "frozen",
-                                    "dropout": False},
                              training={"optimizer": "sgd", "learning_rate": 10, "momentum": 0,
                                        "batch_size": 8 // ranks, **training},
-                             comm={"first_bucket_bytes": 4096, "bucket_bytes": 1000000}, sweep=sweep,
-                             measure={"warmup_steps": 0, "steps": 3, "repeats": 1})
+                             **self.NETWORK, sweep=sweep, measure={"warmup_steps": 0, "steps": 3, "repeats": 1})
             self.succeed("--config", spec, "--output", out, ranks=ranks)
             of_trials = {}
-            with open(out / "steps.csv", newline="") as file:
-                for row in csv.DictReader(file):
-                    steps = of_trials.setdefault(row["trial"], {})
-                    steps[row["step"]] = steps.get(row["step"], 0) + float(row["loss"]) / ranks
+            for row in self.rows(out, "steps.csv"):
+                steps = of_trials.setdefault(row["trial"], {})
+                steps[row["step"]] = steps.get(row["step"], 0) + float(row["loss"]) / ranks
             return {trial: list(steps.values()) for trial, steps in of_trials.items()}
         clip = {"clip_gradient_norm": 0.01}
         whole = losses(1, {"comm.update": ["all_reduce"]}, **clip)["all_reduce"]
@@ -127,7 +126,7 @@ class Ranks(SystemTest):
         self.assertGreater(abs(unclipped[2] - whole[2]), 1e-3)
 
     def test_more_ranks_than_files_is_an_error_of_the_data(self):
-        root = self.real_images()
+        root = self.small_images()
         names = (root / "test_list.txt").read_text().split()
         (root / "test_list.txt").write_text(f"{names[0]}\n")
         self.fail_with(3, "--config", self.spec(data__root=str(root), data__split="test", training__batch_size=1),
@@ -163,7 +162,7 @@ class Ranks(SystemTest):
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_ranks_are_calibrated_together_and_one_writes(self):
         path = self.folder / "mine.json"
-        self.succeed("dev", "calibrate", "--engine", "onednn", "--model", "densenet121", "--image-size", "32",
+        self.succeed("dev", "calibrate", "--engine", "onednn", "--model", "mobilenet_v2", "--image-size", "32",
                      "--batch-sizes", "2", "--steps", "2", "--repeats", "1", "--output", path, ranks=2)
         entries = json.loads(path.read_text())["entries"]
         self.assertEqual(len(entries), 1)
@@ -176,8 +175,8 @@ class UnlikeRanks(SystemTest):
     def setUp(self):
         super().setUp()
         for rank in (0, 1):
-            shutil.copytree(REAL_IMAGES, self.folder / f"rank{rank}/data")
-        self.names = sorted((REAL_IMAGES / "train_val_list.txt").read_text().split())
+            shutil.copytree(small_images(), self.folder / f"rank{rank}/data")
+        self.names = sorted((small_images() / "train_val_list.txt").read_text().split())
 
     def change_table(self, was, becomes):
         table = self.folder / "rank1/data/Data_Entry_2017.csv"
@@ -207,7 +206,7 @@ class UnlikeRanks(SystemTest):
                        f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
 
     def test_another_label_is_an_error_of_the_data(self):
-        table = (REAL_IMAGES / "Data_Entry_2017.csv").read_text().splitlines()
+        table = (small_images() / "Data_Entry_2017.csv").read_text().splitlines()
         row = next(line for line in table if line.startswith(self.names[0]))
         name, findings, rest = row.split(",", 2)
         self.change_table(row, ",".join((name, "Hernia" if findings != "Hernia" else "Mass", rest)))
@@ -228,7 +227,7 @@ class UnlikeRanks(SystemTest):
 
 class LostRanks(SystemTest):
     def test_a_rank_that_fails_ends_the_job_with_its_own_error(self):
-        root = self.real_images()
+        root = self.small_images()
         names = sorted((root / "train_val_list.txt").read_text().split())
         victim = names[1]  # with files sharded by index, the second goes to rank 1
         (root / "images" / victim).write_bytes(b"")
@@ -238,21 +237,7 @@ class LostRanks(SystemTest):
         self.assertLess(time.monotonic() - started, 10)
 
     def start_long_job(self, **keys):
-        out = self.folder / "out"
-        launcher = subprocess.Popen(
-            command_line(["--config", self.spec(measure__repeats=5000, **keys), "--output", out], ranks=2),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(launcher.kill)
-        give_up = time.monotonic() + 60
-        journal = out / "journal.jsonl"
-        while not (journal.exists() and journal.read_text().count("\n") >= 2):
-            self.assertIsNone(launcher.poll(), "ended before it was stopped")
-            self.assertLess(time.monotonic(), give_up)
-            time.sleep(0.02)
-        return launcher
+        return self.start_run(self.spec(measure__repeats=5000, **keys), ranks=2)
 
     def check_that_it_ends_soon(self, launcher, ranks):
         started = time.monotonic()
@@ -304,7 +289,3 @@ class LostRanks(SystemTest):
             os.kill(process, signal.SIGINT)
         self.check_that_it_ends_soon(launcher, ranks)
         self.assertNotEqual(launcher.returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,16 +1,15 @@
 """Trainings as people do them: the specs of published recipes, a frozen base, an early end, and images by heart."""
 
-import csv
 import json
 import os
 import subprocess
 import unittest
 
 from epochs import EpochsTest, read_checkpoint
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, small_images
 
 CONFIGS = ROOT / "configs"
-SMALL = ["--set", "model.image_size=64", "--set", "training.batch_size=4"]
+SMALL = ["--set", "model.image_size=32", "--set", "training.batch_size=4"]
 
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
@@ -24,7 +23,7 @@ class Recipes(EpochsTest):
 
     def test_the_articles_recipe_runs_from_the_weights_to_the_scores(self):
         weights = self.folder / "pretrained"
-        self.train(self.training(model={"name": "densenet121", "image_size": 64}, training__epochs=1), weights)
+        self.train(self.training(model={"name": "densenet121", "image_size": 32}, training__epochs=1), weights)
         begin = str(self.last(weights).with_name("best.safetensors"))
         out, epochs = self.recipe("studies/dell-article/accuracy.json", *SMALL, "--set", f"model.weights={begin}",
                                   "--set", "training.epochs=6")
@@ -37,8 +36,7 @@ class Recipes(EpochsTest):
                               "--output", self.folder / "judged")
         self.assertIn("CheXNet*", judged.stdout)
         self.assertIn("Published AUROCs are of other images", judged.stdout)
-        with open(self.folder / "judged/scores.csv", newline="") as file:
-            self.assertEqual(len(list(csv.DictReader(file))), 24)
+        self.assertEqual(len(self.rows(self.folder / "judged", "scores.csv")), 24)
         self.assertIn('"published":{"CheXNet":0.8094', (out / "report.html").read_text().replace(" ", ""))
 
     def test_zoogzogs_recipe_runs_and_is_judged_by_ten_crops(self):
@@ -51,7 +49,8 @@ class Recipes(EpochsTest):
         self.assertEqual(json.loads((self.folder / "judged/evaluation.json").read_text())["crops"], 10)
 
     def test_a_network_learns_a_few_images_by_heart(self):
-        out, epochs = self.recipe("experiments/overfit.json", "--set", "model.image_size=64")
+        out, epochs = self.recipe("experiments/overfit.json", "--set", "model.image_size=32", "--set",
+                                  f"data.root={small_images()}")
         self.assertEqual(epochs[0]["validation_images"], 24)
         self.assertGreater(max(epoch["mean_auroc"] for epoch in epochs), 0.99)
         self.assertIn("The images that it trains on say so", (out / "report.html").read_text())
@@ -121,7 +120,3 @@ class Recipes(EpochsTest):
     def bytes_of(self, path):
         _, tensors, data = read_checkpoint(path)
         return {name: data[slice(*tensor["data_offsets"])] for name, tensor in tensors.items()}
-
-
-if __name__ == "__main__":
-    unittest.main()

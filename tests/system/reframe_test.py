@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from harness import BINARY, REAL_IMAGES, ROOT, SystemTest
+from harness import BINARY, ROOT, SystemTest, small_images
 
 REFRAME = ROOT / "build/reframe-venv/bin/reframe"
 CHECK = ROOT / "scripts/reframe/chexbench_reframe.py"
@@ -15,13 +15,13 @@ QUICK = ("data.format=png,engine=none,training.batch_size=2,"
 
 @unittest.skipUnless(REFRAME.exists(), "needs ReFrame: scripts/reframe/setup brings it")
 class ReFrame(SystemTest):
-    def check(self, *options, settings=QUICK, data_root=REAL_IMAGES, case="optimized"):
+    def check(self, *options, settings=QUICK, data_root=None, case="optimized"):
         """Runs the case of one pipeline; its entry in ReFrame's report."""
         report = self.folder / "report.json"
         done = subprocess.run(
             [REFRAME, "--nocolor", "--config-file", self.config(), "--checkpath", CHECK, "--prefix", self.folder,
              "--report-file", report, "--name", f"%pipeline={case}", "--setvar", f"chexbench={BINARY}",
-             "--setvar", f"settings={settings}", "--setvar", f"data_root={data_root}",
+             "--setvar", f"settings={settings}", "--setvar", f"data_root={data_root or small_images()}",
              *(word for option in options for word in ("--setvar", option)), "--run"],
             cwd=self.folder, capture_output=True, text=True, timeout=120,
             env={**os.environ, "HOME": str(self.folder)})
@@ -85,7 +85,3 @@ class ReFrame(SystemTest):
         case = self.check(data_root="/no/such/folder")
         self.assertEqual(case["result"], "fail")
         self.assertIn("-S data_root=DIR", case["fail_reason"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import copy
 import itertools
 import json
 import os
-import unittest
 from pathlib import Path
 
 from devtools import Tab
@@ -87,7 +86,6 @@ def serious_findings(tab):
 class InThreeWidths(ReportTest):
     @classmethod
     def setUpClass(cls):
-        cls.pages = {}
         cls.tab = Tab()
         cls.addClassCleanup(cls.tab.close)
 
@@ -138,13 +136,8 @@ class InThreeWidths(ReportTest):
         return out / "report.html"
 
     def emulated_sweep(self, name=LONG_NAME):
-        """The same under an emulated engine; measured once for all tests."""
-        if name not in self.pages:
-            page = self.swept(name, engine="emulated:v100", comm={"model": "alpha_beta"})
-            self.pages[name] = page.read_bytes()
-        page = self.folder / "report.html"
-        page.write_bytes(self.pages[name])
-        return page
+        """The same under an emulated engine."""
+        return self.swept(name, engine="emulated:v100", comm={"model": "alpha_beta"})
 
     def skip_without_charts(self, out):
         if "Chart.js v" not in (out / "report.html").read_text():
@@ -344,7 +337,3 @@ class InThreeWidths(ReportTest):
                                            ["The whole run", True, ["All of it is wrong."]],
                                            ["naive", True, ["naive decodes."]]])
         self.assertNotEqual(self.tab.evaluate("document.querySelector('.lead').textContent"), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

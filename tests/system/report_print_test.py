@@ -100,7 +100,3 @@ class OnPaper(ReportTest):
         self.assertTrue(self.sheets_with(printed, self.report(out)["environment"]["cpu"].split()))
         in_each_spec = [line for line in self.lines(printed) if '"bucket_bytes":' in line]
         self.assertEqual(len(in_each_spec), 1, "the first spec; the others are told by what they differ in")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -40,7 +40,3 @@ class Results(unittest.TestCase):
                 if table.startswith("|"):
                     with self.subTest(page=page.name, table=table[:80]):
                         self.assertRegex(f"{before} / {after}", DATE)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest, command_line
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, SANITIZED, TIMEOUT_S, SystemTest, command_line
 
 FIRST_COLUMNS = [
     "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
@@ -30,7 +30,7 @@ class Outputs(SystemTest):
                        says=["data.root", "~nobody/x"])
 
     def test_a_sweep_writes_one_row_for_each_trial(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", sweep={
             "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["png"]})
@@ -40,7 +40,7 @@ class Outputs(SystemTest):
         self.assertTrue(all(float(row["images_per_s"]) > 0 for row in rows))
 
     def test_every_pipeline_reads_tfrecords(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", data__format="tfrecord",
                          sweep={"pipeline": ["naive", "optimized", "keras"]})
@@ -69,25 +69,15 @@ class Outputs(SystemTest):
         self.assertEqual([len(trial["repeats"]) for trial in self.report(out)["trials"]], [1, 1])
         self.assertIn("1 of 9 repeats on 1 rank, as measure.max_total_seconds, 0.001 s, were used up", printed)
 
-    def test_trials_csv_begins_with_the_columns_promised(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
-        with open(out / "trials.csv", newline="") as file:
-            header = next(csv.reader(file))
-        self.assertEqual(header[:len(FIRST_COLUMNS)], FIRST_COLUMNS)
-
-    def test_undefined_figures_are_empty_and_truths_are_words(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)  # two repeats: no interval
-        row = self.rows(out)[0]
+    def test_trials_csv_has_the_columns_promised_and_leaves_undefined_figures_empty(self):
+        row = self.rows(self.measured())[0]  # of two repeats: no interval
+        self.assertEqual(list(row)[:len(FIRST_COLUMNS)], FIRST_COLUMNS)
         self.assertEqual((row["images_per_s_ci95_low"], row["images_per_s_ci95_high"]), ("", ""))
         self.assertEqual(row["emulated"], "false")
         self.assertEqual(row["engine"], "none")
 
     def test_all_files_of_a_run_are_written_and_nothing_temporary_stays(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
-        names = sorted(path.name for path in out.iterdir())
+        names = sorted(path.name for path in self.measured().iterdir())
         self.assertEqual(names, ["csv-metadata.json", "journal.jsonl", "ops.csv", "repeats.csv", "report.html",
                                  "report.json", "run.json", "steps.csv", "trials.csv", "waits.csv"])
 
@@ -120,10 +110,9 @@ class Outputs(SystemTest):
         self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized", "keras"]}), "--output", out)
         waits = {}
         for name in ("steps.csv", "ops.csv"):
-            with open(out / name, newline="") as file:
-                for row in csv.DictReader(file):
-                    repeat = waits.setdefault((row["trial"], row["repeat"]), {})
-                    repeat[name] = repeat.get(name, 0) + float(row["wait_s"])
+            for row in self.rows(out, name):
+                repeat = waits.setdefault((row["trial"], row["repeat"]), {})
+                repeat[name] = repeat.get(name, 0) + float(row["wait_s"])
         self.assertEqual(len(waits), 3 * 2)
         for repeat, sums in waits.items():
             self.assertAlmostEqual(sums["ops.csv"], sums["steps.csv"], places=6, msg=repeat)
@@ -143,8 +132,7 @@ class Outputs(SystemTest):
             self.assertTrue(before_ms - 1 <= event["time_ms"] <= time.time() * 1000 + 1, event)
 
     def test_the_report_carries_spec_environment_and_steps(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
+        out = self.measured()
         report = self.report(out)
         for key in ("schema_version", "environment", "trials", "findings"):
             self.assertIn(key, report)
@@ -159,8 +147,7 @@ class Outputs(SystemTest):
         self.assertGreaterEqual(host["load_before"], 0)
         for name in ("MPI", "NCCL", "oneDNN", "cuDNN", "OpenCV"):  # engine none, our decoder, no mpirun
             self.assertIsNone(environment["libraries"][name], name)
-        with open(out / "steps.csv", newline="") as file:
-            self.assertEqual(len(list(csv.DictReader(file))), 2 * 3)  # repeats x steps; warm-up does not count
+        self.assertEqual(len(self.rows(out, "steps.csv")), 2 * 3)  # repeats x steps; warm-up does not count
 
     def test_stdout_has_the_results_and_stderr_the_log(self):
         done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "csv")
@@ -168,14 +155,11 @@ class Outputs(SystemTest):
         self.assertEqual(len(rows), 1)
         self.assertIn("trials.csv", done.stderr)
         self.assertNotIn("trials.csv", done.stdout)
+        self.assertNotIn("\r", done.stderr, "a progress line, where there is no terminal")
 
     def test_json_on_stdout_is_the_report(self):
         done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "json")
         self.assertEqual(len(json.loads(done.stdout)["trials"]), 1)
-
-    def test_no_progress_line_where_stderr_is_no_terminal(self):
-        done = self.succeed("--config", self.spec(), "--output", self.folder / "out")
-        self.assertNotIn("\r", done.stderr)
 
     def test_results_go_under_the_experiments_name_by_default(self):
         self.succeed("--config", self.spec(), cwd=self.folder)
@@ -207,7 +191,8 @@ class Engines(SystemTest):
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_onednn_trains_on_real_images(self):
         out = self.folder / "out"
-        spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
+        spec = self.spec(data__root=str(REAL_IMAGES), engine="onednn", model__image_size=64, measure__steps=2,
+                         measure__repeats=1)
         self.succeed("--config", spec, "--output", out)
         row = self.rows(out)[0]
         self.assertEqual((row["engine"], row["emulated"]), ("onednn", "false"))
@@ -216,7 +201,6 @@ class Engines(SystemTest):
     def test_synthetic_input_needs_no_data(self):
         spec = self.spec(data={"format": "synthetic"}, engine="emulated:v100", measure__steps=2)
         self.succeed("--config", spec, "--output", self.folder / "out")
-
 
     def test_a_trial_that_no_profile_can_emulate_is_left_out_with_a_line(self):
         out = self.folder / "out"
@@ -292,7 +276,8 @@ class DryRun(SystemTest):
 
     @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")
     def test_its_forecast_is_near_what_a_run_then_takes(self):
-        spec = self.spec(training__batch_size=64, data__split="all", measure__steps=20, measure__repeats=1)
+        spec = self.spec(data__root=str(REAL_IMAGES), training__batch_size=64, data__split="all", measure__steps=20,
+                         measure__repeats=1)
         plan = self.succeed("--config", spec, "--dry-run").stdout
         forecast_mb = float(re.search(r"([\d.]+) MB  in all", plan)[1])
         out = self.folder / "out"
@@ -332,7 +317,7 @@ class Resume(SystemTest):
             json.loads(line)
 
     def test_a_resume_that_fails_leaves_a_finished_report_as_it_was(self):
-        root = self.real_images()
+        root = self.small_images()
         out = self.folder / "out"
         spec = self.spec(data__root=str(root))
         self.succeed("--config", spec, "--output", out)
@@ -393,7 +378,3 @@ class Help(SystemTest):
 
     def test_version(self):
         self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+\.\d+\n$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import unittest
 
 from harness import REAL_IMAGES, SystemTest
 from nfs_server import Relay as TcpRelay
@@ -259,7 +258,3 @@ class BadServer(SystemTest):
         server = self.index(Times(10**6, lambda *_: True, say(403)), "AccessDenied")
         self.assertIn(f"Credential={KEY}/", server.http.authorizations[0])
         self.assertIn("x-amz-security-token", server.http.authorizations[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,11 +1,10 @@
 """Scale models: a world of two cores on one, and trials without a scale model."""
 
-import unittest
 
-from harness import SystemTest, measured
+from harness import REAL_IMAGES, SystemTest, measured
 
-WORLD = {"engine": "emulated:v100", "comm__model": "none", "data__deliver": "u8", "data__split": "all",
-         "training__batch_size": 8, "emulation__cores_per_accelerator": 2,
+WORLD = {"engine": "emulated:v100", "comm__model": "none", "data__root": str(REAL_IMAGES), "data__deliver": "u8",
+         "data__split": "all", "training__batch_size": 8, "emulation__cores_per_accelerator": 2,
          "measure": {"warmup_steps": 3, "steps": 16, "repeats": 3, "extra_repeats": 0}}
 # An input that two cores cannot decode fast enough, one that they can just about, and one that they can by far.
 INPUTS = {"input-bound": ("data.decoder=opencv",),
@@ -53,7 +52,3 @@ class ScaleModel(SystemTest):
                 (("cores_per_rank=2", "emulation.cores_per_accelerator=1"), "can only be slower than full scale")):
             options = [text for setting in settings for text in ("--set", setting)]
             self.fail_with(2, "--config", self.spec(**WORLD), *options, "--output", self.folder / "no", says=says)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -97,7 +97,3 @@ class Mistakes(SystemTest):
     def test_values_that_are_offered_are_the_allowed_ones(self):
         found = self.mistakes([{"data": {"format": value}} for value in ("png", "tfrecord", "cached", "gif")])
         self.assertEqual(found, [[], [], [], [["$.data.format", "enum"]]])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import unittest
 
 from harness import ROOT, SystemTest
 
@@ -41,7 +40,3 @@ class Scripts(SystemTest):
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertNotEqual(done.stderr, "")
                 self.assertEqual(os.listdir(self.folder), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import json
 import os
 import stat
 import sys
-import unittest
 from unittest import mock
 
 import harness
@@ -42,7 +41,7 @@ class Secrets(harness.SystemTest):
     def test_an_overridden_root_is_not_recorded(self):
         for number, root in enumerate(ROOTS):
             done = self.succeed("--config", self.spec(), "--set", f"data.root={root}",
-                                "--set", f"data.root={harness.REAL_IMAGES}", "--set", "measure.repeats=1",
+                                "--set", f"data.root={harness.small_images()}", "--set", "measure.repeats=1",
                                 "--output", self.folder / str(number))
             self.assert_untold(done)
             command_line = self.report(self.folder / str(number))["environment"]["command_line"]
@@ -112,7 +111,3 @@ class PlantedSecrets(harness.SystemTest):
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
             with mock.patch.object(harness, "BINARY", program), self.assertRaisesRegex(AssertionError, "prints"):
                 harness.run()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -126,7 +126,3 @@ class Setup(SystemTest):
         asked = (self.folder / "apt-get.log").read_text()
         for server in ("slurm", "munge", "nginx", "nfs-ganesha", "chromium"):
             self.assertNotIn(server, asked)
-
-
-if __name__ == "__main__":
-    unittest.main()

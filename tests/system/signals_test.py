@@ -3,26 +3,16 @@
 import json
 import shutil
 import signal
-import subprocess
 import time
 import unittest
 
-from harness import TIMEOUT_S, SystemTest, command_line
+from harness import TIMEOUT_S, SystemTest
 
 
 class Signals(SystemTest):
     def stop_in_the_middle(self, sent, spec, ranks=None):
         """Starts a long run, sends the signal once two repeats are in the journal; the finished process."""
-        out = self.folder / "out"
-        process = subprocess.Popen(command_line(["--config", spec, "--output", out], ranks), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.kill)
-        journal = out / "journal.jsonl"
-        give_up = time.monotonic() + TIMEOUT_S
-        while not (journal.exists() and journal.read_text().count("\n") >= 2):
-            self.assertIsNone(process.poll(), "ended before it was stopped")
-            self.assertLess(time.monotonic(), give_up)
-            time.sleep(0.02)
+        process = self.start_run(spec, ranks)
         process.send_signal(sent)
         started = time.monotonic()
         _, errors = process.communicate(timeout=TIMEOUT_S)
@@ -76,24 +66,18 @@ class Signals(SystemTest):
     def test_a_second_process_does_not_write_into_a_running_one_s_folder(self):
         spec = self.spec(measure__repeats=5000)
         out = self.folder / "out"
-        process = subprocess.Popen(command_line(["--config", spec, "--output", out]), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        self.addCleanup(process.kill)
-        journal = out / "journal.jsonl"
-        give_up = time.monotonic() + TIMEOUT_S
-        while not (journal.exists() and journal.read_text().count("\n") >= 2):
-            self.assertLess(time.monotonic(), give_up)
-            time.sleep(0.02)
+        process = self.start_run(spec)
         self.fail_with(6, "--config", spec, "--resume", out, says="another chexbench writes to")
         self.fail_with(6, "--config", spec, "--output", out, says="already holds a run")
         process.terminate()
-        self.assertEqual(process.wait(TIMEOUT_S), 143)
+        process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 143)
         self.check_partial_results()
-        for line in journal.read_text().splitlines():
+        for line in (out / "journal.jsonl").read_text().splitlines():
             json.loads(line)
 
     def test_a_run_that_was_stopped_can_be_resumed(self):
-        self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=60, measure__steps=20))
+        self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=60, measure__steps=60))
         out = self.folder / "out"
         kept = (out / "journal.jsonl").read_text()
         self.succeed("--config", self.folder / "spec.json", "--resume", out)
@@ -109,7 +93,3 @@ class Signals(SystemTest):
         spec = self.spec(pipeline={"name": "slow", "ops": slow}, measure__repeats=5000, measure__steps=1)
         code, errors = self.stop_in_the_middle(signal.SIGINT, spec)
         self.assertEqual(code, 130, errors)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,14 +11,21 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest
+from harness import BINARY, HAS_ONEDNN, ROOT, TIMEOUT_S, SystemTest
 
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
-# One image after another, each late: a repeat of 4 steps takes a second, regardless of this machine's other work.
-SLOW = {"name": "slow", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
-                                {"op": "map", "delay_s": 0.12}, {"op": "batch"}]}
+# One image after another, each late until the job is queued again: a repeat of 4 steps takes a second, regardless of
+# this machine's other work.
+IN_TURN = {"name": "in turn", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
+                                      {"op": "map"}, {"op": "batch"}]}
+SLOW_AT_FIRST = f"""#!/usr/bin/env bash
+if [[ -z ${{SLURM_RESTART_COUNT:-}} ]]; then
+  export SLOW_STORE_MS=120 LD_PRELOAD={os.environ["CHEXBENCH_SLOW_STORE"]}
+fi
+exec {BINARY} "$@"
+"""
 # Replaces chexbench and prints what a rank gets from Slurm.
 FACTS = """#!/usr/bin/env bash
 cores=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
@@ -34,6 +41,12 @@ class Slurm(SystemTest):
                               text=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
+
+    def program(self, text):
+        path = self.folder / "program"
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
 
     def state(self, job):
         """Slurm's data on a job, or on each task of an array, as dictionaries."""
@@ -95,7 +108,7 @@ class Measuring(Slurm):
         self.assertIn("measure.steps", self.log(job))
 
     def test_each_task_of_an_array_measures_its_part(self):
-        root = self.real_images(converted=True)
+        root = self.small_images(converted=True)
         spec = self.spec(data__root=str(root), data__split="all", sweep={"pipeline": ["naive", "optimized"],
                                                       "data.format": ["png", "tfrecord"]})
         job = self.submit("sweep-array.sbatch", spec, SCRIPTS / "naive-vs-optimized.parts", sizes=["--array=1-5%1"])
@@ -130,10 +143,7 @@ class Starts(Slurm):
 
 class WhatRanksGet(Slurm):
     def facts(self, script, *arguments, sizes=()):
-        program = self.folder / "facts"
-        program.write_text(FACTS)
-        program.chmod(0o755)
-        job = self.submit(script, *arguments, sizes=sizes, program=program)
+        job = self.submit(script, *arguments, sizes=sizes, program=self.program(FACTS))
         self.succeeds(job)
         return sorted((dict(re.findall(r"(\w+)=(\S*)", line)) for line in self.log(job).splitlines()
                        if line.startswith("node=")), key=lambda rank: (rank["node"], rank["cores"]))
@@ -161,13 +171,14 @@ class WhatRanksGet(Slurm):
 
 
 class Requeue(Slurm):
-    def slow_spec(self, **keys):
-        return self.spec(pipeline=SLOW, **keys)
+    def submit_slow(self, script, *arguments, sizes=(), **keys):
+        return self.submit(script, self.spec(pipeline=IN_TURN, **keys), *arguments, sizes=sizes,
+                           program=self.program(SLOW_AT_FIRST))
 
     def test_a_job_out_of_time_is_queued_again_and_goes_on_to_the_same_trials(self):
-        # Slurm looks at time limits every 30 s: this signal comes 10 to 40 s after the start, of 50 s in all.
-        spec = self.slow_spec(sweep={"data.split": ["train", "all"]}, measure__repeats=25)
-        job = self.submit("requeue.sbatch", spec, sizes=["--time=1", "--signal=B:USR1@20"])
+        # Slurm looks at time limits every 30 s: this signal comes 10 to 40 s after the start, and all would take 50 s.
+        job = self.submit_slow("requeue.sbatch", sizes=["--time=1", "--signal=B:USR1@20"], measure__repeats=25,
+                               sweep={"data.split": ["train", "all"]})
         self.await_repeats(job, 1)
         while not (self.results(job) / "report.json").exists():
             self.assertNotIn(self.state(job)[0]["JobState"], ENDED, self.log(job))
@@ -185,17 +196,16 @@ class Requeue(Slurm):
         subprocess.run(["scancel", *options, job], timeout=TIMEOUT_S, check=True)
 
     def test_a_job_that_is_cancelled_keeps_what_it_measured_and_is_not_queued_again(self):
-        spec = self.slow_spec(measure__repeats=500)
         for script in ("requeue.sbatch", "single-node.sbatch"):  # srun and mpirun; at a time limit, Slurm does the same
             with self.subTest(script=script):
-                job = self.submit(script, spec)
+                job = self.submit_slow(script, measure__repeats=500)
                 self.await_repeats(job, 2)
                 self.cancel(job)
                 self.assertEqual(self.await_end(job)[0]["JobState"], "CANCELLED", self.log(job))
                 self.assertTrue(self.report(self.results(job))["interrupted"], self.log(job))
 
     def test_a_job_that_an_administrator_queues_again_goes_on_as_well(self):
-        job = self.submit("requeue.sbatch", self.slow_spec(measure__repeats=8))
+        job = self.submit_slow("requeue.sbatch", measure__repeats=8)
         self.await_repeats(job, 2)
         kept = (self.results(job) / "journal.jsonl").read_text().splitlines()
         subprocess.run(["scontrol", "requeue", job], timeout=TIMEOUT_S, check=True)
@@ -204,7 +214,7 @@ class Requeue(Slurm):
         self.assertEqual(lines[:len(kept)], kept)
 
     def test_a_job_that_got_no_further_is_not_queued_again(self):
-        job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=5000))
+        job = self.submit_slow("requeue.sbatch", measure__steps=5000)
         give_up = time.monotonic() + TIMEOUT_S
         while not (self.results(job) / "journal.jsonl").exists():
             self.assertLess(time.monotonic(), give_up, self.log(job))
@@ -216,7 +226,7 @@ class Requeue(Slurm):
     @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
     def test_a_training_out_of_time_goes_on_from_its_last_epoch(self):
         spec = self.spec(engine="onednn", model={"name": "mobilenet_v2", "image_size": 32}, measure={"repeats": 1},
-                         data={"root": str(REAL_IMAGES), "split": "all"}, training={"batch_size": 2, "epochs": 12})
+                         data__split="all", training={"batch_size": 2, "epochs": 12})
         job = self.submit("requeue.sbatch", spec)
         give_up = time.monotonic() + TIMEOUT_S
         while not list(self.results(job).glob("checkpoints/*/last.safetensors")):
@@ -229,10 +239,6 @@ class Requeue(Slurm):
         self.assertEqual(len(self.report(self.results(job))["trials"][0]["repeats"][0]["epochs"]), 12)
 
     def test_an_error_is_not_queued_again(self):
-        job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=0))
+        job = self.submit_slow("requeue.sbatch", measure__steps=0)
         self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
         self.assertEqual(self.state(job)[0]["Restarts"], "0")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import types
-import unittest
 from unittest import mock
 
 from harness import ROOT, SystemTest
@@ -122,7 +121,3 @@ class Recipe(SystemTest):
                  "CLI11": "cli11", "ZLIB": "zlib-api"}
         self.assertEqual(sorted(required), sorted(spack))
         self.assertLessEqual(set(spack.values()), always)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -67,7 +67,3 @@ class Starved(SystemTest):
         done = self.run_python(STARVED / "train.py", "empty", "--log", "steps.csv")
         self.assertEqual(done.returncode, 1)
         self.assertIn("empty: no PNG or JPEG is in it", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import unittest
 
 from harness import BINARY, ROOT, SystemTest
 
@@ -107,7 +106,3 @@ class Reproduce(SystemTest):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(says, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -363,7 +363,3 @@ class Planning(unittest.TestCase):
         planning.choose(groups, 3000, lambda group: planning.available_bytes() / 10)
         self.assertEqual([bool(group.left_out) for group in groups], [False, True, False])
         self.assertIn("GB of memory", groups[1].left_out)
-
-
-if __name__ == "__main__":
-    unittest.main()

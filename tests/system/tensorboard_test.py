@@ -139,6 +139,3 @@ class WithoutEpochs(SystemTest):
 
 
 del EpochsTest, Trainings  # their children are the tests
-
-if __name__ == "__main__":
-    unittest.main()

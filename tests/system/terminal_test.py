@@ -1,55 +1,36 @@
 """The visible result: on terminals of several widths, with and without colours, and in a pipe."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
-import struct
 import subprocess
-import termios
-import unittest
 from unittest import mock
 
-from harness import ROOT, TIMEOUT_S, SystemTest, command_line
+from harness import ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
 
 ESCAPE = "\x1b"
 
 
 def on_terminal(*arguments, columns, **environment):
     """The command's output on a terminal with this many columns, as lines."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    process = subprocess.Popen(command_line(arguments), stdout=theirs, stderr=subprocess.DEVNULL,
-                               env={**variables, "TERM": "xterm", **environment})
-    os.close(theirs)
-    text = b""
-    try:
-        while piece := os.read(ours, 65536):
-            text += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    if process.wait(TIMEOUT_S) != 0:
-        raise AssertionError(f"{arguments} ends with {process.returncode}: {text}")
-    return text.decode().replace("\r\n", "\n").splitlines()
+    text = run_on_terminal(command_line(arguments), columns, {**variables, "TERM": "xterm", **environment},
+                           stdin=None, stderr=subprocess.DEVNULL)
+    return text.replace("\r\n", "\n").splitlines()
 
 
 class Terminal(SystemTest):
-    def measured(self):
-        """A run of two pipelines in front of an emulated accelerator."""
-        spec = self.spec(engine="emulated:v100", data__split="all", measure__repeats=5, measure__steps=4,
-                         sweep={"pipeline": ["naive", "optimized"]})
-        out = self.folder / "out"
-        self.printed = self.succeed("--config", spec, "--output", out).stdout
-        return out
+    # Two pipelines in front of an emulated accelerator.
+    KEYS = {"engine": "emulated:v100", "data__split": "all", "measure__repeats": 5, "measure__steps": 4,
+            "sweep": {"pipeline": ["naive", "optimized"]}}
 
     def test_the_answer_comes_first_then_the_table_then_findings(self):
-        out = self.measured()
-        lines = self.printed.splitlines()
+        out = self.folder / "out"
+        printed = self.succeed("--config", self.spec(**self.KEYS), "--output", out).stdout
+        self.assertNotIn(ESCAPE, printed)
+        lines = printed.splitlines()
         answer = lines[:lines.index("")]
         self.assertLessEqual(len(answer), 5)
         self.assertTrue(any("naive" in line for line in answer), answer)
@@ -57,11 +38,11 @@ class Terminal(SystemTest):
         table = next(i for i, line in enumerate(lines) if line.split()[:2] == ["pipeline", "images/s"])
         findings = next(i for i, line in enumerate(lines) if line.startswith("Findings"))
         self.assertLess(table, findings)
-        self.assertEqual(self.succeed("report", out, "--format", "table").stdout, self.printed)
-        self.assertEqual(self.succeed("report", out).stdout, self.printed)
+        self.assertEqual(self.succeed("report", out, "--format", "table").stdout, printed)
+        self.assertEqual(self.succeed("report", out).stdout, printed)
 
     def test_findings_are_at_most_five_or_as_many_as_asked_for(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         every = len(self.report(out)["findings"])
 
         def told(*options):
@@ -87,11 +68,11 @@ class Terminal(SystemTest):
         self.assertFalse((self.folder / "results").exists())
 
     def test_findings_are_refused_for_forms_that_have_all(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         self.fail_with(2, "report", out, "--findings", "all", "--format", "json", says="--findings belongs to")
 
     def test_no_line_is_broken_by_the_terminal(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         for columns in (60, 80, 100, 120, 200):
             with self.subTest(columns=columns):
                 lines = on_terminal("report", out, "--findings", "all", columns=columns, NO_COLOR="1")
@@ -111,12 +92,12 @@ class Terminal(SystemTest):
         self.assertGreater(widest(60, ["mpirun", "-prepend-rank", "-np", "2"]), 100)
 
     def test_columns_without_room_are_named(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         self.assertTrue(any("too narrow for" in line for line in
                             on_terminal("report", out, "--findings", "1", columns=45, NO_COLOR="1")))
 
     def test_colours_are_for_terminals_that_want_them(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
 
         def printed(**environment):
             return "\n".join(on_terminal("report", out, "--findings", "1", columns=100, **environment))
@@ -124,17 +105,16 @@ class Terminal(SystemTest):
         self.assertNotIn(ESCAPE, printed(NO_COLOR="1"))
         self.assertNotIn(ESCAPE, printed(TERM="dumb"))
         self.assertIn(ESCAPE, printed(NO_COLOR=""))  # https://no-color.org: an empty one does not count
-        self.assertNotIn(ESCAPE, self.printed)
 
     def test_a_pipe_gets_whole_lines(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         piped = self.succeed("report", out, "--findings", "all").stdout.splitlines()
         narrow = on_terminal("report", out, "--findings", "all", columns=60, NO_COLOR="1")
         self.assertGreater(max(map(len, piped)), 100)
         self.assertLess(len(piped), len(narrow))
 
     def test_markdown_begins_with_the_answer_of_the_table(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         answer = self.succeed("report", out, "--format", "table").stdout.split("\n\n")[0].splitlines()
         lines = self.succeed("report", out, "--format", "markdown").stdout.splitlines()
         self.assertEqual(lines[2][:2], "- ")
@@ -143,7 +123,7 @@ class Terminal(SystemTest):
         self.assertEqual(headings[:2], ["### Trials", "### Findings"])
 
     def test_a_reader_that_stops_gets_no_error(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         reader, end = os.pipe()
         os.close(reader)
         done = subprocess.run(command_line(["report", out]), stdout=end, stderr=subprocess.PIPE, text=True,
@@ -164,7 +144,7 @@ class Terminal(SystemTest):
             self.assertLessEqual(max(map(len, lines)), columns)
 
     def test_tables_of_other_commands_fit_the_terminal(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         predict = ("predict", "--config", self.spec(engine="emulated:v100"), "--alpha", "2e-6", "--beta", "1e10",
                    "--ranks", "1,2,64", "--input-rate", "900", "--explain")
         for command in (("compare", out, out), predict, ("model", "densenet121"), ("doctor",)):
@@ -178,7 +158,7 @@ class Terminal(SystemTest):
             self.assertTrue(any("too narrow for" in line for line in on_terminal(*command, columns=60)), command)
 
     def test_results_of_old_versions_are_told_by_their_text(self):
-        out = self.measured()
+        out = self.measured(**self.KEYS)
         report = self.report(out)
         for finding in report["findings"]:
             for part in ("headline", "reason", "advice", "command", "worth_share", "trial"):
@@ -287,7 +267,7 @@ class Quickstart(SystemTest):
         self.assertNotIn("-D", (self.folder / "asked").read_text())
 
     def test_a_pipe_hears_how_far_the_build_is(self):
-        with mock.patch.dict(STUBS, {"bin/cmake": 'echo "[57/140] Building x"; sleep 1'}):
+        with mock.patch.dict(STUBS, {"bin/cmake": 'echo "[57/140] Building x"; sleep 0.3'}):
             self.quickstart(instead=("every=10", "every=0.1"))
         self.assertRegex(self.said, r"\n\[ +\d+ s\] build: \[57/140\] Building x\n")
 
@@ -305,7 +285,3 @@ class Quickstart(SystemTest):
         last = self.quickstart().splitlines()[-5:]
         self.assertIn("  chexbench DIR", last)
         self.assertIn(f"  export PATH=$PATH:{self.folder}/build/release/bin", last)
-
-
-if __name__ == "__main__":
-    unittest.main()

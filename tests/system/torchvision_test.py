@@ -57,12 +57,5 @@ class Torchvision(EpochsTest):
     def values(self, path):
         """The numbers of each tensor, where they are f32."""
         _, tensors, data = read_checkpoint(path)
-        return {
-            name: array("f", data[slice(*tensor["data_offsets"])])
-            for name, tensor in tensors.items()
-            if tensor["dtype"] == "F32"
-        }
-
-
-if __name__ == "__main__":
-    unittest.main()
+        return {name: array("f", data[slice(*tensor["data_offsets"])]) for name, tensor in tensors.items()
+                if tensor["dtype"] == "F32"}

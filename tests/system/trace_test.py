@@ -1,8 +1,6 @@
 """trace.json: the format, and that it agrees with the other files."""
 
-import csv
 import json
-import unittest
 from collections import defaultdict
 
 from harness import SystemTest
@@ -74,8 +72,7 @@ class Trace(SystemTest):
 
     def test_the_steps_are_those_of_the_last_repeat_in_steps_csv(self):
         trace, out = self.traced(ranks=2, engine="emulated:v100", comm=MODELLED)
-        with open(out / "steps.csv", newline="") as file:
-            steps = [row for row in csv.DictReader(file) if row["repeat"] == "1"]
+        steps = [row for row in self.rows(out, "steps.csv") if row["repeat"] == "1"]
         steps_row = {row[0]: row for row, name in self.row_names(trace).items() if name == "steps"}
         for rank in (0, 1):
             wanted = [row for row in steps if int(row["rank"]) == rank]
@@ -120,7 +117,3 @@ class Trace(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         self.assertFalse((out / "trace.json").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -75,25 +75,8 @@ class TwoHosts:
         It must end, though UCX over TCP often hangs in MPI_Finalize.
         """
         environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": INTERFACE}
-        launcher = [
-            "ip",
-            "netns",
-            "exec",
-            self.names[0],
-            "mpirun",
-            "-launcher",
-            "ssh",
-            "-launcher-exec",
-            str(self.launcher),
-            "-iface",
-            INTERFACE,
-            "-hosts",
-            ",".join(ADDRESSES),
-            "-ppn",
-            "1",
-            "-n",
-            "2",
-        ]
+        launcher = ["ip", "netns", "exec", self.names[0], "mpirun", "-launcher", "ssh", "-launcher-exec",
+                    str(self.launcher), "-iface", INTERFACE, "-hosts", ",".join(ADDRESSES), "-ppn", "1", "-n", "2"]
         done = subprocess.run([*launcher, str(BINARY), *map(str, arguments)], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, env=environment, timeout=timeout)
         if done.returncode != 0 or not result.exists():

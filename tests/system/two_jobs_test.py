@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import TIMEOUT_S, SystemTest, command_line, run
+from harness import TIMEOUT_S, SystemTest, run
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -61,7 +61,7 @@ class TwoJobs(SystemTest):
         self.assertEqual(findings.count("second_job_resources"), 1)
 
     def test_files_that_a_second_job_drops_leave_the_page_cache(self):
-        root = self.real_images()
+        root = self.small_images()
         _, report, _ = self.sweep(["none", "page_cache"], data__root=str(root), measure__page_cache="warm")
         beside = report["trials"][1]["repeats"]
         for repeat in beside:
@@ -79,24 +79,8 @@ class TwoJobs(SystemTest):
         """Starts a run and waits for its second job; the two processes."""
         path = self.spec(cores_per_rank=1, second_job={"kind": "input", "cores": "shared"}, measure__repeats=5000,
                          measure__steps=200)
-        process = subprocess.Popen(command_line(["--config", path, "--output", self.folder / "out"]),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.kill)
-        journal = self.folder / "out/journal.jsonl"
-        give_up = time.monotonic() + TIMEOUT_S
-        jobs = []
-        while not jobs or not journal.exists() or not journal.read_text():
-            self.assertIsNone(process.poll(), "ended before it was stopped")
-            self.assertLess(time.monotonic(), give_up)
-            time.sleep(0.02)
-            jobs = second_jobs(process.pid)
-        return process, jobs[0]
-
-    def await_its_end(self, job):
-        give_up = time.monotonic() + TIMEOUT_S
-        while lives(job):
-            self.assertLess(time.monotonic(), give_up, "a second job is left")
-            time.sleep(0.02)
+        process = self.start_run(path, repeats=1)
+        return process, self.await_true(lambda: second_jobs(process.pid), process)[0]
 
     def test_a_second_job_ends_with_a_run_that_is_interrupted(self):
         process, job = self.start()
@@ -110,7 +94,7 @@ class TwoJobs(SystemTest):
         process, job = self.start()
         process.kill()
         process.communicate(timeout=TIMEOUT_S)
-        self.await_its_end(job)
+        self.await_true(lambda: not lives(job))
 
     def test_a_second_job_that_dies_ends_the_run_which_keeps_what_it_has(self):
         process, job = self.start()

@@ -4,7 +4,6 @@ import email.utils
 import os
 import re
 import time
-import unittest
 
 from harness import SystemTest
 from web_server import Server, Times, die_in_the_middle, hang_up, say
@@ -21,7 +20,7 @@ def is_image(path, _):
 class WebTest(SystemTest):
     def setUp(self):
         super().setUp()
-        self.root = self.real_images()
+        self.root = self.small_images()
 
     def convert(self):
         self.succeed("data", "convert", self.root, "--split", "train")
@@ -186,7 +185,3 @@ class BadServer(WebTest):
             done = self.fail_with(3, "data", "index", "http://127.0.0.1:1/x", "--set", "store.tries=1",
                                   says="cannot", env={**os.environ, "http_proxy": proxy, "no_proxy": ""})
             self.assertNotIn("hunter2", done.stdout + done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

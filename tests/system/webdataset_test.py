@@ -21,10 +21,8 @@ def find_python():
     """A Python that can import the package, or none."""
     for python in PYTHONS:
         try:
-            if (
-                subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
-                == 0
-            ):
+            if (subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
+                == 0):
                 return python
         except OSError:
             continue
@@ -70,7 +68,3 @@ class WebDataset(SystemTest):
             "--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out
         )
         self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -262,7 +262,3 @@ class Weights(EpochsTest):
              self.folder / "no" / "folder"],
             capture_output=True, text=True, env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
         self.assertEqual((away.returncode, "cannot write it" in away.stderr), (6, True), away.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()
