@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/protocol.hpp"
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "commands.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

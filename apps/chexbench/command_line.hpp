@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 
 namespace chexbench::app {
 

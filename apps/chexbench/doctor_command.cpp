@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "commands.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"

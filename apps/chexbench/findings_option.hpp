@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "report/table.hpp"
 
 namespace chexbench::app {

@@ -11,7 +11,7 @@
 #include "core/printable.hpp"
 #include "core/terminal.hpp"
 #include "reader_gone.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::app {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "build_facts.hpp"
 #include "commands.hpp"
 #include "core/errors.hpp"

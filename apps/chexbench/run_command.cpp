@@ -14,7 +14,7 @@
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "bench/training/epochs.hpp"
 #include "build_facts.hpp"
 #include "commands.hpp"

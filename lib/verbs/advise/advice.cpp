@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "analysis/derive.hpp"
-#include "analysis/grade.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/verdict.hpp"
-#include "bench/core_layout.hpp"
 #include "bench/plan.hpp"
+#include "bench/rank_layout.hpp"
 #include "comm/texts.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::verbs {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {

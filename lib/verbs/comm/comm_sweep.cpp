@@ -8,8 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "bench/core_layout.hpp"
-#include "bench/gpu_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "comm/device_copies.hpp"
 #include "comm/texts.hpp"
 #include "core/clock.hpp"

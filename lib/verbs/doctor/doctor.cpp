@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "core/text.hpp"
 #include "engine/registry.hpp"
 #include "image/isa.hpp"

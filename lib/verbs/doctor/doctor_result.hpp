@@ -11,7 +11,7 @@
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "measure/surroundings.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::verbs {
 

@@ -7,7 +7,7 @@
 
 #include "dataset/index.hpp"
 #include "report/csv.hpp"
-#include "report/csv_row.hpp"
+#include "report/csv_table.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {

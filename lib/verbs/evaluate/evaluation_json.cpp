@@ -4,7 +4,7 @@
 
 #include "analysis/learning.hpp"
 #include "report/html.hpp"
-#include "results/json_visitors.hpp"
+#include "results/record_json.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 #include "verbs/to_json.hpp"
 

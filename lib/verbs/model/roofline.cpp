@@ -10,7 +10,7 @@
 #include "core/numbers.hpp"
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "verbs/model/efficiency.hpp"
 
 namespace chexbench::verbs {

@@ -7,7 +7,6 @@
 #include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "report/csv_table.hpp"
-#include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 
