@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

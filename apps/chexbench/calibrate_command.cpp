@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/protocol.hpp"
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "options.hpp"
 #include "output.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "options.hpp"

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

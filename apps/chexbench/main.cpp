@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "command_line.hpp"
 #include "core/allocator.hpp"
 #include "core/errors.hpp"

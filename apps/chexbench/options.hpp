@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "report/table.hpp"
 #include "spec/names.hpp"
 #include "spec/trial_spec.hpp"

@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::app {

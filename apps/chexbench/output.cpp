@@ -13,7 +13,7 @@
 #include "core/printable.hpp"
 #include "core/terminal.hpp"
 #include "output.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::app {
 

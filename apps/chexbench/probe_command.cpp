@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ranks.hpp"
 #include "build_facts.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"

@@ -1,7 +1,7 @@
 // What the commands that several ranks run together do alike.
 #pragma once
 
-#include "bench/session.hpp"
+#include "bench/ranks.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 

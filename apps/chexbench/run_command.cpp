@@ -17,6 +17,7 @@
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
+#include "bench/ranks.hpp"
 #include "bench/training/epochs.hpp"
 #include "build_facts.hpp"
 #include "command_line.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/second_job/counters.hpp"
 #include "bench/second_job/work.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/grade.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/utilization.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"

@@ -4,35 +4,176 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
 #include <functional>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
-#include "analysis/answer_words.hpp"
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/derive.hpp"
-#include "analysis/grade.hpp"
 #include "analysis/learning.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
-#include "results/disturbance.hpp"
 #include "results/labels.hpp"
+#include "results/rates.hpp"
+#include "spec/interval.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
+
+// Returns whether the arm computes and hardly ever waits for its input.
+bool is_fed(const Measured& arm) {
+  return arm.figures.limit == results::LimitedBy::compute && arm.figures.wait_share.value_or(1) <= results::kFedShare;
+}
+
+// Returns "2 V100s (emulated)", "its 2 GPUs", or else "its engine".
+std::string devices(const results::TrialResult& trial) {
+  const bool several = trial.ranks > 1;
+  if (spec::is_emulated(trial.spec)) {
+    const std::filesystem::path profile = trial.spec.engine.substr(spec::kEmulatedPrefix.size());
+    return fmt::format("{} {}{} {}", trial.ranks, upper_case(profile.stem().string()), several ? "s" : "",
+                       results::mark_of(trial));
+  }
+  if (trial.spec.engine == "cuda") return several ? fmt::format("its {} GPUs", trial.ranks) : "its GPU";
+  return "its engine";
+}
+
+// Returns "optimized (emulated)": the name of the arm in a sentence, with its mark.
+std::string marked_name(const Measured& arm, const std::string& name) {
+  const std::string mark = results::mark_of(arm.trial);
+  return mark.empty() ? name : fmt::format("{} {}", name, mark);
+}
+
+// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
+std::string rate_clause(const Measured& arm, const std::string& name) {
+  const std::string images_per_s = rate(arm.images_per_s());
+  if (is_fed(arm)) return fmt::format("{} keeps {} fed: {} images/s", name, devices(arm.trial), images_per_s);
+  return fmt::format("{} {} {} images/s", marked_name(arm, name), arm.has_engine() ? "trains" : "delivers",
+                     images_per_s);
+}
+
+std::string interval_of(const measure::Ratio& ratio) {
+  return ratio.ci95 ? fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high)
+                    : spec::kNoInterval;
+}
+
+// Returns the verdict about what limits the arm, if there is one.
+std::optional<results::Finding> verdict_of(const Measured& arm) {
+  std::vector<results::Finding> all = verdicts(arm.trial, arm.figures);
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+}
+
+std::string cores_sentence(const Measured& arm, const std::string& name) {
+  const std::optional<double>& busy = arm.figures.cores_busy_share;
+  if (!busy || results::is_disturbed(arm.trial)) return "";
+  const std::string limit = limit_text(arm.trial);
+  if (!limit.empty()) return fmt::format("{}: {}.", name, limit);
+  const bool full = *busy >= kFullCores;
+  if (!full && cores_are_missing(arm.figures)) return "";  // its threads wait for supposedly free cores
+  // A single busy thread may hold a pipeline back: a faster core would help, another core would not.
+  return fmt::format("The cores of {} are busy {:.0f} % of the time{}.", name, 100 * *busy,
+                     full ? ": more or faster cores would deliver more" : ", so it is not short of them");
+}
+
+// Returns "png, 2 ranks": the settings besides `aspect` in which the trial differs from others of the run.
+std::string circumstances(const std::vector<results::TrialResult>& trials, const results::TrialResult& trial,
+                          const Aspect& aspect) {
+  const results::Labels labels = results::label_trials(trials);
+  const std::string own = aspect.name_of(trial.spec);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (&trials[i] != &trial) continue;
+    for (std::size_t column = 0; column < labels.names.size(); ++column) {
+      const std::string& name = labels.names[column];
+      const std::string& value = labels.rows[i][column];
+      if (value.empty() || value == own || name == "trial" || name == "engine") continue;
+      words.push_back(name == "ranks"   ? fmt::format("{} rank{}", value, value == "1" ? "" : "s")
+                      : name == "batch" ? "batch " + value
+                                        : value);
+    }
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
+// 1.80)." or why the two cannot be told apart.
+std::string pair_sentence(const Pair& pair, const std::string& subject, const std::string& base) {
+  const auto& [trial, other, ratio, grade] = pair;
+  const std::string name = marked_name(trial, subject);
+  const std::string measured = fmt::format("{} and {} images/s, ratio {:.2f} ({})", rate(trial.images_per_s()),
+                                           rate(other.images_per_s()), ratio.value, interval_of(ratio));
+  switch (grade) {
+    case results::Grade::cannot_tell:
+      return fmt::format("{} and {} cannot be told apart: {}.", name, base, measured);
+    case results::Grade::machine_too_busy:
+      return fmt::format("The machine was too busy to compare {} with {}: {}.", name, base, measured);
+    case results::Grade::sample_too_small:
+      if (!ratio.ci95) break;
+      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}.", name,
+                         base, measured);
+    case results::Grade::told_apart:
+      break;
+  }
+  return fmt::format("{}, {:.2f} x {} ({}).", rate_clause(trial, subject), ratio.value, base, interval_of(ratio));
+}
+
+// Returns the same for one arm, with the interval of its images/s.
+std::string arm_sentence(const Measured& arm, const std::string& name) {
+  const auto& ci95 = arm.figures.images_per_s_ci95;
+  return fmt::format(
+      "{} ({}).", rate_clause(arm, name),
+      ci95 ? fmt::format("95 % interval {} to {}", rate(ci95->low), rate(ci95->high)) : spec::kNoInterval);
+}
+
+// Returns what limits the arm, or "" if unknown. Leaves out that it is fed if `fed_is_said`.
+std::string limit_sentence(const Measured& arm, const std::string& name, bool fed_is_said) {
+  if (!arm.has_engine()) return cores_sentence(arm, name);
+  const std::optional<results::Finding> verdict = verdict_of(arm);
+  if (!verdict || (verdict->kind == "fed" && fed_is_said)) return "";
+  return fmt::format("{} {}.{}{}", marked_name(arm, name), verdict->headline, verdict->reason.empty() ? "" : " ",
+                     verdict->reason);
+}
+
+// Returns how far the arm scales, or "" if that was not measured.
+std::string scaling_sentence(const Measured& arm, const std::string& name) {
+  const std::optional<double>& efficiency = arm.figures.scaling_efficiency;
+  if (!efficiency || arm.trial.ranks == 1) return "";
+  const auto& ci95 = arm.figures.scaling_efficiency_ci95;
+  return fmt::format(
+      "{} reaches {:.0f} % of {} times its images/s at 1 rank ({}).", marked_name(arm, name), 100 * *efficiency,
+      arm.trial.ranks,
+      ci95 ? fmt::format("95 % interval {:.0f} to {:.0f} %", 100 * ci95->low, 100 * ci95->high) : spec::kNoInterval);
+}
+
+// Returns whether the arm waits for its input for a known reason.
+bool waits(const Measured& arm) {
+  return arm.figures.limit == results::LimitedBy::cpu || arm.figures.limit == results::LimitedBy::input;
+}
+
+// Returns advice about the limit.
+Advice limit_advice(const Measured& arm) {
+  if (!arm.has_engine()) return accelerator_advice(arm.trial.spec);
+  const std::optional<results::Finding> verdict = verdict_of(arm);
+  if (!verdict) return {};
+  if (verdict->kind == "fed") return {.advice = "leave its input as it is, for it keeps up", .command = ""};
+  Advice advice{.advice = verdict->advice, .command = verdict->command};
+  if (!advice.advice.empty())
+    advice.advice.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(advice.advice.front())));
+  return advice;
+}
 
 constexpr std::size_t kMostArmsInALine = 4;
 
 // Returns "a and of b", or "4 trials" for more than two.
 std::string several(const std::vector<std::string>& names) {
   return names.size() > 2 ? fmt::format("{} trials", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
-}
-
-std::string marked_name(const Measured& arm, const std::string& name) {
-  const std::string mark = results::mark_of(arm.trial);
-  return mark.empty() ? name : fmt::format("{} {}", name, mark);
 }
 
 // Makes the answer from the arms of a report.
@@ -69,7 +210,7 @@ class Teller {
     const std::string base = pair.base_name(*choice.aspect);
     const std::string name = pair.trial_name(*choice.aspect);
     tell_learned(pair.trial, name);
-    must_.push_back(pair_sentence(pair, {.name = name, .context = context}, base));
+    must_.push_back(pair_sentence(pair, context.empty() ? name : fmt::format("{} ({})", name, context), base));
     const bool is_told = pair.grade == results::Grade::told_apart;
     const bool both_busy = pair.base.figures.limit == results::LimitedBy::machine &&
                            pair.trial.figures.limit == results::LimitedBy::machine;
@@ -93,7 +234,7 @@ class Teller {
   void tell_arm(const Measured& arm) {
     const std::string name = arm.trial.name;
     tell_learned(arm, name);
-    must_.push_back(arm_sentence(arm, {.name = name, .context = ""}));
+    must_.push_back(arm_sentence(arm, name));
     tell_limit(arm, name, true);
     tell_doubts(arm, name, results::Grade::told_apart);
     tell_scaling(arm, name);
@@ -113,7 +254,8 @@ class Teller {
     const std::size_t untold = chosen_.size() - rates.size();
     must_.push_back(
         fmt::format("{}{}.", fmt::join(rates, ", "), untold == 0 ? "" : fmt::format(", and {} more", untold)));
-    const auto costliest = std::ranges::max_element(chosen_, {}, [](const Measured& arm) { return limit_cost(arm); });
+    const auto cost = [](const Measured& arm) { return verdict_of(arm).value_or(results::Finding{}).worth_share; };
+    const auto costliest = std::ranges::max_element(chosen_, {}, cost);
     tell_limit(*costliest, costliest->trial.name, false);
     for (const Measured& arm : chosen_) tell_doubts(arm, arm.trial.name, results::Grade::told_apart);
     advise(limit_advice(*costliest));
@@ -168,8 +310,7 @@ class Teller {
     for (const Pair& pair : pairs(chosen_, measured_, aspect)) {
       if (&pair.base.trial != &arm.trial && &pair.trial.trial != &arm.trial) continue;
       may_.push_back(
-          fmt::format("With {}: {}", name,
-                      pair_sentence(pair, {.name = pair.trial_name(aspect), .context = ""}, pair.base_name(aspect))));
+          fmt::format("With {}: {}", name, pair_sentence(pair, pair.trial_name(aspect), pair.base_name(aspect))));
       return;
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "measure/statistics.hpp"
 #include "results/record.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "results/rates.hpp"
+#include "spec/profile.hpp"
 #include "spec/shipped.hpp"
 
 namespace chexbench::analysis {
@@ -69,7 +70,33 @@ std::string spec_for(const std::string& command, const results::Environment& env
   return words;
 }
 
+// Returns a built-in profile with a time for the training, preferably the V100, or "".
+std::string known_accelerator(const spec::TrialSpec& spec) {
+  std::vector<std::string> names = {"v100"};
+  names.insert(names.end(), spec::profile_names().begin(), spec::profile_names().end());
+  const auto has_time = [&](const std::string& name) {
+    return std::ranges::any_of(spec::load_profile(name).entries, [&](const spec::ProfileEntry& entry) {
+      return entry.model == spec.model.name && entry.image_size == spec.model.image_size &&
+             entry.precision == spec.training.precision;
+    });
+  };
+  const auto found = std::ranges::find_if(names, has_time);
+  return found == names.end() ? "" : *found;
+}
+
 }  // namespace
+
+Advice accelerator_advice(const spec::TrialSpec& spec) {
+  const std::string accelerator = known_accelerator(spec);
+  const std::string predict = "chexbench predict --report DIR --accelerator ";
+  if (!accelerator.empty())
+    return {.advice = "see which accelerators it feeds: predict computes it from this run",
+            .command = predict + accelerator};
+  return {.advice = fmt::format("measure how fast {} of {}x{} trains on a machine, because no built-in profile has it; "
+                                "predict then computes from this run what feeds it",
+                                spec.model.name, spec.model.image_size, spec.model.image_size),
+          .command = spec::calibrate_command(spec.model, spec.training.precision) + " && " + predict + "profile.json"};
+}
 
 std::string run_again(const results::TrialResult& trial, const std::string& setting) {
   return fmt::format("{} --config SPEC{}", program(trial), setting.empty() ? "" : " --set " + setting);

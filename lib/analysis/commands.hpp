@@ -18,6 +18,16 @@ std::string run_op_again(const results::TrialResult& trial, const std::string& s
 // Returns the setting for several times the steps that the trial measured.
 std::string more_steps(const results::TrialResult& trial);
 
+// Advice, and the command that follows it. Both may be empty.
+struct Advice {
+  std::string advice;  // a clause
+  std::string command;
+};
+
+// Advises which accelerator a measured input could feed: one whose built-in profile has a time for the training,
+// preferably the V100, or else one that is still to be measured.
+Advice accelerator_advice(const spec::TrialSpec& spec);
+
 // Returns the command that searches for a faster input for this trial.
 std::string advise_command(const results::TrialResult& trial);
 

@@ -10,10 +10,9 @@
 
 #include "analysis/commands.hpp"
 #include "analysis/derive.hpp"
-#include "analysis/grade.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/utilization.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
@@ -51,6 +50,56 @@ std::string lifted_limit(const results::TrialResult& trial) {
   if (!trial.partial || measure.repeats < spec::kRepeatsForInterval) return "";
   if (measure.max_total_seconds) return "measure.max_total_seconds=null";
   return measure.max_seconds ? "measure.max_seconds=null" : "";
+}
+
+void leave_out_pipeline(spec::TrialSpec& spec) { spec.pipeline = {}; }
+
+// Training over ready-made batches is never compared as another format.
+void leave_out_format(spec::TrialSpec& spec) {
+  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
+}
+
+void leave_out_store(spec::TrialSpec& spec) {
+  spec.data.root.clear();
+  spec.data.store = {};
+}
+
+std::string pipeline_of(const spec::TrialSpec& spec) { return spec.pipeline.name; }
+
+std::string format_of(const spec::TrialSpec& spec) { return to_string(spec.data.format); }
+
+std::string root_of(const spec::TrialSpec& spec) { return spec.data.root; }
+
+std::string name_beside(const results::TrialResult& trial, const results::TrialResult& other, const Aspect& aspect) {
+  std::string name = aspect.name_of(trial.spec);
+  return name == aspect.name_of(other.spec) ? trial.name : name;
+}
+
+// Leaves out all settings except those that make two trials different work: network, engine, number of ranks or kind of
+// input.
+void leave_out_settings(spec::TrialSpec& spec) {
+  spec::TrialSpec work;
+  work.engine = std::move(spec.engine);
+  work.model.name = std::move(spec.model.name);
+  work.ranks = spec.ranks;
+  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::png : spec::DataFormat::synthetic;
+  spec = std::move(work);
+}
+
+std::string no_name(const spec::TrialSpec& /*spec*/) { return ""; }
+
+constexpr Aspect kSettings{.kind = "", .leave_out = leave_out_settings, .name_of = no_name};
+
+// Returns the fastest pair among those with the first pair's base.
+const Pair& fastest(const std::vector<Pair>& all) {
+  const auto key = [](const Pair& pair) {
+    return std::pair(pair.grade == results::Grade::told_apart && pair.ratio.value > 1, pair.ratio.value);
+  };
+  const Pair* best = &all.front();
+  for (const Pair& pair : all) {
+    if (&pair.base.trial == &best->base.trial && key(pair) > key(*best)) best = &pair;
+  }
+  return *best;
 }
 
 }  // namespace
@@ -126,33 +175,6 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
   return finding;
 }
 
-namespace {
-
-void leave_out_pipeline(spec::TrialSpec& spec) { spec.pipeline = {}; }
-
-// Training over ready-made batches is never compared as another format.
-void leave_out_format(spec::TrialSpec& spec) {
-  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
-}
-
-void leave_out_store(spec::TrialSpec& spec) {
-  spec.data.root.clear();
-  spec.data.store = {};
-}
-
-std::string pipeline_of(const spec::TrialSpec& spec) { return spec.pipeline.name; }
-
-std::string format_of(const spec::TrialSpec& spec) { return to_string(spec.data.format); }
-
-std::string root_of(const spec::TrialSpec& spec) { return spec.data.root; }
-
-std::string name_beside(const results::TrialResult& trial, const results::TrialResult& other, const Aspect& aspect) {
-  std::string name = aspect.name_of(trial.spec);
-  return name == aspect.name_of(other.spec) ? trial.name : name;
-}
-
-}  // namespace
-
 Rivals::Rivals(const Trials& trials, spec::LeaveOut leave_out) : trials_(trials), alike_(leave_out) {
   for (const Measured& measured : trials) alike_.add(measured.trial.spec);
 }
@@ -209,6 +231,30 @@ std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& a
     if (const std::optional<Pair> pair = pair_of(measured, *base)) found.push_back(*pair);
   }
   return found;
+}
+
+Trials competitors(const Trials& arms) {
+  const auto with_input = [](const Measured& arm) { return spec::uses_pipeline(arm.trial.spec); };
+  const auto training = [](const Measured& arm) { return arm.has_engine(); };
+  const auto alone = [](const Measured& arm) { return !spec::has_second_job(arm.trial.spec); };
+  const bool reads = std::ranges::any_of(arms, with_input), trains = std::ranges::any_of(arms, training);
+  const bool undisturbed = std::ranges::any_of(arms, alone);
+  Trials left;
+  for (const Measured& arm : arms) {
+    if ((!reads || with_input(arm)) && (!trains || training(arm)) && (!undisturbed || alone(arm))) left.push_back(arm);
+  }
+  return left.empty() ? arms : left;
+}
+
+std::optional<Choice> choose_pair(const Trials& chosen, const Trials& all) {
+  std::vector<const Aspect*> aspects;
+  for (const Aspect& aspect : input_aspects()) aspects.push_back(&aspect);
+  aspects.push_back(&kSettings);
+  for (const Aspect* aspect : aspects) {
+    const std::vector<Pair> found = pairs(chosen, all, *aspect);
+    if (!found.empty()) return Choice{.pair = fastest(found), .aspect = aspect};
+  }
+  return std::nullopt;
 }
 
 }  // namespace chexbench::analysis

@@ -1,4 +1,4 @@
-// Words for the comparison of two trials.
+// Pairs of trials: which arms of a run can be compared, in which setting they differ, and what the comparison says.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,6 @@
 #include "spec/resolved.hpp"
 
 namespace chexbench::analysis {
-
-// Pairs of trials: which arms of a run can be compared, and in which setting they differ.
 
 // A measured trial and its figures. The trial must outlive it.
 struct Measured {
@@ -83,6 +81,20 @@ std::optional<Pair> pair_of(const Measured& trial, const Measured& base);
 
 // Returns the pairs of each of `trials` with one of `all`, in their order. They point into both arguments.
 std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);
+
+// Returns the arms that an answer compares: none over ready-made batches if others have a pipeline, and none without
+// training if others train.
+Trials competitors(const Trials& arms);
+
+// A pair and the setting in which its trials differ.
+struct Choice {
+  Pair pair;
+  const Aspect* aspect = nullptr;
+};
+
+// Returns the pair that matters most: arms that differ in their pipeline alone, or else in their format, their storage
+// or other settings; and of these the fastest that differs from the first. Points into the arguments.
+std::optional<Choice> choose_pair(const Trials& chosen, const Trials& all);
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", without a full stop, or
 // why the two cannot be told apart.

@@ -9,7 +9,6 @@
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
 #include "results/gpu_summary.hpp"
 #include "results/rates.hpp"
 #include "results/record.hpp"
@@ -206,6 +205,17 @@ std::optional<RankSpread> rank_spread(const results::TrialResult& trial) {
   const auto [fastest, slowest] = std::minmax_element(own_s.begin(), own_s.end(), by_time);
   if (!(fastest->second > 0)) return std::nullopt;
   return RankSpread{.spread = slowest->second / fastest->second - 1, .slowest = slowest->first};
+}
+
+Evaluation::Evaluation(const results::Report& of)
+    : report(of),
+      figures(derive_all_figures(of.trials)),
+      measured(measured_trials(of.trials, figures)),
+      second_jobs(second_job_costs(measured, measured)) {}
+
+const std::vector<Ablation>& Evaluation::ablations() const {
+  if (!ablations_) ablations_ = analysis::ablations(report);
+  return *ablations_;
 }
 
 }  // namespace chexbench::analysis

@@ -12,7 +12,7 @@
 #include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
+#include "results/rates.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::analysis {

@@ -8,8 +8,8 @@
 #include "analysis/commands.hpp"
 #include "analysis/findings.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
 #include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::analysis {
 namespace {

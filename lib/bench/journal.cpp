@@ -16,7 +16,6 @@
 
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
-#include "results/journal_line.hpp"
 #include "results/read.hpp"
 
 namespace chexbench::bench {

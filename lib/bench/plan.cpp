@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
-#include "bench/provenance.hpp"
+#include "bench/rank_records.hpp"
+#include "comm/library_name.hpp"
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
+#include "image/opencv_decoder.hpp"
+#include "measure/cpu.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "spec/key_history.hpp"
@@ -90,6 +96,22 @@ results::TrialResult plan_trial(const spec::Trial& trial, int world) {
   return planned;
 }
 
+// Returns the settings that trials must share to take turns on one engine, with defaults for all else.
+spec::TrialSpec engine_part(const results::TrialResult& trial) {
+  const spec::TrialSpec& spec = trial.spec;
+  spec::TrialSpec part;
+  part.ranks = trial.ranks;
+  part.engine = spec.engine;
+  part.model = spec.model;
+  part.training = spec.training;
+  part.comm = spec.comm;
+  part.emulation = spec.emulation;
+  part.data.deliver = spec::delivered(spec.data);
+  part.cores_per_rank = spec.cores_per_rank;
+  part.all_cores = spec.all_cores;
+  return part;
+}
+
 }  // namespace
 
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
@@ -151,26 +173,6 @@ void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Red
   if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
 }
 
-namespace {
-
-// Returns the settings that trials must share to take turns on one engine, with defaults for all else.
-spec::TrialSpec engine_part(const results::TrialResult& trial) {
-  const spec::TrialSpec& spec = trial.spec;
-  spec::TrialSpec part;
-  part.ranks = trial.ranks;
-  part.engine = spec.engine;
-  part.model = spec.model;
-  part.training = spec.training;
-  part.comm = spec.comm;
-  part.emulation = spec.emulation;
-  part.data.deliver = spec::delivered(spec.data);
-  part.cores_per_rank = spec.cores_per_rank;
-  part.all_cores = spec.all_cores;
-  return part;
-}
-
-}  // namespace
-
 std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials) {
   std::vector<ArmGroup> groups;
   spec::Numbering numbering;
@@ -180,6 +182,33 @@ std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials
     groups[group].arms.push_back(i);
   }
   return groups;
+}
+
+results::HostState describe_host(const measure::Machine& machine) {
+  const measure::CpuLayout cpus = measure::probe_cpu_layout();
+  results::HostState state{.host = machine.host, .cpu = machine.cpu, .kernel = machine.kernel};
+  for (const auto& [governor, count] : cpus.governors)
+    state.governors += fmt::format("{}{} ({})", state.governors.empty() ? "" : ", ", governor, count);
+  state.load_before = cpus.load.value_or(results::kNotKnown);
+  return state;
+}
+
+std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host) {
+  const auto own = first_of_host ? std::optional(describe_host(measure::probe_machine())) : std::nullopt;
+  std::vector<results::HostState> hosts;
+  for (auto& host : all_gather_records(world.communicator(), own))
+    if (host) hosts.push_back(std::move(*host));
+  return hosts;
+}
+
+std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world) {
+  std::vector<measure::LibraryVersion> libraries = comm::libraries(world);
+  for (const engine::EngineKind* kind : engine::engine_kinds()) {
+    if (kind->libraries == nullptr) continue;
+    for (measure::LibraryVersion& library : kind->libraries()) libraries.push_back(std::move(library));
+  }
+  libraries.push_back({"OpenCV", image::loaded_opencv_version()});
+  return libraries;
 }
 
 }  // namespace chexbench::bench

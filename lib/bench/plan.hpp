@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/core_layout.hpp"
-#include "bench/gpu_layout.hpp"
 #include "bench/journal.hpp"
+#include "bench/rank_layout.hpp"
 #include "bench/scale_model.hpp"
 #include "comm/communicator.hpp"
 #include "core/reducer.hpp"
 #include "engine/engine.hpp"
+#include "measure/machine.hpp"
 #include "results/record.hpp"
 #include "spec/sweep.hpp"
 
@@ -50,5 +50,18 @@ void describe_engine(results::TrialResult& trial, const engine::EngineTraits& tr
 // Must come after describe_engine(), whose cores it replaces.
 void describe_scale(results::TrialResult& trial, const ScaleModel& scale);
 void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer);
+
+// Describes this host, given as `machine`, with its governors and current load. Takes milliseconds.
+results::HostState describe_host(const measure::Machine& machine);
+
+// Returns describe_host() of every host, in the order of ranks. Only the rank with `first_of_host` on each host calls
+// it. Collective over the world.
+// @throws DeviceError if a rank was lost
+// @throws SpecError as measure::probe_machine()
+std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host);
+
+// Returns the libraries of the ranks, the engines and the decoders, with the versions of those loaded by this process
+// so far. Call it after the trials, because engines and decoders load theirs on first use.
+std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world);
 
 }  // namespace chexbench::bench

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "comm/launcher.hpp"
@@ -101,6 +103,165 @@ void Progress::step(const StepProgress& progress) {
   const RunState state = state_after(progress, time_s);
   if (options_.shown != ProgressShown::nothing) show(state, time_s);
   if (options_.on_state) options_.on_state(state);
+}
+
+namespace {
+
+constexpr double kKnownFrom = 0.1;  // share of a first repeat, or of its first epoch, needed to estimate its duration
+
+// Returns the work of the first `steps` of a repeat's `all` steps, in steps, including the validations after the epochs
+// that they complete.
+double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& training) {
+  const auto own = static_cast<double>(steps);
+  if (training.epochs == 0) return own;
+  const std::int64_t of_epoch = std::max<std::int64_t>(1, all / training.epochs);
+  return own + validation_share(training) * static_cast<double>(steps / of_epoch * of_epoch);
+}
+
+}  // namespace
+
+double validation_share(const spec::TrainingSpec& training) {
+  if (training.epochs == 0) return 0;
+  return training.validation_share / (1 - training.validation_share) / 3;
+}
+
+TimeLeft::TimeLeft(const results::Report& report) : report_(report) {
+  for (const results::TrialResult& trial : report.trials)
+    trials_.push_back({.done = 0, .total = trial.spec.measure.repeats, .spent_s = 0, .last_s = {}});
+}
+
+void TimeLeft::begin(std::size_t trial, int repeat, double now_s) {
+  trial_ = trial;
+  began_s_ = now_s;
+  first_.reset();
+  last_.reset();
+  part_ = 1;
+  trials_[trial].total = std::max(trials_[trial].total, repeat + 1);
+}
+
+void TimeLeft::step(const StepProgress& progress, double now_s) {
+  if (progress.step < progress.first_step) {  // skipped steps do not predict trained ones
+    began_s_ = now_s;
+    return;
+  }
+  const spec::TrainingSpec& training = report_.trials[trial_].spec.training;
+  const auto work = [&](std::int64_t steps) { return work_of(steps, progress.total_steps, training); };
+  const double before = work(progress.first_step);
+  const double all = std::max(1.0, work(progress.total_steps) - before);
+  last_ = Mark{.time_s = now_s, .share = (work(progress.step + 1) - before) / all};
+  part_ = all / std::max(1.0, work(progress.total_steps));
+  if (!first_) first_ = last_;
+}
+
+void TimeLeft::end(std::size_t trial, double spent_s) {
+  constexpr std::size_t kLastRepeats = 3;
+  Planned& planned = trials_[trial];
+  planned.total = std::max(planned.total, ++planned.done);
+  planned.spent_s += spent_s;
+  planned.last_s.push_back(trial == trial_ ? spent_s / part_ : spent_s);
+  if (planned.last_s.size() > kLastRepeats) planned.last_s.erase(planned.last_s.begin());
+  first_.reset();
+  last_.reset();
+  part_ = 1;
+}
+
+std::size_t TimeLeft::sum(int Planned::*count) const {
+  std::size_t all = 0;
+  for (const Planned& planned : trials_) all += static_cast<std::size_t>(planned.*count);
+  return all;
+}
+
+// One disturbed repeat predicts nothing; two mean that the machine has become slower.
+double TimeLeft::usual_s(const Planned& planned) {
+  std::vector<double> last_s = planned.last_s;
+  std::ranges::sort(last_s);
+  return last_s[(last_s.size() - 1) / 2];
+}
+
+// Returns the time for the remaining steps of the current repeat at its pace so far. The first step does not count
+// towards that pace, because it waits for the pipeline to start.
+std::optional<double> TimeLeft::own_left_s(double now_s) const {
+  if (last_->share <= first_->share) return {};
+  const double pace_s = (last_->time_s - first_->time_s) / (last_->share - first_->share);
+  return std::max(0.0, pace_s * (1 - last_->share) - (now_s - last_->time_s));
+}
+
+// Estimates a repeat without data of its trial from the others and from the current one.
+std::optional<double> TimeLeft::usual_repeat_s(double now_s) const {
+  double all_s = 0;
+  int trials = 0;
+  for (const Planned& planned : trials_) {
+    if (planned.done == 0) continue;
+    all_s += usual_s(planned);
+    ++trials;
+  }
+  const double known_from = kKnownFrom / std::max(1, report_.trials[trial_].spec.training.epochs);
+  const auto own_left = own_left_s(now_s);
+  if (trials_[trial_].done == 0 && own_left && last_->share >= known_from) {
+    all_s += (now_s - began_s_ + *own_left) / part_;
+    ++trials;
+  }
+  if (trials == 0) return {};
+  return all_s / trials;
+}
+
+double TimeLeft::total_left_s(double now_s) const {
+  const auto& most_s = report_.trials[trial_].spec.measure.max_total_seconds;
+  if (!most_s) return std::numeric_limits<double>::infinity();
+  double spent_s = now_s - began_s_;
+  for (const Planned& planned : trials_) spent_s += planned.spent_s;
+  return *most_s - spent_s;
+}
+
+std::optional<double> TimeLeft::forecast_s(double now_s) const {
+  const std::optional<double> usual_of_others_s = usual_repeat_s(now_s);
+  if (!usual_of_others_s) return {};
+  double left_s = 0;
+  double least_s = 0;  // not limited by measure.max_total_seconds
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    const Planned& planned = trials_[i];
+    double repeats = planned.total - planned.done;
+    if (repeats <= 0) continue;
+    double repeat_s = planned.done > 0 ? usual_s(planned) : *usual_of_others_s;
+    // Its last repeat is the one that exceeds the limit.
+    if (const auto& most_s = report_.trials[i].spec.measure.max_seconds)
+      repeats = std::min(repeats, std::max(1.0, std::ceil((*most_s - planned.spent_s) / repeat_s)));
+    double next_s = repeat_s;
+    if (i == trial_) {  // what remains of the current repeat: as usual, or longer at its pace once that is known
+      const double passed_s = now_s - began_s_;
+      const double at_its_pace_s = own_left_s(now_s).value_or(repeat_s * part_ * (1 - last_->share));
+      next_s = std::max(repeat_s * part_ - passed_s, at_its_pace_s);
+      if (planned.done == 0) repeat_s = (passed_s + next_s) / part_;
+    }
+    left_s += next_s + (repeats - 1) * repeat_s;
+    if (i == trial_ || planned.done == 0) least_s += next_s;
+  }
+  return std::min(left_s, std::max(least_s, total_left_s(now_s)));
+}
+
+// The estimate approaches the forecasts slowly, because others may disturb the run for a while.
+std::optional<double> TimeLeft::left_s(double now_s) {
+  constexpr double kFastest_s = 2;       // in which the estimate approaches a forecast
+  constexpr double kLatestShare = 0.25;  // or in this share of the time left, if that is more
+  constexpr double kFarTooShort = 1.5;   // the shown time is too short if the estimate exceeds this many times that,
+  constexpr double kAndMore_s = 10;      // plus this
+  const std::optional<double> forecast = last_ ? forecast_s(now_s) : std::nullopt;
+  if (!forecast) return {};
+  const double passed_s = now_s - std::exchange(updated_s_, now_s);
+  const std::size_t repeats_before = std::exchange(known_repeats_, repeats_planned());
+  const auto measured = std::ranges::count_if(trials_, [](const Planned& planned) { return planned.done > 0; });
+  const std::size_t trials_before = std::exchange(known_trials_, static_cast<std::size_t>(measured));
+  if (known_repeats_ != repeats_before || known_trials_ != trials_before) {
+    const bool is_more = known_repeats_ > repeats_before || known_trials_ > trials_before;
+    estimate_s_ = *forecast;
+    return shown_s_ = is_more ? *forecast : std::min(shown_s_, *forecast);
+  }
+  const double slowness_s = std::max(kFastest_s, kLatestShare * estimate_s_);
+  const double counted_s = estimate_s_ - passed_s;
+  estimate_s_ = counted_s + (*forecast - counted_s) * (1 - std::exp(-passed_s / slowness_s));
+  estimate_s_ = std::max(estimate_s_, *forecast / 2);  // keeps seconds from running out before a long step
+  const bool is_far_too_short = estimate_s_ > kFarTooShort * shown_s_ + kAndMore_s;
+  return shown_s_ = is_far_too_short ? estimate_s_ : std::min(shown_s_, estimate_s_);
 }
 
 }  // namespace chexbench::bench

@@ -10,18 +10,17 @@
 #include <optional>
 #include <utility>
 
-#include "bench/core_layout.hpp"
-#include "bench/gpu_watch.hpp"
 #include "bench/merge_ranks.hpp"
-#include "bench/opened_datasets.hpp"
 #include "bench/plan.hpp"
-#include "bench/provenance.hpp"
-#include "bench/rank_agreement.hpp"
+#include "bench/rank_layout.hpp"
+#include "bench/ranks.hpp"
 #include "bench/repeat_runner.hpp"
 #include "bench/scale_model.hpp"
+#include "bench/step_observer.hpp"
 #include "bench/stopping.hpp"
 #include "bench/training/validation.hpp"
 #include "bench/trial.hpp"
+#include "bench/trial_data.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu_layout.hpp"
 #include "bench/progress.hpp"
+#include "bench/rank_layout.hpp"
 #include "bench/second_job/second_job.hpp"
 #include "bench/tuning.hpp"
 #include "comm/communicator.hpp"

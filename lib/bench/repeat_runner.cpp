@@ -5,20 +5,19 @@
 
 #include <utility>
 
-#include "bench/gpu_watch.hpp"
 #include "bench/merge_ranks.hpp"
-#include "bench/opened_datasets.hpp"
 #include "bench/rank_records.hpp"
-#include "bench/second_job/cores.hpp"
+#include "bench/second_job/second_job.hpp"
+#include "bench/step_observer.hpp"
 #include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
+#include "bench/trial_data.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "measure/machine.hpp"
-#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/keys.hpp"
 

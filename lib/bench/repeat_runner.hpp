@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/core_layout.hpp"
 #include "bench/journal.hpp"
 #include "bench/merge_ranks.hpp"
 #include "bench/progress.hpp"
 #include "bench/protocol.hpp"
+#include "bench/rank_layout.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/second_job/second_job.hpp"
 #include "bench/trial.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "comm/communicator.hpp"
 #include "results/record.hpp"
 #include "spec/trial_spec.hpp"

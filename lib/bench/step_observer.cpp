@@ -1,14 +1,19 @@
 #include "bench/step_observer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "bench/second_job/second_job.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
+#include "core/errors.hpp"
 #include "measure/process_sampler.hpp"
 #include "measure/trace.hpp"
+#include "results/gpu_summary.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -130,32 +135,11 @@ class GpuObserver final : public StepObserver {
   const int rank_;
 };
 
+std::string errors_in_words(std::uint64_t errors) {
+  return fmt::format("{} uncorrected ECC error{}", errors, errors == 1 ? "" : "s");
+}
+
 }  // namespace
-
-void StepObservers::add(std::unique_ptr<StepObserver> observer) {
-  add(*observer);
-  owned_.push_back(std::move(observer));
-}
-
-void StepObservers::begin_repeat() const {
-  for (StepObserver* const observer : observers_) observer->begin_repeat();
-}
-
-void StepObservers::begin_steps() const {
-  for (StepObserver* const observer : observers_) observer->begin_steps();
-}
-
-void StepObservers::before_step(std::int64_t step) const {
-  for (StepObserver* const observer : observers_) observer->before_step(step);
-}
-
-void StepObservers::after_step(std::int64_t step, Recorder& recorder) const {
-  for (StepObserver* const observer : observers_) observer->after_step(step, recorder);
-}
-
-void StepObservers::end_repeat(results::RepeatResult& result) const {
-  for (StepObserver* const observer : observers_) observer->end_repeat(result);
-}
 
 std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer) {
   return std::make_unique<DeviceBucketTracer>(reducer);
@@ -175,6 +159,57 @@ std::unique_ptr<StepObserver> watch_core_mask(std::vector<int> cores) {
 
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank) {
   return std::make_unique<GpuObserver>(watch, rank);
+}
+
+GpuWatch::GpuWatch(std::string gpu_uuid) : gpu_uuid_(std::move(gpu_uuid)) {
+  if (gpu_uuid_.empty()) return;
+  try {
+    sampler_.emplace(measure::open_nvml()->gpu_by_uuid(gpu_uuid_));
+  } catch (const DeviceError& error) {
+    problem_ = error.what();
+  }
+}
+
+void GpuWatch::begin() {
+  if (sampler_) sampler_->start();
+}
+
+void GpuWatch::end() {
+  if (sampler_) sampler_->stop();
+}
+
+std::vector<results::GpuSeries> GpuWatch::series(const results::RepeatResult& result, int rank) const {
+  if (gpu_uuid_.empty()) return {};
+  results::GpuSeries seen{.rank = rank, .uuid = gpu_uuid_, .problem = problem_};
+  if (sampler_) {
+    seen.name = sampler_->gpu().name;
+    seen.problem = sampler_->problem();
+    const auto window = results::measured_window(result, rank);
+    if (window) seen.samples = results::samples_around(sampler_->samples(), *window);
+  }
+  return {std::move(seen)};
+}
+
+std::string GpuWatch::last_words() {
+  if (!sampler_) return "";
+  end();
+  const std::vector<measure::GpuSample> samples = sampler_->samples();
+  const double ever = std::numeric_limits<double>::infinity();
+  const std::uint64_t errors = measure::summarize(samples, -ever, ever).new_uncorrected_ecc_errors.value_or(0);
+  std::string words = errors == 0 ? "" : fmt::format(" (NVML: {} on {})", errors_in_words(errors), gpu_uuid_);
+  if (!sampler_->problem().empty()) words += fmt::format(" (NVML: {})", sampler_->problem());
+  return words;
+}
+
+std::vector<std::string> ecc_notes(const results::RepeatResult& repeat) {
+  std::vector<std::string> notes;
+  for (const results::GpuSeries& gpu : repeat.gpus) {
+    const std::uint64_t errors = results::summarize_gpu(repeat, gpu).new_uncorrected_ecc_errors.value_or(0);
+    if (errors == 0) continue;
+    notes.push_back(fmt::format("repeat {}, rank {}: {} on {}: what it computed may be wrong", repeat.repeat, gpu.rank,
+                                errors_in_words(errors), gpu.uuid));
+  }
+  return notes;
 }
 
 }  // namespace chexbench::bench

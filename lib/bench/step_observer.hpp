@@ -1,17 +1,48 @@
-// The interface for observers of a repeat's steps, and the observers that any repeat may have.
+// Observers of a repeat's steps: their interface, and those that any repeat may have.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "bench/gpu_watch.hpp"
 #include "bench/recorder.hpp"
 #include "core/reducer.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {
+
+// Samples the GPU that an engine computes on while its repeats run. There is one per engine. Not thread-safe: only the
+// loop's thread uses it; another thread takes the samples.
+class GpuWatch {
+ public:
+  // Finds the GPU through NVML, which may take a second. If NVML does not answer, every series has no samples, with the
+  // reason. `gpu_uuid` is empty for an engine without a GPU; nothing is sampled then. Never throws.
+  explicit GpuWatch(std::string gpu_uuid);
+
+  // Start and stop the sampling: before the warm-up of a repeat and after its last step.
+  void begin();
+  void end();
+
+  // Returns the samples since begin() that are in or next to the measured window of `result`, which holds the steps of
+  // `rank`. Returns nothing for an engine without a GPU.
+  std::vector<results::GpuSeries> series(const results::RepeatResult& result, int rank) const;
+
+  // Returns NVML's information about a repeat that ended with a device error, as " (NVML: ...)": memory errors since
+  // begin(), or the loss of the GPU. Returns "" if there is none. Stops the sampling.
+  std::string last_words();
+
+ private:
+  std::string gpu_uuid_;
+  std::string problem_;  // why there is no sampler
+  std::optional<measure::GpuSampler> sampler_;
+};
+
+// Returns a sentence for each GPU with new uncorrected ECC errors during the repeat.
+std::vector<std::string> ecc_notes(const results::RepeatResult& repeat);
 
 class SecondJob;  // second_job/second_job.hpp
 
@@ -34,23 +65,6 @@ class StepObserver {
   virtual void before_step(std::int64_t /*step*/) {}                         // steps count from 0 over a whole training
   virtual void after_step(std::int64_t /*step*/, Recorder& /*recorder*/) {}  // an engine may run a step behind
   virtual void end_repeat(results::RepeatResult& /*result*/) {}              // adds to the recorder's result
-};
-
-// Calls several observers in order.
-class StepObservers {
- public:
-  void add(StepObserver& observer) { observers_.push_back(&observer); }  // which must outlive this list
-  void add(std::unique_ptr<StepObserver> observer);
-
-  void begin_repeat() const;
-  void begin_steps() const;
-  void before_step(std::int64_t step) const;
-  void after_step(std::int64_t step, Recorder& recorder) const;
-  void end_repeat(results::RepeatResult& result) const;
-
- private:
-  std::vector<StepObserver*> observers_;
-  std::vector<std::unique_ptr<StepObserver>> owned_;
 };
 
 // Puts the times at which `reducer` averaged buckets on the device into the trace, if this process is tracing.

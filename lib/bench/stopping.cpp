@@ -12,7 +12,7 @@
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
+#include "results/rates.hpp"
 #include "spec/interval.hpp"
 
 namespace chexbench::bench {

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
+#include <vector>
 
-#include "bench/opened_datasets.hpp"
 #include "bench/recorder.hpp"
 #include "bench/second_job/second_job.hpp"
 #include "bench/step_observer.hpp"
 #include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
+#include "bench/trial_data.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -44,7 +44,7 @@ struct Steps {
   spec::MeasureSpec measure;  // which of them are measured
 };
 
-Steps plan_steps(const spec::MeasureSpec& measure, const std::optional<Epochs>& epochs) {
+Steps plan_steps(const spec::MeasureSpec& measure, const std::shared_ptr<Epochs>& epochs) {
   if (!epochs) return {0, std::int64_t{measure.warmup_steps} + measure.steps, measure};
   Steps steps{epochs->first_step(), epochs->total_steps(), measure};
   const auto left = static_cast<int>(steps.total - steps.first);
@@ -72,16 +72,17 @@ std::unique_ptr<pipeline::Pipeline> make_pipeline(const TrialContext& context, c
                                                         .tuned = context.tuned}));
 }
 
+using Observers = std::vector<std::shared_ptr<StepObserver>>;
+
 // Returns the observers of this repeat. Epochs come before the progress line, because a validation takes long.
-StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& epochs, const Steps& steps) {
-  StepObservers observers;
-  observers.add(trace_device_buckets(context.reducer));
-  if (epochs) observers.add(*epochs);
-  if (context.on_step) observers.add(report_progress(context.on_step, steps.first, steps.total));
-  if (context.second_job != nullptr) observers.add(measure_second_job(*context.second_job, context.spec));
-  if (!context.shares_cores) observers.add(measure_disturbance(context.cores, context.second_job));
-  observers.add(watch_core_mask(context.cores));
-  observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
+Observers observers_of(const TrialContext& context, const std::shared_ptr<Epochs>& epochs, const Steps& steps) {
+  Observers observers{trace_device_buckets(context.reducer)};
+  if (epochs) observers.push_back(epochs);
+  if (context.on_step) observers.push_back(report_progress(context.on_step, steps.first, steps.total));
+  if (context.second_job != nullptr) observers.push_back(measure_second_job(*context.second_job, context.spec));
+  if (!context.shares_cores) observers.push_back(measure_disturbance(context.cores, context.second_job));
+  observers.push_back(watch_core_mask(context.cores));
+  observers.push_back(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;
 }
 
@@ -97,24 +98,24 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
 }
 
 // Runs the steps with a new pipeline, which is destroyed on return.
-results::RepeatResult run_steps(const TrialContext& context, std::optional<Epochs>& epochs) {
+results::RepeatResult run_steps(const TrialContext& context, const std::shared_ptr<Epochs>& epochs) {
   const Steps steps = plan_steps(context.spec.measure, epochs);
   const auto pipeline = make_pipeline(context, epochs ? epochs->training_images() : context.dataset);
   const InterruptWatch watch(*pipeline, context.stop_at_s);
-  const StepObservers observers = observers_of(context, epochs, steps);
+  const Observers observers = observers_of(context, epochs, steps);
 
-  observers.begin_repeat();
+  for (const auto& observer : observers) observer->begin_repeat();
   skip_batches(*pipeline, context, steps);
   context.communicator.barrier();
   context.communicator.enter(stepping(steps.total, context.repeat));
   if (!epochs) context.engine.restart();
-  observers.begin_steps();
+  for (const auto& observer : observers) observer->begin_steps();
   Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), context.spec.training.accumulate_steps);
   for (std::int64_t step = steps.first; step < steps.total; ++step) {
     context.communicator.enter_step(step);
-    observers.before_step(step);
+    for (const auto& observer : observers) observer->before_step(step);
     run_step(step, steps, context, *pipeline, recorder);
-    observers.after_step(step, recorder);
+    for (const auto& observer : observers) observer->after_step(step, recorder);
     if (epochs && epochs->is_over()) break;
   }
   context.engine.finish();
@@ -123,7 +124,7 @@ results::RepeatResult run_steps(const TrialContext& context, std::optional<Epoch
 
   results::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
-  observers.end_repeat(result);
+  for (const auto& observer : observers) observer->end_repeat(result);
   return result;
 }
 
@@ -134,8 +135,9 @@ comm::Phase stepping(std::int64_t total_steps, int repeat) {
 }
 
 results::RepeatResult run_repeat(const TrialContext& context) {
-  std::optional<Epochs> epochs;
-  if (context.spec.training.epochs > 0) epochs.emplace(context);  // restarts the engine, or loads a checkpoint
+  std::shared_ptr<Epochs> epochs;
+  if (context.spec.training.epochs > 0)
+    epochs = std::make_shared<Epochs>(context);  // restarts the engine, or loads a checkpoint
   results::RepeatResult result = run_steps(context, epochs);
   if (context.on_measured) context.on_measured(result);
   if (epochs) epochs->save_last();

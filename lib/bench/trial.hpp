@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu_watch.hpp"
 #include "bench/step_observer.hpp"
 #include "bench/training/epoch_events.hpp"
 #include "comm/communicator.hpp"

@@ -10,9 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "bench/opened_datasets.hpp"
 #include "bench/stopping.hpp"
-#include "bench/time_left.hpp"
+#include "bench/trial_data.hpp"
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
@@ -259,6 +258,33 @@ class Search {
 
 FoundValue find_value(std::span<const std::int64_t> values, std::int64_t start, const CompareValues& compare) {
   return Search(values, start, compare).run();
+}
+
+namespace {
+
+double rate(std::int64_t images, double time_s) { return time_s > 0 ? static_cast<double>(images) / time_s : 0; }
+
+}  // namespace
+
+std::optional<double> RateWindow::take(std::int64_t images, double arrived_s) {
+  constexpr int kBatchesBefore = 2, kBatches = 4;
+  ++batches_;
+  if (!is_open_) {
+    images_before_ += images;
+    if (batches_ < kBatchesBefore || images_before_ < plan_.images_ahead) return {};
+    is_open_ = true;
+    open_s_ = arrived_s;
+    batches_ = 0;
+    return {};
+  }
+  images_ += images;
+  const double lasted_s = arrived_s - open_s_;
+  if (batches_ < kBatches || images_ < plan_.images_ahead || lasted_s < plan_.window_s) return {};
+  return rate(images_, lasted_s);
+}
+
+double RateWindow::end(double now_s) const {
+  return images_ > 0 ? rate(images_, now_s - open_s_) : rate(images_before_, now_s - begin_s_);
 }
 
 }  // namespace chexbench::bench

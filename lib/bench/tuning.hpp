@@ -66,4 +66,32 @@ struct FoundValue {
 // those was 2 % faster: short windows do not show how more calls compensate for a stalled one.
 FoundValue find_value(std::span<const std::int64_t> values, std::int64_t start, const CompareValues& compare);
 
+// The rate of a pipeline in a window that begins once its initial read-ahead is used up.
+
+struct WindowPlan {
+  double window_s = 0.3;  // minimum length of a window
+  // Images that the pipeline may have read ahead when it starts to deliver. The window begins after this many, which do
+  // not show how fast it reads, and includes at least this many, to cover all phases of reading equally.
+  std::int64_t images_ahead = 0;
+};
+
+// Measures the rate from each batch and its time of arrival. Reads no clock.
+class RateWindow {
+ public:
+  RateWindow(const WindowPlan& plan, double begin_s) : plan_(plan), begin_s_(begin_s), open_s_(begin_s) {}
+
+  // Takes a batch of `images` images. Returns the images/s of the window once it is complete.
+  std::optional<double> take(std::int64_t images, double arrived_s);
+  // Returns the rate if the pipeline ends now: that of the window so far, or of everything if it never opened.
+  double end(double now_s) const;
+
+ private:
+  const WindowPlan plan_;
+  const double begin_s_;
+  double open_s_;
+  bool is_open_ = false;
+  int batches_ = 0;  // before the window or in it
+  std::int64_t images_ = 0, images_before_ = 0;
+};
+
 }  // namespace chexbench::bench

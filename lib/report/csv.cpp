@@ -1,11 +1,17 @@
+#include "report/csv.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
-#include "report/csv.hpp"
-#include "report/csv_rows.hpp"
 #include "report/swept_keys.hpp"
+#include "results/gpu_summary.hpp"
+#include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -15,14 +21,7 @@ using Json = nlohmann::ordered_json;  // keys in the order below, for human read
 // Returns a column's name as CSVW accepts it, with the brackets of "pipeline.shuffle[1].buffer" escaped.
 std::string csvw_name(const std::string& name) {
   std::string escaped;
-  for (const char c : name) {
-    if (c == '[')
-      escaped += "%5B";
-    else if (c == ']')
-      escaped += "%5D";
-    else
-      escaped += c;
-  }
+  for (const char c : name) escaped += c == '[' ? "%5B" : c == ']' ? "%5D" : std::string(1, c);
   return escaped;
 }
 
@@ -73,7 +72,286 @@ Json file_to_json(const CsvFile& file, const results::Report& report) {
           {"tableSchema", {{"columns", std::move(columns)}}}};
 }
 
+using results::Field;
+
+// The repeat that a row belongs to.
+struct Place {
+  const results::Report& report;
+  const results::TrialResult& trial;
+  const results::RepeatResult& repeat;
+};
+
+void begin_row(CsvTable& table, const results::Report& report, const results::TrialResult& trial) {
+  table(Field{"experiment", "", "name of the experiment"}, report.experiment);
+  table(Field{"trial", "", "name of the trial: what differs between the trials of the run"}, trial.name);
+}
+
+void begin_row(CsvTable& table, const Place& place) {
+  begin_row(table, place.report, place.trial);
+  table(Field{"repeat", "", "number of the repeat, from 0"}, place.repeat.repeat);
+}
+
+// Calls `add(place)` for each repeat of the report.
+template <class Add>
+void for_each_repeat(const results::Report& report, Add add) {
+  for (const results::TrialResult& trial : report.trials)
+    for (const results::RepeatResult& repeat : trial.repeats) add(Place{report, trial, repeat});
+}
+
+// The columns of the waits because of one part of an op.
+constexpr std::array kParts{
+    std::pair{"read", Field{"wait_read_s", "s", "part of wait_s: reading"}},
+    std::pair{"parse", Field{"wait_parse_s", "s", "part of wait_s: parsing records"}},
+    std::pair{"decode", Field{"wait_decode_s", "s", "part of wait_s: decoding images"}},
+    std::pair{"resize", Field{"wait_resize_s", "s", "part of wait_s: resizing images"}},
+    std::pair{"other", Field{"wait_other_s", "s", "part of wait_s: the rest of an op with parts"}}};
+
+// Returns the seconds for which steps of all ranks waited because of the op, or because of one part of it if `part` is
+// given.
+double booked_s(const results::RepeatResult& repeat, int op_index, const char* part = nullptr) {
+  double total_s = 0;
+  for (const measure::WaitBooking& booking : repeat.waits) {
+    if (booking.op_index == op_index && (part == nullptr || booking.part == part)) total_s += booking.wait_s;
+  }
+  return total_s;
+}
+
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+void add_work(CsvTable& table, const Place& place, const measure::OpCounters& op) {
+  const double threads_s = op.busy_wall_s + op.blocked_input_s + op.blocked_output_s;
+  const auto elements = static_cast<double>(op.elements_out);
+  table(Field{"elements_out", "elements", "files, records, examples or batches that the op delivered"},
+        op.elements_out);
+  table(Field{"elements_per_s", "elements/s", "elements_out / wall time of the slowest rank", "no time was measured"},
+        ratio(elements, place.repeat.wall_s));
+  table(Field{"busy_wall_s", "s", "time in which threads of the op worked, by the wall clock"}, op.busy_wall_s);
+  table(Field{"busy_cpu_s", "s", "time in which threads of the op worked, on a core"}, op.busy_cpu_s);
+  table(Field{"blocked_input_share", "1", "share of the time of its threads that they waited for the op before",
+              "its threads have no time"},
+        ratio(op.blocked_input_s, threads_s));
+  table(Field{"blocked_output_share", "1", "share of the time of its threads that they waited for room after them",
+              "its threads have no time"},
+        ratio(op.blocked_output_s, threads_s));
+  table(Field{"mean_queue_depth", "elements", "elements that were ready when one was asked for, mean over the calls",
+              "the op has no queue, or nobody asked"},
+        op.queue_capacity > 0 ? ratio(op.queue_depth_sum, elements) : std::nullopt);
+  table(Field{"queue_capacity", "elements", "places of its queue, mean over ranks; 0 without a queue"},
+        ratio(static_cast<double>(op.queue_capacity), place.trial.ranks));
+  table(Field{"bytes_held", "bytes", "held in its buffers and queue at the end of the window"}, op.bytes_held);
+  table(Field{"images_held", "images", "decoded images in its buffers and queue at the end of the window"},
+        op.images_held);
+  table(Field{"images_decoded", "images", "images that it decoded"}, op.images_decoded);
+  table(Field{"bytes_read", "bytes", "bytes that it read, hits of the page cache included"}, op.bytes_read);
+  table(Field{"read_s", "s", "part of busy_wall_s: reading"}, op.read_s);
+  table(Field{"parse_s", "s", "part of busy_wall_s: parsing records"}, op.parse_s);
+  table(Field{"decode_s", "s", "part of busy_wall_s: decoding images"}, op.decode_s);
+  table(Field{"resize_s", "s", "part of busy_wall_s: resizing images"}, op.resize_s);
+  table(Field{"bad_records", "records", "images or records that could not be read and were skipped"}, op.bad_records);
+}
+
+void add_op(CsvTable& table, const Place& place, int op_index, const measure::OpCounters& op) {
+  begin_row(table, place);
+  table(Field{"op_index", "", "position in the pipeline, from 0; -1 for waits that could not be attributed to an op"},
+        op_index);
+  table(Field{"op", "", "name of the op", "the waits could not be attributed to an op"}, op.op);
+  add_work(table, place, op);
+  table(Field{"wait_s", "s", "waits of the steps of all ranks that are attributed to the op"},
+        booked_s(place.repeat, op_index));
+  for (const auto& [part, column] : kParts) table(column, booked_s(place.repeat, op_index, part));
+  table(kEmulated, place.trial.emulated);
+  table.end_row();
+}
+
+// Adds a row for each point or bin of a label's curve, started by `begin` and visited by `visit`.
+template <class Begin, class Visit>
+void add_curve(CsvTable& table, const results::LabelCurves& label, std::size_t points, Begin begin, Visit visit) {
+  for (std::size_t point = 0; point < points; ++point) {
+    begin();
+    visit(table, label, point);
+    table.end_row();
+  }
+}
+
+constexpr auto kAddRoc = [](CsvTable& table, const results::LabelCurves& label, auto begin) {
+  add_curve(table, label, measure::kRocPoints, begin, results::visit_roc_point<CsvTable&>);
+};
+constexpr auto kAddReliability = [](CsvTable& table, const results::LabelCurves& label, auto begin) {
+  add_curve(table, label, measure::kReliabilityBins, begin, results::visit_reliability_bin<CsvTable&>);
+};
+
+template <class AddLabel>
+std::string curves_csv(const std::vector<results::LabelCurves>& labels, AddLabel add_label) {
+  CsvTable table, any;
+  add_label(any, {}, [] {});
+  for (const results::LabelCurves& label : labels) add_label(table, label, [] {});
+  return header_line(any.columns()) + table.lines();
+}
+
+template <class AddLabel>
+void add_curves(CsvTable& table, const analysis::Evaluation& evaluation, AddLabel add_label) {
+  for_each_repeat(evaluation.report, [&](const Place& place) {
+    for (const results::EpochRecord& epoch : place.repeat.epochs) {
+      const auto begin = [&] {
+        begin_row(table, place);
+        table(Field{"epoch", "", "number of the epoch, the best of the repeat"}, epoch.epoch);
+      };
+      for (const results::LabelCurves& label : epoch.curves) add_label(table, label, begin);
+    }
+  });
+}
+
+// Calls `add(begin, sample)` for every sample of the report; begin() starts a row.
+template <class Add>
+void for_each_sample(CsvTable& table, const results::Report& report, Add add) {
+  for_each_repeat(report, [&](const Place& place) {
+    for (const results::GpuSeries& gpu : place.repeat.gpus) {
+      const auto begin = [&] {
+        begin_row(table, place);
+        table(Field{"rank", "", "rank whose GPU was sampled"}, gpu.rank);
+      };
+      for (const measure::GpuSample& sample : gpu.samples) add(begin, sample);
+    }
+  });
+}
+
+void add_ops(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_repeat(evaluation.report, [&table](const Place& place) {
+    int op_index = 0;
+    for (const measure::OpCounters& op : place.repeat.ops) add_op(table, place, op_index++, op);
+    if (booked_s(place.repeat, -1) > 0) add_op(table, place, -1, {});
+  });
+}
+
+void add_steps(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_repeat(evaluation.report, [&table](const Place& place) {
+    for (const results::StepRecord& step : place.repeat.steps) {
+      begin_row(table, place);
+      visit_fields(table, step);
+      table(kEmulated, place.trial.emulated);
+      table.end_row();
+    }
+  });
+}
+
+void add_repeats(CsvTable& table, const analysis::Evaluation& evaluation) {
+  const std::vector<std::string> swept = swept_keys(evaluation.report.trials);
+  for_each_repeat(evaluation.report, [&](const Place& place) {
+    add_arm(table, place.report, place.trial);
+    visit_fields(table, place.repeat);
+    table(Field{"disturbed", "", "other processes used more than 10 % of the ranks' cores or time"},
+          results::is_disturbed(place.repeat));
+    table(kCoresPerRank, place.trial.cores_per_rank);
+    table(kEmulated, place.trial.emulated);
+    for (const std::string& key : swept) table.add_cell(setting_of(place.trial.spec, key));
+    table.end_row();
+  });
+}
+
+void add_waits(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for (std::size_t i = 0; i < evaluation.figures.size(); ++i) {
+    const results::TrialResult& trial = evaluation.report.trials[i];
+    for (const results::WaitShare& wait : evaluation.figures[i].waits) {
+      begin_row(table, evaluation.report, trial);
+      table(Field{"op_index", "", "position of the op in the pipeline, from 0"}, wait.op_index);
+      table(Field{"op", "", "name of the op that the steps waited for"}, wait.op);
+      table(Field{"part", "", "part of the op: read, parse, decode, resize or other",
+                  "the op has no parts, or none of them was at work"},
+            wait.part);
+      table(Field{"wait_share", "1", "waits for this part of the op / wall time of the steps, over all ranks"},
+            wait.share);
+      table(kEmulated, trial.emulated);
+      table.end_row();
+    }
+  }
+}
+
+void add_throttle(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for (const results::TrialResult& trial : evaluation.report.trials) {
+    for (const measure::ThrottleShare& reason : results::summarize_gpus(trial).throttle) {
+      begin_row(table, evaluation.report, trial);
+      table(Field{"reason", "", "a reason why the GPUs' clocks were not at their highest, in nvidia-smi's words"},
+            reason.word);
+      table(Field{"share", "1", "share of the samples that had it: mean over GPUs and repeats"}, reason.share);
+      table.end_row();
+    }
+  }
+}
+
+void add_notes(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for (const results::TrialResult& trial : evaluation.report.trials) {
+    for (const std::string& note : trial.notes) {
+      begin_row(table, evaluation.report, trial);
+      table(Field{"note", "", "a sentence about how the trial was measured"}, note);
+      table.end_row();
+    }
+  }
+}
+
+void add_epochs(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_repeat(evaluation.report, [&table](const Place& place) {
+    for (const results::EpochRecord& epoch : place.repeat.epochs) {
+      begin_row(table, place);
+      visit_fields(table, epoch);
+      table.end_row();
+    }
+  });
+}
+
+void add_aurocs(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_repeat(evaluation.report, [&table](const Place& place) {
+    for (const results::EpochRecord& epoch : place.repeat.epochs) {
+      for (const results::LabelScore& score : epoch.scores) {
+        begin_row(table, place);
+        table(Field{"epoch", "", "number of the epoch, from 1"}, epoch.epoch);
+        visit_fields(table, score);
+        table.end_row();
+      }
+    }
+  });
+}
+
+void add_roc(CsvTable& table, const analysis::Evaluation& evaluation) { add_curves(table, evaluation, kAddRoc); }
+void add_reliability(CsvTable& table, const analysis::Evaluation& evaluation) {
+  add_curves(table, evaluation, kAddReliability);
+}
+
+void add_gpu(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
+    begin();
+    results::visit_fields(table, sample);
+    table(Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU does not tell reasons"},
+          sample.throttle_reasons ? std::optional(measure::is_throttled(*sample.throttle_reasons)) : std::nullopt);
+    table.end_row();
+  });
+}
+
+void add_gpu_throttle(CsvTable& table, const analysis::Evaluation& evaluation) {
+  for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
+    for (const std::string& reason : sample.throttle_reasons.value_or(std::vector<std::string>{})) {
+      begin();
+      table(Field{"time_s", "s", "when the sample was taken, as in gpu.csv"}, sample.time_s);
+      table(Field{"reason", "", "a reason why the clocks were not at their highest, in nvidia-smi's words"}, reason);
+      table.end_row();
+    }
+  });
+}
+
 }  // namespace
+
+void add_arm(CsvTable& table, const results::Report& report, const results::TrialResult& trial) {
+  begin_row(table, report, trial);
+  table(Field{"pipeline", "", "name of the pipeline", "the batches are ready-made"},
+        results::pipeline_name(trial.spec));
+  table(Field{"format", "", "format of the data"}, to_string(trial.spec.data.format));
+  table(Field{"model", "", "name of the network"}, trial.spec.model.name);
+  table(Field{"engine", "", "engine that took the batches"}, trial.spec.engine);
+  table(Field{"precision", "", "precision of the training"}, to_string(trial.spec.training.precision));
+  table(Field{"ranks", "", "ranks that measured the trial together"}, trial.ranks);
+  table(Field{"batch_size", "images", "images of one rank's batch"}, trial.spec.training.batch_size);
+}
 
 std::span<const CsvFile> csv_files() {
   static constexpr std::array files{
@@ -112,6 +390,11 @@ std::string csv_metadata(const results::Report& report, const std::vector<std::s
                        {"dc:title", report.experiment},
                        {"tables", std::move(tables)}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string roc_csv(const std::vector<results::LabelCurves>& labels) { return curves_csv(labels, kAddRoc); }
+std::string reliability_csv(const std::vector<results::LabelCurves>& labels) {
+  return curves_csv(labels, kAddReliability);
 }
 
 }  // namespace chexbench::report

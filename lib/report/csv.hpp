@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "report/csv_table.hpp"
 #include "results/record.hpp"
 
@@ -36,5 +36,18 @@ std::string csv_metadata(const results::Report& report, const std::vector<std::s
 // The curves of labels without a trial, with a header: one row per point of a ROC curve, and one per bin.
 std::string roc_csv(const std::vector<results::LabelCurves>& labels);
 std::string reliability_csv(const std::vector<results::LabelCurves>& labels);
+
+// Parts of the files that csv.cpp and trials_csv.cpp share.
+
+// Adds the rows of trials.csv, whose first columns, up to `emulated`, keep their places; programs find the others by
+// their names.
+void add_trials(CsvTable& table, const analysis::Evaluation& evaluation);
+
+inline constexpr results::Field kCoresPerRank{"cores_per_rank", "cores", "cores of each rank"};
+inline constexpr results::Field kEmulated{"emulated", "",
+                                          "the engine computed nothing: its steps took the time of a profile"};
+
+// Adds the cells that identify trials, at the start of the rows of trials.csv and repeats.csv.
+void add_arm(CsvTable& table, const results::Report& report, const results::TrialResult& trial);
 
 }  // namespace chexbench::report

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 
 namespace chexbench::report {
 

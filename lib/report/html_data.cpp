@@ -13,23 +13,23 @@
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
-#include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
+#include "analysis/trust.hpp"
 #include "measure/statistics.hpp"
-#include "report/json_parts.hpp"
+#include "report/json.hpp"
 #include "report/result_tables.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
-#include "results/json_visitors.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
 #include "results/read.hpp"
+#include "results/record_json.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using results::Json;
 
 constexpr std::size_t kMostFindings = 500;
 constexpr std::size_t kMostTrialBytes = 3'000'000;  // of the page; beyond that, only the first
@@ -257,8 +257,7 @@ std::string page_data(const analysis::Evaluation& evaluation) {
   visit_fields(results::JsonWriter(object["environment"] = Json::object()), report.environment);
   object["answer"] = answer_of(evaluation);
   object["findings"] = findings_of(report);
-  object["ablations"] = ablations_to_json<Json>(evaluation.ablations());
-  object["second_jobs"] = second_jobs_to_json<Json>(evaluation.second_jobs);
+  add_comparisons(evaluation, object);
   object["trials"] = trials_of(evaluation, object["answer"]);
   if (const std::string note = left_out(report, object); !note.empty()) object["notes"].push_back(note);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);

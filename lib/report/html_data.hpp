@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::report {

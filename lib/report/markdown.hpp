@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 
 namespace chexbench::report {
 

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "analysis/ablation.hpp"
-#include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/second_job.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/verdict.hpp"
 #include "report/text_table.hpp"
 #include "results/figures.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {

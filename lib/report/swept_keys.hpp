@@ -24,19 +24,4 @@ std::vector<Column> with_swept_keys(std::vector<Column> columns, const results::
 // input and the trial's batches are ready-made.
 std::string setting_of(const spec::TrialSpec& experiment, const std::string& key);
 
-// The trials of a run for continuous-benchmarking tools, under the names by which these tools compare runs.
-
-// A trial that was measured completely.
-struct FinishedTrial {
-  std::string name;                             // unique in the report; the same in each run of the same trials
-  const results::TrialResult* trial = nullptr;  // into the report
-};
-
-// Returns the completely measured trials in their order, as "EXPERIMENT/TRIAL" with the mark of emulated ones
-// (results::mark_of); a second trial with the same name gets " #2". Logs a warning for each trial that is left out: it
-// has no repeat, or a repeat without images, or the run was interrupted before all of its repeats. A trial ended by
-// measure.max_seconds is kept, unless the run was also interrupted, because the two cases then look the same.
-// @throws DataError if none is left
-std::vector<FinishedTrial> finished_trials(const results::Report& report);
-
 }  // namespace chexbench::report

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "analysis/evaluation.hpp"
-#include "report/fitted_table.hpp"
+#include "analysis/derive.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::report {
 

@@ -12,9 +12,8 @@
 
 #include "analysis/epoch_waits.hpp"
 #include "analysis/learning.hpp"
-#include "report/csv_rows.hpp"
+#include "report/csv.hpp"
 #include "report/swept_keys.hpp"
-#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/keys.hpp"
 

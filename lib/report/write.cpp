@@ -8,14 +8,11 @@
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
-#include "report/bencher.hpp"
 #include "report/csv.hpp"
-#include "report/dlio_summary.hpp"
-#include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
-#include "report/mllog.hpp"
+#include "report/other_tools.hpp"
 #include "report/trace.hpp"
 
 namespace chexbench::report {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/derive.hpp"
 #include "report/table.hpp"
 #include "results/record.hpp"
 
@@ -16,7 +16,7 @@ namespace chexbench::report {
 // @throws OutputError if a file cannot be written; those before it are then complete
 std::vector<std::string> write_report(const analysis::Evaluation& evaluation, const std::string& folder);
 
-// Writes mllog.txt (mllog.hpp) into `folder`, and returns its path.
+// Writes mllog.txt (other_tools.hpp) into `folder`, and returns its path.
 // @throws OutputError if it cannot be written
 std::string write_mllog(const results::Report& report, const std::string& folder);
 
@@ -27,8 +27,8 @@ const std::vector<std::string>& report_formats();
 void check_report_format(const std::string& format);
 
 // Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown", "html" (report.html),
-// "bencher" (bencher.hpp), "google-benchmark" (google_benchmark.hpp) or "dlio" (dlio_summary.hpp). `options` apply to
-// the table; Markdown uses only their folder.
+// "bencher", "google-benchmark" or "dlio" (other_tools.hpp). `options` apply to the table; Markdown uses only their
+// folder.
 // @throws SpecError if `format` is none of these
 // @throws DataError if the format needs a completely measured trial and there is none
 std::string format_report(const analysis::Evaluation& evaluation, const std::string& format,

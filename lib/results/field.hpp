@@ -7,6 +7,10 @@
 #include <concepts>
 #include <type_traits>
 
+#include "measure/gpu_window.hpp"
+#include "measure/nvml.hpp"
+#include "measure/wait_book.hpp"
+
 namespace chexbench::results {
 
 // How to merge the values of several ranks: take rank 0's, the sum or the largest. `sum` concatenates lists.
@@ -36,5 +40,112 @@ constexpr Field largest(Field field) {
 // A record for a reader, or a const one for a writer.
 template <class Record, class Type>
 concept MaybeConst = std::same_as<std::remove_const_t<Record>, Type>;
+
+// The fields of the records of lib/measure.
+
+template <class Visitor, MaybeConst<measure::OpCounters> Record>
+void visit_fields(Visitor&& visit, Record& counters) {
+  visit("op", counters.op);
+  visit("elements_out", counters.elements_out);
+  visit("images_decoded", counters.images_decoded);
+  visit("bytes_read", counters.bytes_read);
+  visit("busy_wall_s", counters.busy_wall_s);
+  visit("busy_cpu_s", counters.busy_cpu_s);
+  visit("blocked_input_s", counters.blocked_input_s);
+  visit("blocked_output_s", counters.blocked_output_s);
+  visit("queue_depth_sum", counters.queue_depth_sum);
+  visit("queue_capacity", counters.queue_capacity);
+  visit("queue_depth", counters.queue_depth);
+  visit("bytes_held", counters.bytes_held);
+  visit("images_held", counters.images_held);
+  visit("read_s", counters.read_s);
+  visit("parse_s", counters.parse_s);
+  visit("decode_s", counters.decode_s);
+  visit("resize_s", counters.resize_s);
+  visit("bad_records", counters.bad_records);
+}
+
+template <class Visitor, MaybeConst<measure::WaitBooking> Record>
+void visit_fields(Visitor&& visit, Record& booking) {
+  visit("rank", booking.rank);
+  visit("op_index", booking.op_index);
+  visit("op", booking.op);
+  visit("part", booking.part);
+  visit("wait_s", booking.wait_s);
+}
+
+template <class Visitor, MaybeConst<measure::GpuSample> Record>
+void visit_fields(Visitor&& visit, Record& sample) {
+  visit(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
+  visit(Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not tell"},
+        sample.utilization);
+  visit(Field{"memory_utilization", "1", "NVML's share of its last period in which device memory was read or written",
+              "the GPU does not tell"},
+        sample.memory_utilization);
+  visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not tell"},
+        sample.memory_used_bytes);
+  visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not tell"}, sample.sm_clock_hz);
+  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not tell"}, sample.memory_clock_hz);
+  visit(Field{"power_w", "W", "power of the GPU", "the GPU does not tell"}, sample.power_w);
+  visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not tell"}, sample.temperature_c);
+  visit("throttle_reasons", sample.throttle_reasons);
+  visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
+              "the GPU does not tell"},
+        sample.uncorrected_ecc_errors);
+  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not tell"},
+        sample.energy_j);
+  visit(Field{"sm_activity", "1", "share of the multiprocessors that were busy since the sample before (GPM)",
+              "the GPU or its driver has no GPM metrics"},
+        sample.sm_activity);
+  visit(Field{"tensor_activity", "1", "share of time in which tensor cores were busy since the sample before (GPM)",
+              "the GPU or its driver has no GPM metrics"},
+        sample.tensor_activity);
+  visit(
+      Field{"dram_activity", "1", "share of the device memory's bandwidth that was used since the sample before (GPM)",
+            "the GPU or its driver has no GPM metrics"},
+      sample.dram_activity);
+}
+
+template <class Visitor, MaybeConst<measure::GpuWindow> Record>
+void visit_fields(Visitor&& visit, Record& window) {
+  visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU told it"},
+        window.mean_utilization);
+  visit(Field{"gpu_memory_utilization", "1",
+              "NVML's share of time in which device memory was read or written: mean over samples, GPUs and repeats",
+              "no GPU told it"},
+        window.mean_memory_utilization);
+  visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
+              "no GPU told it"},
+        window.peak_memory_used_bytes);
+  visit(Field{"gpu_power_w", "W",
+              "power of one GPU, from its energy counter if it has one: mean over time, GPUs and repeats",
+              "no GPU told it"},
+        window.mean_power_w);
+  visit(
+      Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
+            "no GPU has GPM metrics"},
+      window.mean_sm_activity);
+  visit(Field{"gpu_tensor_activity", "1",
+              "share of time in which tensor cores were busy: mean over samples, GPUs and repeats",
+              "no GPU has GPM metrics"},
+        window.mean_tensor_activity);
+  visit(Field{"gpu_dram_activity", "1",
+              "share of the device memory's bandwidth that was used: mean over samples, GPUs and repeats",
+              "no GPU has GPM metrics"},
+        window.mean_dram_activity);
+  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU told it"},
+        window.lowest_sm_clock_hz);
+  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU told it"},
+        window.lowest_memory_clock_hz);
+  visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU told it"},
+        window.highest_temperature_c);
+  visit(Field{"gpu_throttled_share", "1",
+              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats", "no GPU told it"},
+        window.throttled_share);
+  visit("gpu_throttle_reasons", window.throttle);
+  visit(Field{"gpu_new_uncorrected_ecc_errors", "errors",
+              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats", "no GPU told it"},
+        window.new_uncorrected_ecc_errors);
+}
 
 }  // namespace chexbench::results

@@ -10,7 +10,7 @@
 
 #include "measure/gpu_window.hpp"
 #include "measure/statistics.hpp"
-#include "results/measured_fields.hpp"
+#include "results/field.hpp"
 #include "spec/interval.hpp"
 
 namespace chexbench::results {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -73,41 +74,14 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
 std::string pipeline_name(const spec::TrialSpec& spec) { return spec::uses_pipeline(spec) ? spec.pipeline.name : ""; }
 
 const char* to_string(LimitedBy limit) {
-  switch (limit) {
-    case LimitedBy::slow_rank:
-      return "slow_rank";
-    case LimitedBy::cpu:
-      return "cpu";
-    case LimitedBy::input:
-      return "input";
-    case LimitedBy::machine:
-      return "machine";
-    case LimitedBy::sample:
-      return "sample";
-    case LimitedBy::communication:
-      return "communication";
-    case LimitedBy::upload:
-      return "upload";
-    case LimitedBy::compute:
-      return "compute";
-    case LimitedBy::nothing:
-      break;
-  }
-  return "";
+  constexpr std::array kNames{"",       "slow_rank",     "cpu",    "input",  "machine",
+                              "sample", "communication", "upload", "compute"};  // in the order of the enum
+  return kNames.at(static_cast<std::size_t>(limit));
 }
 
 const char* to_string(Grade grade) {
-  switch (grade) {
-    case Grade::told_apart:
-      return "told apart";
-    case Grade::cannot_tell:
-      return "cannot be told";
-    case Grade::machine_too_busy:
-      return "machine too busy";
-    case Grade::sample_too_small:
-      break;
-  }
-  return "sample too small";
+  constexpr std::array kNames{"told apart", "cannot be told", "machine too busy", "sample too small"};
+  return kNames.at(static_cast<std::size_t>(grade));
 }
 
 Grade grade_from(std::string_view text) {

@@ -15,7 +15,6 @@
 #include "measure/step_timings.hpp"
 #include "results/epoch.hpp"
 #include "results/field.hpp"
-#include "results/measured_fields.hpp"
 
 namespace chexbench::results {
 

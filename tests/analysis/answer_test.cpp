@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/answer_words.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
@@ -20,12 +19,8 @@ using testing::StartsWith;
 
 using results::make_trial;
 
-// Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
 results::TrialResult that_waits(results::TrialResult trial, double wait_share) {
-  for (results::RepeatResult& repeat : trial.repeats) {
-    for (results::StepRecord& step : repeat.steps)
-      step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
-  }
+  results::set_wait_share(trial, wait_share);
   return trial;
 }
 
@@ -38,10 +33,7 @@ results::TrialResult fed(const std::vector<double>& images_per_s) {
 }
 
 void let_others_disturb(results::TrialResult& trial) {
-  for (results::RepeatResult& repeat : trial.repeats) {
-    repeat.disturbance = {
-        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
-  }
+  for (results::RepeatResult& repeat : trial.repeats) repeat.disturbance = results::make_disturbance();
 }
 
 Answer answer_of(std::vector<results::TrialResult> trials) {
@@ -184,24 +176,17 @@ TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
   EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
 }
 
-TEST(LimitSentence, WithoutAReasonEndsAfterItsHeadline) {
-  const std::vector<results::TrialResult> trials = {fed({748, 748, 748, 748, 748})};
-  EXPECT_THAT(limit_sentence(measured_trials(trials).front(), "optimized", false), EndsWith("of the time."));
+results::TrialResult at(int ranks, double images_per_s) {
+  return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
 }
 
 TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
-  const auto at = [](int ranks, double images_per_s) {
-    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
-  };
   const Answer answer = answer_of({at(1, 100), at(4, 390)});
   EXPECT_THAT(answer.lines.at(0), StartsWith("optimized png ranks=4 keeps 4 V100s (emulated) fed: 390 images/s"));
   EXPECT_THAT(answer.lines, Contains(HasSubstr("reaches 98 % of 4 times its images/s at 1 rank (95 % interval")));
 }
 
 TEST(Answer, SaysNothingOfScalingIfEitherEndWasDisturbed) {
-  const auto at = [](int ranks, double images_per_s) {
-    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
-  };
   for (const bool first : {true, false}) {
     std::vector<results::TrialResult> trials{at(1, 100), at(4, 390)};
     let_others_disturb(first ? trials.front() : trials.back());

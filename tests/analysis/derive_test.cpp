@@ -16,7 +16,8 @@ TEST(Figures, ThroughputIsMedianMadAndIntervalOverRepeats) {
   EXPECT_DOUBLE_EQ(figures.images_per_s_ci95->high, 104);
 }
 
-TEST(Figures, IntervalIsEmptyUnderFiveRepeats) {
+TEST(Figures, FewRepeatsHaveNoIntervalAndOneHasNoDeviation) {
+  EXPECT_FALSE(results::figures_of(results::make_trial({}, {100})).images_per_s_mad.has_value());
   EXPECT_FALSE(results::figures_of(results::make_trial({}, {100, 104, 102, 90})).images_per_s_ci95.has_value());
 }
 
@@ -49,10 +50,6 @@ TEST(Figures, SharesAreThoseOfTheRepeatsThatMakeTheMedian) {
   EXPECT_NEAR(*results::figures_of(trial).wait_share, 0.4, 1e-12);
 }
 
-TEST(Figures, OneRepeatHasNoDeviation) {
-  EXPECT_FALSE(results::figures_of(results::make_trial({}, {100})).images_per_s_mad.has_value());
-}
-
 TEST(Figures, SharesSumToOne) {
   const results::Figures figures = results::figures_of(results::make_trial({.ranks = 2}, {100, 110}));
   EXPECT_NEAR(*figures.wait_share + *figures.upload_share + *figures.compute_share +
@@ -65,31 +62,18 @@ TEST(Figures, BusyIsUploadComputeAndUpdate) {
 }
 
 TEST(DecodedPerTrained, CountsImagesHeldAsUsed) {
-  results::TrialResult trial = results::make_trial({.ranks = 2}, {100});
-  trial.repeats[0].images_trained = 64;
-  trial.repeats[0].images_decoded = 144;
-  trial.repeats[0].images_held_change = 8;  // eight of them are in buffers
-  EXPECT_DOUBLE_EQ(*results::figures_of(trial).decoded_per_trained, 2.0);
-}
-
-TEST(DecodedPerTrained, IsNotFlatteredByBuffersThatRunEmpty) {
   results::TrialResult trial = results::make_trial({}, {100});
-  trial.repeats[0].images_trained = 32;
-  trial.repeats[0].images_decoded = 24;
-  trial.repeats[0].images_held_change = -8;
-  EXPECT_DOUBLE_EQ(*results::figures_of(trial).decoded_per_trained, 1.0);
-}
-
-TEST(DecodedPerTrained, IsEmptyWhereNothingWasDecodedByDesign) {
-  EXPECT_FALSE(results::figures_of(results::make_trial({.format = spec::DataFormat::synthetic}, {100}))
-                   .decoded_per_trained.has_value());
-}
-
-TEST(DecodedPerTrained, IsEmptyWhereEverythingCameFromBuffers) {
-  results::TrialResult trial = results::make_trial({}, {100});
-  trial.repeats[0].images_decoded = 0;
-  trial.repeats[0].images_held_change = -32;
-  EXPECT_FALSE(results::figures_of(trial).decoded_per_trained.has_value());
+  const auto figure = [&trial](std::uint64_t trained, std::uint64_t decoded, std::int64_t held_change) {
+    trial.repeats[0].images_trained = trained;
+    trial.repeats[0].images_decoded = decoded;
+    trial.repeats[0].images_held_change = held_change;
+    return results::figures_of(trial).decoded_per_trained;
+  };
+  EXPECT_EQ(figure(64, 144, 8), 2.0) << "eight of them are in buffers";
+  EXPECT_EQ(figure(32, 24, -8), 1.0) << "buffers that run empty do not flatter it";
+  EXPECT_EQ(figure(32, 0, -32), std::nullopt) << "everything came from buffers";
+  trial.spec.data.format = spec::DataFormat::synthetic;
+  EXPECT_EQ(figure(32, 32, 0), std::nullopt) << "nothing is decoded by design";
 }
 
 TEST(BufferFed, IsSetByRepeatsThatMayHaveMadeTheMedian) {
@@ -164,33 +148,20 @@ TEST_F(ScalingEfficiency, HasAnIntervalFromFiveRepeatsOn) {
   EXPECT_FALSE(derive_figures(one_, {one_, four_}).scaling_efficiency_ci95.has_value()) << "compared with itself";
 }
 
-TEST_F(ScalingEfficiency, IsEmptyWithoutATrialAtOneRank) {
+TEST_F(ScalingEfficiency, IsEmptyWithoutATrialAtOneRankThatDiffersInNothingElse) {
+  using Trial = results::TrialResult;
+  const auto is_empty_if = [this](auto change) {
+    Trial one = one_, four = four_;
+    change(one, four);
+    return !derive_figures(four, {one, four}).scaling_efficiency.has_value();
+  };
   EXPECT_FALSE(derive_figures(four_, {four_}).scaling_efficiency.has_value());
-}
-
-TEST_F(ScalingEfficiency, IsEmptyWhereTheTrialAtOneRankIsAnotherArm) {
-  one_.spec.training.batch_size = 32;
-  EXPECT_FALSE(efficiency().has_value());
-}
-
-TEST_F(ScalingEfficiency, IsEmptyWhereTheOpsOfThePipelinesDiffer) {
-  one_.spec.pipeline.ops[0].parameters["buffer"] = std::int64_t{7};
-  EXPECT_FALSE(efficiency().has_value());
-}
-
-TEST_F(ScalingEfficiency, IsEmptyWhereOneRankHadOtherCores) {
-  one_.cores_per_rank = 4;
-  EXPECT_FALSE(efficiency().has_value());
-}
-
-TEST_F(ScalingEfficiency, IsEmptyWhereEachRankMayUseAllCores) {
-  one_.spec.all_cores = four_.spec.all_cores = true;
-  EXPECT_FALSE(efficiency().has_value());
-}
-
-TEST_F(ScalingEfficiency, IsEmptyWhereRanksShareCores) {
-  four_.oversubscribed = true;
-  EXPECT_FALSE(efficiency().has_value());
+  EXPECT_TRUE(is_empty_if([](Trial& one, Trial&) { one.spec.training.batch_size = 32; })) << "another arm";
+  EXPECT_TRUE(is_empty_if([](Trial& one, Trial&) { one.spec.pipeline.ops[0].parameters["buffer"] = std::int64_t{7}; }));
+  EXPECT_TRUE(is_empty_if([](Trial& one, Trial&) { one.cores_per_rank = 4; }));
+  EXPECT_TRUE(is_empty_if([](Trial& one, Trial& four) { one.spec.all_cores = four.spec.all_cores = true; }));
+  EXPECT_TRUE(is_empty_if([](Trial&, Trial& four) { four.oversubscribed = true; })) << "ranks share cores";
+  EXPECT_TRUE(is_empty_if([](Trial& one, Trial&) { one.repeats.clear(); }));
 }
 
 TEST_F(ScalingEfficiency, IsKeptWhereOnlyEmulatedRanksShareCores) {
@@ -200,16 +171,28 @@ TEST_F(ScalingEfficiency, IsKeptWhereOnlyEmulatedRanksShareCores) {
   EXPECT_DOUBLE_EQ(*efficiency(), 310.0 / 400.0);
 }
 
-TEST_F(ScalingEfficiency, IsEmptyWhileTheTrialAtOneRankHasNoRepeat) {
-  one_.repeats.clear();
-  EXPECT_FALSE(efficiency().has_value());
-}
-
 TEST(SameArm, IgnoresRanksAlone) {
   const results::TrialResult trial = results::make_trial({.ranks = 1}, {1});
   EXPECT_TRUE(same_arm(trial, results::make_trial({.ranks = 2}, {2})));
   EXPECT_FALSE(same_arm(trial, results::make_trial({.pipeline = "naive", .ranks = 2}, {2})));
   EXPECT_FALSE(same_arm(trial, results::make_trial({.format = spec::DataFormat::tfrecord}, {2})));
+}
+
+TEST(Evaluation, HasTheFiguresOfEachTrialAndTheMeasuredOnesInTheirOrder) {
+  const results::Report report = results::make_report(
+      {results::make_trial({.pipeline = "naive"}, {100, 101, 99, 98, 97}),
+       results::make_trial({.pipeline = "keras"}, {}), results::make_trial({}, {200, 201, 199, 198, 197})});
+  const Evaluation evaluation(report);
+  ASSERT_EQ(evaluation.figures.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const results::Figures alone = derive_figures(report.trials[i], report.trials);
+    EXPECT_EQ(evaluation.figures[i].images_per_s, alone.images_per_s);
+    EXPECT_EQ(evaluation.figures[i].images_per_s_ci95.has_value(), alone.images_per_s_ci95.has_value());
+  }
+  ASSERT_EQ(evaluation.measured.size(), 2U);
+  EXPECT_EQ(&evaluation.measured[0].trial, &report.trials[0]);
+  EXPECT_EQ(&evaluation.measured[1].trial, &report.trials[2]);
+  EXPECT_EQ(evaluation.measured[1].images_per_s(), 199);
 }
 
 }  // namespace

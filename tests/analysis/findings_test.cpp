@@ -26,26 +26,13 @@ std::vector<results::Finding> of_kind(const std::vector<results::TrialResult>& t
   return findings;
 }
 
-// Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
-void set_wait_share(results::TrialResult& trial, double wait_share) {
-  for (results::RepeatResult& repeat : trial.repeats) {
-    for (results::StepRecord& step : repeat.steps) {
-      step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
-    }
-  }
-}
-
-TEST(Findings, OfNoTrialsAreNone) { EXPECT_THAT(derive_findings({}), IsEmpty()); }
-
 TEST(Findings, AboutDisturbedArmsSaySoFirst) {
   results::TrialResult naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
   results::TrialResult optimized = results::make_trial({}, {76, 76, 76, 76, 76});
   const auto finding = [&] { return of_kind({naive, optimized}, "pipeline_ratio").at(0); };
   EXPECT_THAT(finding().text, StartsWith("optimized png ranks=1 delivers 0.76 x"));
   EXPECT_EQ(finding().grade, results::Grade::told_apart);
-  for (const std::size_t repeat : {0, 1, 2})
-    optimized.repeats[repeat].disturbance = {
-        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+  for (const std::size_t repeat : {0, 1, 2}) optimized.repeats[repeat].disturbance = results::make_disturbance();
   EXPECT_THAT(finding().text,
               StartsWith("The machine was too busy to compare optimized png ranks=1 with naive png ranks=1 (optimized "
                          "png ranks=1: other processes used up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));
@@ -63,6 +50,7 @@ TEST(Findings, SayHowManyRoundsContradictAnInterval) {
 }
 
 TEST(Findings, PassOverTrialsThatWereNotReached) {
+  EXPECT_THAT(derive_findings({}), IsEmpty());
   EXPECT_THAT(derive_findings({results::make_trial({}, {}), results::make_trial({.pipeline = "naive"}, {})}),
               IsEmpty());
 }
@@ -157,28 +145,6 @@ TEST(FormatRatio, ComparesTfrecordWithPng) {
   const auto findings = of_kind({png, tfrecord}, "format_ratio");
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text, HasSubstr("tfrecord ranks=1 delivers 1.20 x the images/s of optimized png"));
-}
-
-TEST(Starvation, IsToldWithItsShare) {
-  auto trial = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {235});
-  set_wait_share(trial, 0.62);
-  const auto findings = of_kind({trial}, "starved");
-  ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("62 %"), HasSubstr("235 images/s, of at most 618 without the wait")));
-}
-
-TEST(Starvation, IsNotFoundWhereTheAcceleratorIsFed) {
-  auto trial = results::make_trial({.engine = "onednn"}, {4});
-  set_wait_share(trial, 0.004);
-  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
-  EXPECT_THAT(of_kind({trial}, "fed").at(0).text,
-              HasSubstr("it waits for 0.4 % of the time and is busy for 100 %, 4.0 images/s"));
-}
-
-TEST(Starvation, MeansNothingWithoutAnEngine) {
-  auto trial = results::make_trial({.engine = "none"}, {400});
-  set_wait_share(trial, 0.99);
-  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
 }
 
 TEST(Scaling, IsToldForMoreThanOneRank) {
@@ -286,9 +252,9 @@ TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
   auto naive =
       results::make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
   naive.repeats[0].images_decoded *= 20;
-  set_wait_share(naive, 0.5);
+  results::set_wait_share(naive, 0.5);
   auto optimized = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {300, 300, 300, 300, 300});
-  set_wait_share(optimized, 0.01);
+  results::set_wait_share(optimized, 0.01);
   const auto single = results::make_trial({.ranks = 1, .engine = "emulated:v100"}, {160});
   const auto tfrecord =
       results::make_trial({.format = spec::DataFormat::tfrecord, .ranks = 2, .engine = "emulated:v100"}, {310});
@@ -313,12 +279,11 @@ std::vector<results::TrialResult> telling_trials() {
       trials.back().repeats[0].images_decoded *= 4;
       trials.push_back(results::make_trial({.pipeline = "keras", .format = format, .ranks = ranks, .engine = "onednn"},
                                            std::vector<double>(ranks, 70)));
-      set_wait_share(trials.back(), 0);
+      results::set_wait_share(trials.back(), 0);
       trials.push_back(results::make_trial({.format = format, .ranks = ranks, .engine = "onednn"},
                                            std::vector<double>(5, 150.0 * ranks)));
       for (results::RepeatResult& repeat : trials.back().repeats) {
-        repeat.disturbance = {
-            .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+        repeat.disturbance = results::make_disturbance();
         repeat.storage_read_bytes = 0;
       }
     }
@@ -341,6 +306,8 @@ TEST(Parts, OfEachFindingAreAShortHeadlineAndWholeSentences) {
     EXPECT_THAT(finding.headline, Not(IsEmpty())) << finding.kind;
     EXPECT_LE(std::ranges::count(finding.headline, ' '), 11) << finding.headline;
     EXPECT_THAT(finding.headline, Not(testing::EndsWith("."))) << finding.kind;
+    const bool has_number = std::ranges::any_of(finding.headline, [](unsigned char c) { return std::isdigit(c) != 0; });
+    EXPECT_TRUE(has_number || finding.grade != results::Grade::told_apart) << finding.headline;
     for (const std::string& sentence : {finding.reason, finding.advice})
       EXPECT_TRUE(sentence.empty() || (sentence.ends_with('.') && std::isupper(sentence.front()) != 0)) << sentence;
     EXPECT_GE(finding.worth_share, 0) << finding.headline;
@@ -350,16 +317,9 @@ TEST(Parts, OfEachFindingAreAShortHeadlineAndWholeSentences) {
   EXPECT_GE(kinds.size(), 8u);
 }
 
-TEST(Parts, HaveANumberInTheHeadline) {
-  for (const results::Finding& finding : derive_findings(telling_trials())) {
-    const bool has_number = std::ranges::any_of(finding.headline, [](unsigned char c) { return std::isdigit(c) != 0; });
-    EXPECT_TRUE(has_number || finding.grade != results::Grade::told_apart) << finding.headline;
-  }
-}
-
 TEST(Parts, OrderWhatCostsTimeByItsShare) {
   auto trial = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {235});
-  set_wait_share(trial, 0.38);
+  results::set_wait_share(trial, 0.38);
   const results::Finding finding = verdicts_of(trial).at(0);
   EXPECT_EQ(finding.headline, "starves its accelerator 38 % of the time");
   EXPECT_EQ(finding.trial, "naive png ranks=1");

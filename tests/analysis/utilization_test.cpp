@@ -100,10 +100,7 @@ TEST(Utilization, ThatPassesNeedsNoReason) {
 
 TEST(Utilization, SaysNothingOfAReasonThatOthersMayHaveMade) {
   results::TrialResult trial = judged(0.9);
-  for (results::RepeatResult& repeat : trial.repeats) {
-    repeat.disturbance = {
-        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
-  }
+  for (results::RepeatResult& repeat : trial.repeats) repeat.disturbance = results::make_disturbance();
   ASSERT_EQ(results::figures_of(trial).limit, results::LimitedBy::machine);
   EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("misses the pass mark of 90 %; why cannot be told."));
   EXPECT_EQ(input_bound(results::figures_of(trial)), "");

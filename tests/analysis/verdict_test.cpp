@@ -16,17 +16,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+using results::with_steps;
+
 // A trial that waits for 40 % of the time: 31 points for map's decoding, 5 for the rest of map, 4 for read. Its cores
 // are 62 % busy.
 results::TrialResult waiting(int ranks = 1) {
   return results::make_trial({.ranks = ranks, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
-}
-
-results::TrialResult with_steps(results::TrialResult trial, const measure::StepTimings& timings) {
-  for (results::RepeatResult& repeat : trial.repeats) {
-    for (results::StepRecord& step : repeat.steps) step.timings = timings;
-  }
-  return trial;
 }
 
 results::Finding verdict_of(const results::TrialResult& trial) {
@@ -182,6 +177,7 @@ TEST(Verdict, IsComputeWhereNothingElseHoldsItBack) {
   const results::TrialResult fed = with_steps(waiting(), {.wall_s = 0.1, .wait_s = 0.001, .compute_s = 0.099});
   EXPECT_EQ(limit_of(fed), "compute");
   EXPECT_EQ(verdict_of(fed).kind, "fed");
+  EXPECT_THAT(verdict_of(fed).text, HasSubstr("it waits for 1.0 % of the time and is busy for 99 %, 100 images/s"));
   const results::TrialResult nearly = with_steps(waiting(), {.wall_s = 0.1, .wait_s = 0.005, .compute_s = 0.095});
   EXPECT_EQ(limit_of(nearly), "compute");
   EXPECT_EQ(verdict_of(nearly).kind, "");

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "results/journal_line.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::bench {
 namespace {

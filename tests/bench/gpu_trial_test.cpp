@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "analysis/derive.hpp"
-#include "bench/gpu_watch.hpp"
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
+#include "bench/step_observer.hpp"
 #include "bench/trial.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

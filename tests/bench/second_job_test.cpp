@@ -13,11 +13,9 @@
 
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
-#include "bench/second_job/contention.hpp"
-#include "bench/second_job/cores.hpp"
 #include "bench/second_job/work.hpp"
 #include "core/errors.hpp"
-#include "results/journal_line.hpp"
+#include "results/read.hpp"
 #include "spec/parse.hpp"
 
 namespace chexbench::bench {
@@ -127,7 +125,7 @@ TEST_F(StandIn, ThatDiesIsAnErrorOfItsKindWithItsLastWords) {
   EXPECT_NE(killed.find("by signal 9 (Killed, as the kernel does if memory runs out)"), std::string::npos) << killed;
 }
 
-// The flag of counters.hpp follows two counters of 8 bytes.
+// The flag of SecondJobCounters follows two counters of 8 bytes.
 constexpr const char* kBecomesReady = "printf '\\001' | dd of=/dev/fd/3 bs=1 seek=16 conv=notrunc 2>/dev/null\n";
 
 TEST_F(StandIn, IsReadyWhenItSaysSoAndReadsTheSpecOfItsTrial) {

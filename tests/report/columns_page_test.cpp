@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kPage = CHEXBENCH_GOLDEN "/../../apps/chexbench/reference/columns.md";
 
-std::string table_of(const nlohmann::json& file) {
+std::string page_table_of(const nlohmann::json& file) {
   std::string text = "\n## " + file["url"].get<std::string>() + "\n\n" + file["dc:description"].get<std::string>() +
                      "\n\n| column | unit | type | what it is |\n|---|---|---|---|\n";
   for (const auto& column : file["tableSchema"]["columns"]) {
@@ -31,7 +31,7 @@ TEST(ColumnsPage, HasWhatTheFilesSayOfTheirColumns) {
   const std::string head = written.str().substr(0, written.str().find("\n## "));
   std::string expected = head;
   const auto metadata = nlohmann::json::parse(csv_metadata({}, names));
-  for (const auto& file : metadata["tables"]) expected += table_of(file);
+  for (const auto& file : metadata["tables"]) expected += page_table_of(file);
   if (written.str() == expected) return;
   const std::string made = testing::TempDir() + "columns.md";
   std::ofstream(made) << expected;

@@ -104,9 +104,7 @@ TEST(MarkdownEscaped, TakesTheMeaningFromWhatWouldHaveOne) {
   EXPECT_EQ(markdown_escaped("a|b <img> *x* [l](u) `c` \\"), "a\\|b \\<img\\> \\*x\\* \\[l\\](u) \\`c\\` \\\\");
   EXPECT_EQ(markdown_escaped("two\nlines"), "two lines");
   EXPECT_EQ(markdown_escaped("&lt; &#60; a & b # c#5 $x$"), "\\&lt; \\&#60; a & b \\# c#5 \\$x\\$");
-}
-
-TEST(MarkdownEscaped, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(markdown_escaped("map_and_batch _x_"), "map_and_batch \\_x\\_") << "underscores within words stay";
   EXPECT_EQ(markdown_escaped("a\x1b[31m\r\n\xe2\x80\xae"), "a\\\\x1b\\[31m  \\\\xe2\\\\x80\\\\xae");
 }
 
@@ -133,11 +131,6 @@ TEST(Markdown, ANameCannotEndItsCellOrItsLine) {
   const std::string text = markdown(results::make_report({odd, results::make_trial({}, {200})}));
   EXPECT_THAT(text, HasSubstr("| a\\|b \\| c \\| \\<img src=x\\> \\` | 100.0 |"));
   EXPECT_THAT(text, Not(HasSubstr("\n# y")));
-}
-
-TEST(MarkdownEscaped, LeavesUnderscoresWithinWords) {
-  EXPECT_EQ(markdown_escaped("map_and_batch"), "map_and_batch");
-  EXPECT_EQ(markdown_escaped("_x_"), "\\_x\\_");
 }
 
 }  // namespace

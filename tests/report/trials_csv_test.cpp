@@ -18,29 +18,11 @@ std::map<std::string, std::string> only_row(const results::TrialResult& trial) {
 }
 
 TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
-  const auto header = read_csv(csv_text("trials.csv", results::make_report({}))).at(0);
-  const std::vector<std::string> promised{"experiment",
-                                          "trial",
-                                          "pipeline",
-                                          "format",
-                                          "model",
-                                          "engine",
-                                          "precision",
-                                          "ranks",
-                                          "batch_size",
-                                          "images_per_s",
-                                          "images_per_s_mad",
-                                          "images_per_s_ci95_low",
-                                          "images_per_s_ci95_high",
-                                          "scaling_efficiency",
-                                          "wait_share",
-                                          "busy_share",
-                                          "decoded_per_trained",
-                                          "peak_rss_bytes",
-                                          "emulated"};
-  ASSERT_GT(header.size(), promised.size());
-  EXPECT_EQ(std::vector<std::string>(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(promised.size())),
-            promised);
+  EXPECT_THAT(csv_text("trials.csv", results::make_report({})),
+              testing::StartsWith("experiment,trial,pipeline,format,model,engine,precision,ranks,batch_size,"
+                                  "images_per_s,images_per_s_mad,images_per_s_ci95_low,images_per_s_ci95_high,"
+                                  "scaling_efficiency,wait_share,busy_share,decoded_per_trained,peak_rss_bytes,"
+                                  "emulated,"));
 }
 
 TEST(TrialsCsv, HasEachFigureOnce) {
@@ -201,27 +183,27 @@ TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
                             results::make_trial({.engine = "onednn"}, {3.75})});
   const auto records = read_csv_records(csv_text("trials.csv", report));
   ASSERT_EQ(records.size(), 2u);
-  const auto& naive = records[0];
-  EXPECT_EQ(naive.at("experiment"), "naive-vs-optimized");
-  EXPECT_EQ(naive.at("trial"), "naive png ranks=2");
-  EXPECT_EQ(naive.at("pipeline"), "naive");
-  EXPECT_EQ(naive.at("format"), "png");
-  EXPECT_EQ(naive.at("model"), "resnet50");
-  EXPECT_EQ(naive.at("engine"), "none");
-  EXPECT_EQ(naive.at("precision"), "f32");
-  EXPECT_EQ(naive.at("ranks"), "2");
-  EXPECT_EQ(naive.at("batch_size"), "16");
-  EXPECT_EQ(naive.at("images_per_s"), "102");
-  EXPECT_EQ(naive.at("images_per_s_mad"), "2");
-  EXPECT_EQ(naive.at("images_per_s_ci95_low"), "90");
-  EXPECT_EQ(naive.at("images_per_s_ci95_high"), "104");
-  EXPECT_NEAR(std::stod(naive.at("wait_share")), 0.40, 1e-12);
-  EXPECT_NEAR(std::stod(naive.at("busy_share")), 0.43, 1e-12);
-  EXPECT_EQ(naive.at("decoded_per_trained"), "1");
-  EXPECT_EQ(naive.at("peak_rss_bytes"), "500000004");
-  EXPECT_EQ(naive.at("emulated"), "false");
-  EXPECT_EQ(naive.at("repeats"), "5");
-  EXPECT_EQ(naive.at("cpu"), "Some CPU @ 2.5 GHz, 2 sockets");
+  using Cells = std::map<std::string, std::string>;
+  EXPECT_THAT(records[0], IsSupersetOf(Cells{{"experiment", "naive-vs-optimized"},
+                                             {"trial", "naive png ranks=2"},
+                                             {"pipeline", "naive"},
+                                             {"format", "png"},
+                                             {"model", "resnet50"},
+                                             {"engine", "none"},
+                                             {"precision", "f32"},
+                                             {"ranks", "2"},
+                                             {"batch_size", "16"},
+                                             {"images_per_s", "102"},
+                                             {"images_per_s_mad", "2"},
+                                             {"images_per_s_ci95_low", "90"},
+                                             {"images_per_s_ci95_high", "104"},
+                                             {"decoded_per_trained", "1"},
+                                             {"peak_rss_bytes", "500000004"},
+                                             {"emulated", "false"},
+                                             {"repeats", "5"},
+                                             {"cpu", "Some CPU @ 2.5 GHz, 2 sockets"}}));
+  EXPECT_NEAR(std::stod(records[0].at("wait_share")), 0.40, 1e-12);
+  EXPECT_NEAR(std::stod(records[0].at("busy_share")), 0.43, 1e-12);
   EXPECT_EQ(records[1].at("engine"), "onednn");
   EXPECT_EQ(records[1].at("images_per_s"), "3.75");
 }

@@ -11,12 +11,11 @@
 #include <iterator>
 
 #include "core/errors.hpp"
-#include "report/bencher.hpp"
 #include "report/csv.hpp"
-#include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
+#include "report/other_tools.hpp"
 #include "report/table.hpp"
 #include "results/record_factory.hpp"
 
@@ -60,11 +59,8 @@ TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
               ElementsAre(folder_ + "/trials.csv", folder_ + "/repeats.csv", folder_ + "/steps.csv",
                           folder_ + "/ops.csv", folder_ + "/waits.csv", folder_ + "/csv-metadata.json",
                           folder_ + "/report.json", folder_ + "/report.html"));
-  EXPECT_EQ(content("trials.csv"), csv_text("trials.csv", report_));
-  EXPECT_EQ(content("repeats.csv"), csv_text("repeats.csv", report_));
-  EXPECT_EQ(content("steps.csv"), csv_text("steps.csv", report_));
-  EXPECT_EQ(content("ops.csv"), csv_text("ops.csv", report_));
-  EXPECT_EQ(content("waits.csv"), csv_text("waits.csv", report_));
+  for (const char* table : {"trials.csv", "repeats.csv", "steps.csv", "ops.csv", "waits.csv"})
+    EXPECT_EQ(content(table), csv_text(table, report_));
   EXPECT_EQ(content("csv-metadata.json"),
             csv_metadata(report_, {"trials.csv", "repeats.csv", "steps.csv", "ops.csv", "waits.csv"}));
   EXPECT_EQ(content("report.json"), to_json(report_));

@@ -15,7 +15,6 @@
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "report/write.hpp"
-#include "results/journal_line.hpp"
 #include "results/read.hpp"
 #include "results/record_factory.hpp"
 

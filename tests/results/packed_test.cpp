@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/journal_line.hpp"
+#include "results/read.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::results {

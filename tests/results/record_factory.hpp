@@ -82,6 +82,25 @@ inline TrialResult make_trial(const TrialOptions& options, const std::vector<dou
   return trial;
 }
 
+// Gives every step the same timings.
+inline TrialResult with_steps(TrialResult trial, const measure::StepTimings& timings) {
+  for (RepeatResult& repeat : trial.repeats) {
+    for (StepRecord& step : repeat.steps) step.timings = timings;
+  }
+  return trial;
+}
+
+// Lets every step wait for `wait_share` of its time and compute for the rest.
+inline void set_wait_share(TrialResult& trial, double wait_share) {
+  trial =
+      with_steps(std::move(trial), {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)});
+}
+
+// Other processes take 30 % of the cores, and a hypervisor 4 %.
+inline Disturbance make_disturbance() {
+  return {.core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+}
+
 inline std::vector<const TrialResult*> pointers(const std::vector<TrialResult>& trials) {
   std::vector<const TrialResult*> all;
   for (const TrialResult& trial : trials) all.push_back(&trial);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/rank_layout.hpp"
 #include "bench/step_observer.hpp"
 #include "results/record.hpp"
 #include "spec/trial_spec.hpp"
@@ -54,5 +55,13 @@ std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Tri
 // Lets the job run alone for as long as the trial's window took, and adds its rates to the result.
 // @throws as SecondJob::sample(), and InterruptedError after a signal
 void measure_alone(SecondJob& job, const spec::TrialSpec& trial, results::RepeatResult& result);
+
+// Decides on which CPUs a second job runs.
+
+// Returns the CPUs for the second job of a trial of `ranks` ranks on the host of rank `rank`. `existing` are the CPUs
+// that this process may be bound to. A pure function.
+// @throws SpecError if the spec asks for other CPUs, or for separate cores while the ranks use all
+std::vector<int> second_job_cores(const std::vector<RankCores>& rank_cores, std::size_t rank,
+                                  const spec::TrialSpec& spec, int ranks, const std::vector<int>& existing);
 
 }  // namespace chexbench::bench

@@ -11,7 +11,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "bench/rank_records.hpp"
 #include "core/errors.hpp"
 #include "core/format_version.hpp"
@@ -20,7 +20,7 @@
 #include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "engine/training_engine.hpp"
-#include "results/journal_line.hpp"
+#include "results/read.hpp"
 #include "spec/document.hpp"
 #include "spec/key_history.hpp"
 #include "spec/safetensors.hpp"

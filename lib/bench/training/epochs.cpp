@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "bench/training/checkpoint.hpp"
 #include "bench/training/validation.hpp"
 #include "comm/texts.hpp"
@@ -21,7 +21,7 @@
 #include "core/output_file.hpp"
 #include "engine/registry.hpp"
 #include "engine/training_engine.hpp"
-#include "results/journal_line.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/protocol.hpp"
 #include "comm/communicator.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "results/record.hpp"
 #include "spec/sweep.hpp"
 

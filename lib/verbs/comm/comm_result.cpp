@@ -9,8 +9,8 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "measure/statistics.hpp"
-#include "report/csv_row.hpp"
-#include "report/fitted_table.hpp"
+#include "report/csv_table.hpp"
+#include "report/text_table.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {

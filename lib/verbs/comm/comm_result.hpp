@@ -10,7 +10,7 @@
 
 #include "engine/step_plan.hpp"
 #include "measure/statistics.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {

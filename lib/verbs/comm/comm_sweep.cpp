@@ -10,8 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/core_layout.hpp"
-#include "bench/gpu_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "comm/device_copies.hpp"
 #include "comm/texts.hpp"
 #include "core/clock.hpp"

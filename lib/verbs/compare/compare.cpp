@@ -11,9 +11,8 @@
 #include <utility>
 
 #include "analysis/derive.hpp"
-#include "analysis/flags.hpp"
+#include "analysis/trust.hpp"
 #include "core/errors.hpp"
-#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::verbs {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/utilization.hpp"
-#include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/text.hpp"

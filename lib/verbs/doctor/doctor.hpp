@@ -13,7 +13,7 @@
 #include "measure/machine.hpp"
 #include "measure/surroundings.hpp"
 #include "measure/system_files.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::verbs {
 

@@ -11,13 +11,12 @@
 #include <set>
 #include <span>
 
-#include "bench/core_layout.hpp"
-#include "bench/evaluation.hpp"
-#include "bench/opened_datasets.hpp"
-#include "bench/rank_agreement.hpp"
+#include "bench/rank_layout.hpp"
+#include "bench/ranks.hpp"
 #include "bench/training/checkpoint.hpp"
 #include "bench/training/scoring.hpp"
 #include "bench/training/validation.hpp"
+#include "bench/trial_data.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

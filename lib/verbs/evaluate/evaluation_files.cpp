@@ -11,9 +11,9 @@
 #include "dataset/index.hpp"
 #include "image/png/png_writer.hpp"
 #include "report/csv.hpp"
-#include "report/csv_row.hpp"
+#include "report/csv_table.hpp"
 #include "report/html.hpp"
-#include "results/json_visitors.hpp"
+#include "results/record_json.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 #include "verbs/to_json.hpp"
 

@@ -11,7 +11,7 @@
 #include "core/batch.hpp"
 #include "measure/auroc.hpp"
 #include "measure/scores.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/learning.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "report/csv_row.hpp"
+#include "report/csv_table.hpp"
 #include "report/text_table.hpp"
 #include "verbs/kernel_sweep/kernel_sweep.hpp"
 #include "verbs/to_json.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/weights.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 
 namespace chexbench::verbs {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/step_parts.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {

@@ -13,7 +13,7 @@
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
 #include "model/roofline.hpp"
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {

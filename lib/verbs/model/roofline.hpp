@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/fitted_table.hpp"
+#include "report/text_table.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::verbs {

@@ -8,7 +8,6 @@
 
 #include "analysis/derive.hpp"
 #include "core/errors.hpp"
-#include "results/disturbance.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"

@@ -5,7 +5,6 @@
 #include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "report/csv_table.hpp"
-#include "report/fitted_table.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/to_json.hpp"

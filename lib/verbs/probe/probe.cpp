@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/derive.hpp"
-#include "analysis/grade.hpp"
+#include "analysis/trust.hpp"
 #include "analysis/verdict.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
@@ -22,7 +22,6 @@
 #include "core/printable.hpp"
 #include "dataset/index_report.hpp"
 #include "measure/statistics.hpp"
-#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/parse.hpp"
 #include "spec/profile.hpp"

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/opened_datasets.hpp"
 #include "bench/training/validation.hpp"
+#include "bench/trial_data.hpp"
 #include "core/allocator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "bench/core_layout.hpp"
-#include "bench/opened_datasets.hpp"
+#include "bench/rank_layout.hpp"
+#include "bench/trial_data.hpp"
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "results/record.hpp"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "bench/rank_agreement.hpp"
+#include "bench/ranks.hpp"
 #include "comm/texts.hpp"
 #include "core/credentials.hpp"
 #include "core/errors.hpp"

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "bench/plan.hpp"
+#include "bench/progress.hpp"
 #include "bench/protocol.hpp"
 #include "bench/scale_model.hpp"
-#include "bench/time_left.hpp"
 #include "bench/trial.hpp"
 #include "comm/single.hpp"
 #include "core/errors.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/core_layout.hpp"
+#include "bench/rank_layout.hpp"
 #include "results/record.hpp"
 #include "verbs/advise/input_model.hpp"
 

@@ -1,12 +1,11 @@
 // Files of runs: report.json and the journal.
 #include "fuzz/fuzz.hpp"
 #include "report/json.hpp"
-#include "results/journal_line.hpp"
 #include "results/read.hpp"
 
 namespace chexbench::fuzz {
 
-FUZZ_TARGET(journal, "results/journal_line.cpp results/repeat_json.cpp") {
+FUZZ_TARGET(journal, "results/read.cpp results/record_json.cpp") {
   const std::string_view text = Input(bytes).text();
   const auto journal = accepted({ExitCode::data}, [&] { return results::journal_from_text(text, "journal.jsonl"); });
   if (!journal) return;
@@ -20,7 +19,7 @@ FUZZ_TARGET(journal, "results/journal_line.cpp results/repeat_json.cpp") {
   }
 }
 
-FUZZ_TARGET(report, "results/read.cpp results/repeat_json.cpp results/labels.cpp results/gpu_summary.cpp") {
+FUZZ_TARGET(report, "results/read.cpp results/record_json.cpp results/labels.cpp results/gpu_summary.cpp") {
   const std::string_view text = Input(bytes).text();
   accepted({ExitCode::data}, [&] { return results::experiment_from_json(text, "report.json"); });
   const auto report = accepted({ExitCode::data}, [&] { return results::report_from_json(text, "report.json"); });
