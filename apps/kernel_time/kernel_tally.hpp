@@ -11,14 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_time/covered_time.hpp"
-
 namespace chexbench::measure {
 
 // The operations of one kind. `time_s` is the sum of their durations, so overlapping operations count several times.
-// `own_s` is the time of kernels without any earlier-recorded kernel running: over all names, it adds up to the time
-// with a kernel running. With programmatic launch, a kernel already waits while the previous one runs, so its duration
-// alone means little.
+// `own_s` is the time of kernels without any earlier kernel running: over all names, it adds up to the time with a
+// kernel running. With programmatic launch, a kernel already waits while the previous one runs, so its duration alone
+// means little.
 struct OperationTime {
   std::string name;  // for kernels: as the compiler mangled it
   std::uint64_t count = 0;
@@ -40,7 +38,10 @@ struct KernelTimes {
   std::string problem;                   // why nothing was measured; otherwise empty
 };
 
-// Adds up operations as their records arrive, approximately in the order in which they began. Not thread-safe.
+// Returns one JSON object with demangled kernel names. See README.md in this folder for its keys.
+std::string to_json(const KernelTimes& times);
+
+// Collects operations in any order, and adds them up at the end. Keeps 24 bytes for each. Not thread-safe.
 class KernelTally {
  public:
   struct Options {
@@ -52,8 +53,8 @@ class KernelTally {
 
   // Times are in ns of any one clock. An operation that began at 0, or that ends before it begins, counts as lost.
   void kernel(std::string_view name, std::uint64_t begin_ns, std::uint64_t end_ns);
-  void copy(std::uint64_t begin_ns, std::uint64_t end_ns);
-  void memset(std::uint64_t begin_ns, std::uint64_t end_ns);
+  void copy(std::uint64_t begin_ns, std::uint64_t end_ns) { add({begin_ns, end_ns}, copies_); }
+  void memset(std::uint64_t begin_ns, std::uint64_t end_ns) { add({begin_ns, end_ns}, memsets_); }
   void lose(std::uint64_t records) { lost_records_ += records; }
 
   // Returns the result so far. If fewer than two steps followed the warm-up, only `problem` and `lost_records` are
@@ -61,33 +62,15 @@ class KernelTally {
   KernelTimes times() const;
 
  private:
-  struct Sum {
-    std::uint64_t count = 0;
-    std::uint64_t time_ns = 0, own_ns = 0;
-    void add(std::uint64_t ns, std::uint64_t own = 0) { ++count, time_ns += ns, own_ns += own; }
+  struct Operation {
+    std::uint64_t begin_ns = 0, end_ns = 0;
+    std::size_t name = 0;  // its number; of kernels only
   };
-  // An operation belongs to the step that began last. That step's sum is added to the window's sum when the next step
-  // begins.
-  struct Sums {
-    Sum step, window;
-  };
-  struct Kernel {
-    bool begins_step = false;
-    Sums sums;
-  };
-
-  bool has_times(std::uint64_t begin_ns, std::uint64_t end_ns);
-  void begin_step(std::uint64_t begin_ns);
-  void end_step(Sums& sums) const;
-  std::vector<OperationTime> kernels_by_time() const;
-  std::string why_no_window() const;
+  void add(const Operation& operation, std::vector<Operation>& to);
 
   Options options_;
-  std::map<std::string, Kernel, std::less<>> kernels_;  // by mangled name
-  CoveredTime busy_;
-  Sums copies_, memsets_;
-  std::uint64_t begun_steps_ = 0;
-  std::uint64_t window_begin_ns_ = 0, window_end_ns_ = 0;
+  std::map<std::string, std::size_t, std::less<>> names_;  // mangled name -> its number
+  std::vector<Operation> kernels_, copies_, memsets_;
   std::uint64_t lost_records_ = 0;
 };
 

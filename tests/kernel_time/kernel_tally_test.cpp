@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "kernel_time/kernel_times_json.hpp"
+#include <random>
+#include <vector>
 
 namespace chexbench::measure {
 namespace {
@@ -70,6 +71,33 @@ TEST(KernelTally, AKernelThatWaitsForAnotherOneOwnsTheTimeAfterIt) {
   };
   EXPECT_THAT(times.costliest, ElementsAre(took(6, 6), took(7, 2), took(1, 1), took(1, 0)));
   EXPECT_DOUBLE_EQ(times.kernel_s, 9);
+}
+
+TEST(KernelTally, CutsWhatRunsAcrossTheEndsOfTheWindow) {
+  KernelTally timed = tally(0);
+  timed.kernel("before", 5 * kSecond, 12 * kSecond);
+  for (const std::uint64_t begin_s : {10, 20}) timed.kernel("runUpload", begin_s * kSecond, (begin_s + 1) * kSecond);
+  timed.kernel("across", 19 * kSecond, 30 * kSecond);
+  const KernelTimes times = timed.times();
+  EXPECT_DOUBLE_EQ(times.kernel_s, 2 + 1);
+  EXPECT_EQ(times.kernels, 2u);
+}
+
+// Compares with a count of the covered nanoseconds. Some kernels are empty, and all are shuffled.
+TEST(KernelTally, CoversTheSameInAnyOrder) {
+  std::mt19937 random(7);
+  std::vector<bool> covered(20'000);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;
+  for (std::uint64_t begin = 1; begin + 40 < covered.size(); begin += random() % 12) {
+    intervals.emplace_back(begin, begin + random() % 9);
+    std::fill(covered.begin() + static_cast<long>(begin), covered.begin() + static_cast<long>(intervals.back().second),
+              true);
+  }
+  std::ranges::shuffle(intervals, random);
+  KernelTally timed = tally(0);
+  for (const std::uint64_t begin : {std::uint64_t{1}, covered.size()}) timed.kernel("runUpload", begin, begin);
+  for (const auto& [begin, end] : intervals) timed.kernel("conv", begin, end);
+  EXPECT_NEAR(timed.times().kernel_s, 1e-9 * static_cast<double>(std::ranges::count(covered, true)), 1e-12);
 }
 
 TEST(KernelTally, SaysWhyWithoutAWindow) {

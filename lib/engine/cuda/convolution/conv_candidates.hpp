@@ -18,6 +18,19 @@ struct CandidateRun {
   std::vector<float> sample;  // of its results, at the same positions for all candidates of a request
 };
 
+// Our own kernels that a fused plan saves or needs.
+enum class OwnPass {
+  norm,  // the separate pass of a norm and its ReLU over the input
+  join,  // the same for a residual join, whose pass also reads the residual
+  // The separate backward pass that computes such a norm's sums from the norm's input and its output's gradient.
+  norm_sums,
+  // The same for a residual join: the pass adds two gradients of the norm's output, reads that output, and writes the
+  // gradient that passed the ReLU.
+  join_sums,
+  affine,  // the small kernel that computes the scale and shift of a norm, which a fused forward pass reads
+  copy,    // of a packed tensor to where a forward pass writes its output
+};
+
 // Times the candidates of one request. Holds device memory for all operands during its lifetime. Not thread-safe. All
 // functions that return doubles return seconds. @throws DeviceError if the timed work does not run, DeviceLostError if
 // the device then stopped working
@@ -31,20 +44,8 @@ class CandidateTimer {
   // The time of one run of a forward pass together with the pass that then finds mean and variance of each channel of
   // its output.
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
-  // The time of the separate pass of a norm and its ReLU over the input.
-  virtual double norm_s() = 0;
-  // The same for a residual join, whose pass also reads the residual.
-  virtual double join_s() = 0;
-  // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
-  // gradient.
-  virtual double norm_sums_s() = 0;
-  // The same for a residual join: the pass adds two gradients of the norm's output, reads that output, and writes the
-  // gradient that passed the ReLU.
-  virtual double join_sums_s() = 0;
-  // The time of the small kernel that computes the scale and shift of a norm, which a fused forward pass reads.
-  virtual double affine_s() = 0;
-  // The time of copying a packed tensor to where a forward pass writes its output.
-  virtual double copy_s() = 0;
+  // The time of one of our passes.
+  virtual double own_pass_s(OwnPass pass) = 0;
 };
 
 // The candidates of one request. The functions have the contracts of ConvPlans' functions (conv_plans.hpp). Not
@@ -70,43 +71,5 @@ struct ConvDevice {
   // Returns the candidates for a request. @throws DeviceError if cuDNN offers none
   std::function<std::unique_ptr<ConvCandidates>(const PlanRequest&)> candidates;
 };
-
-// Chooses among the candidates of a request, by their times and results.
-
-// Collects candidates that ran, in cuDNN's order. Not thread-safe.
-class CandidateChoice {
- public:
-  // Two samples agree if the L2 norm of their difference is at most `tolerance` of the larger one's norm.
-  explicit CandidateChoice(double tolerance) : tolerance_(tolerance) {}
-
-  // Returns why the candidate cannot be used (it left results unwritten or not finite), or "" if it was added.
-  std::string add(int index, const Plan& plan, CandidateRun run);
-
-  struct Candidate {
-    int index = 0;
-    Plan plan;
-    CandidateRun run;
-  };
-  // Returns the fastest of those that agree with most; of equally fast ones, the one with the smallest workspace, then
-  // the first. No candidate serves as the reference, because any of them may be wrong; if they form groups of the same
-  // size, the group of cuDNN's best guess counts. At least one candidate must have been added.
-  const Candidate& best() const;
-  // Returns the engines of those that do not agree with most.
-  std::vector<std::string> outsiders() const;
-
-  int count() const { return static_cast<int>(candidates_.size()); }
-  double least_s() const;  // infinite without candidates
-
- private:
-  bool agree(const Candidate& a, const Candidate& b) const;
-  const Candidate& most_trusted() const;
-
-  const double tolerance_;
-  std::vector<Candidate> candidates_;
-};
-
-// Returns a tolerance that correct plans meet regardless of the order of their additions, and wrong ones (which differ
-// by about 1) do not.
-double sample_tolerance(spec::Precision precision);
 
 }  // namespace chexbench::engine::cuda

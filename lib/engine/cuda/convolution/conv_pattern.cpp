@@ -1,75 +1,87 @@
 #include "engine/cuda/convolution/conv_pattern.hpp"
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
 
-#include "engine/cuda/program/residual_join.hpp"
+#include <algorithm>
+
+#include "engine/cuda/program/conv_fusions.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
 
 using spec::Precision;
 
-constexpr std::array kPatterns{ConvPattern::forward,
-                               ConvPattern::data_gradient,
-                               ConvPattern::weight_gradient,
-                               ConvPattern::forward_statistics,
-                               ConvPattern::normalized_forward,
-                               ConvPattern::normalized_forward_statistics,
-                               ConvPattern::data_gradient_norm,
-                               ConvPattern::data_gradient_join,
-                               ConvPattern::data_gradient_join_norms,
-                               ConvPattern::normalized_weight_gradient,
-                               ConvPattern::joined_forward_statistics,
-                               ConvPattern::joined_norms_forward_statistics};
+// In the order of the enumerators.
+constexpr std::array kParts{
+    PatternParts{"forward", ConvPass::forward},
+    PatternParts{"data_gradient", ConvPass::data_gradient},
+    PatternParts{"weight_gradient", ConvPass::weight_gradient},
+    PatternParts{"forward_statistics", ConvPass::forward, ConvBefore::nothing, true},
+    PatternParts{"normalized_forward", ConvPass::forward, ConvBefore::norm},
+    PatternParts{"normalized_forward_statistics", ConvPass::forward, ConvBefore::norm, true},
+    PatternParts{"data_gradient_norm", ConvPass::data_gradient, ConvBefore::norm},
+    PatternParts{"data_gradient_join", ConvPass::data_gradient, ConvBefore::join},
+    PatternParts{"data_gradient_join_norms", ConvPass::data_gradient, ConvBefore::join_of_norms},
+    PatternParts{"normalized_weight_gradient", ConvPass::weight_gradient, ConvBefore::norm},
+    PatternParts{"joined_forward_statistics", ConvPass::forward, ConvBefore::join, true},
+    PatternParts{"joined_norms_forward_statistics", ConvPass::forward, ConvBefore::join_of_norms, true},
+};
+static_assert(kParts.size() == kConvPatterns);
+
+constexpr std::array kPatterns = [] {
+  std::array<ConvPattern, kConvPatterns> patterns{};
+  for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<ConvPattern>(i);
+  return patterns;
+}();
+
+// In the order of the enumerators.
+constexpr std::array kRoles{"x",
+                            "w",
+                            "y",
+                            "dx",
+                            "dw",
+                            "dy",
+                            "scale",
+                            "bias",
+                            "mean",
+                            "inverse_deviation",
+                            "sum",
+                            "sum_of_squares",
+                            "scale_gradient",
+                            "bias_gradient",
+                            "dx_per_dy",
+                            "dx_per_x",
+                            "dx_offset",
+                            "residual",
+                            "other_gradient",
+                            "joined",
+                            "residual_x",
+                            "residual_mean",
+                            "residual_inverse_deviation",
+                            "residual_scale",
+                            "residual_bias",
+                            "residual_scale_gradient",
+                            "residual_bias_gradient",
+                            "residual_dx_per_dy",
+                            "residual_dx_per_x",
+                            "residual_dx_offset"};
+static_assert(kRoles.size() == static_cast<std::size_t>(OperandRole::residual_dx_offset) + 1);
 
 }  // namespace
 
+const PatternParts& parts_of(ConvPattern pattern) { return kParts[static_cast<std::size_t>(pattern)]; }
+
 std::span<const ConvPattern> conv_patterns() { return kPatterns; }
 
-std::string to_string(ConvPattern pattern) {
-  switch (pattern) {
-    case ConvPattern::forward:
-      return "forward";
-    case ConvPattern::data_gradient:
-      return "data_gradient";
-    case ConvPattern::weight_gradient:
-      return "weight_gradient";
-    case ConvPattern::forward_statistics:
-      return "forward_statistics";
-    case ConvPattern::normalized_forward:
-      return "normalized_forward";
-    case ConvPattern::normalized_forward_statistics:
-      return "normalized_forward_statistics";
-    case ConvPattern::data_gradient_norm:
-      return "data_gradient_norm";
-    case ConvPattern::data_gradient_join:
-      return "data_gradient_join";
-    case ConvPattern::data_gradient_join_norms:
-      return "data_gradient_join_norms";
-    case ConvPattern::normalized_weight_gradient:
-      return "normalized_weight_gradient";
-    case ConvPattern::joined_forward_statistics:
-      return "joined_forward_statistics";
-    case ConvPattern::joined_norms_forward_statistics:
-      return "joined_norms_forward_statistics";
-  }
-  return {};
-}
+std::string to_string(ConvPattern pattern) { return parts_of(pattern).name; }
 
-bool is_fused(ConvPattern pattern) {
-  return pattern != ConvPattern::forward && pattern != ConvPattern::data_gradient &&
-         pattern != ConvPattern::weight_gradient;
-}
+std::string to_string(OperandRole role) { return kRoles[static_cast<std::size_t>(role)]; }
 
-bool is_join(ConvPattern pattern) {
-  return pattern == ConvPattern::data_gradient_join || pattern == ConvPattern::joined_forward_statistics ||
-         is_join_of_norms(pattern);
-}
+bool is_fused(ConvPattern pattern) { return parts_of(pattern).before != ConvBefore::nothing || parts_of(pattern).sums; }
 
-bool is_join_of_norms(ConvPattern pattern) {
-  return pattern == ConvPattern::data_gradient_join_norms || pattern == ConvPattern::joined_norms_forward_statistics;
-}
+bool is_join(ConvPattern pattern) { return parts_of(pattern).before >= ConvBefore::join; }
+
+bool is_join_of_norms(ConvPattern pattern) { return parts_of(pattern).before == ConvBefore::join_of_norms; }
 
 bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {
   if (pattern == ConvPattern::forward || pattern == ConvPattern::weight_gradient) return true;
@@ -93,6 +105,10 @@ JoinShapes join_shapes(const model::Graph& graph, const Program& program, int im
     if (joins[i].residual_norm >= 0) shapes.of_norms.push_back(shapes.all.back());
   }
   return shapes;
+}
+
+std::string PlanRequest::text() const {
+  return fmt::format("{} of {} in {}", to_string(pattern), shape.text(), spec::to_string(precision));
 }
 
 }  // namespace chexbench::engine::cuda

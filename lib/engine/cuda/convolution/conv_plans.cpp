@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
-#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -64,33 +65,14 @@ class Description {
         operations_(operations),
         operands_(operands) {}
 
-  void add(ConvPattern pattern) {
-    switch (pattern) {
-      case ConvPattern::forward:
-        return finish_forward(input(), false);
-      case ConvPattern::forward_statistics:
-        return finish_forward(input(), true);
-      case ConvPattern::normalized_forward:
-        return finish_forward(normalized(), false);
-      case ConvPattern::normalized_forward_statistics:
-        return finish_forward(normalized(), true);
-      case ConvPattern::joined_forward_statistics:
-        return finish_forward(joined(false), true);
-      case ConvPattern::joined_norms_forward_statistics:
-        return finish_forward(joined(true), true);
-      case ConvPattern::data_gradient:
-        output(OperandRole::dx, data_gradient(), type_, input_extents(), input_strides());
-        return;
-      case ConvPattern::data_gradient_norm:
-        return data_gradient_norm();
-      case ConvPattern::data_gradient_join:
-        return data_gradient_join();
-      case ConvPattern::data_gradient_join_norms:
-        return data_gradient_join_norms();
-      case ConvPattern::weight_gradient:
-        return weight_gradient(input());
-      case ConvPattern::normalized_weight_gradient:
-        return weight_gradient(normalized());
+  void add(const PatternParts& parts) {
+    switch (parts.pass) {
+      case ConvPass::forward:
+        return forward(input(parts.before), parts.sums);
+      case ConvPass::data_gradient:
+        return data_gradient(parts.before);
+      case ConvPass::weight_gradient:
+        return weight_gradient(input(parts.before));
     }
   }
 
@@ -137,7 +119,6 @@ class Description {
   }
   // A tensor with the shape of the input.
   Tensor map(OperandRole role) { return tensor(role, type_, input_extents(), input_strides()); }
-  Tensor input() { return map(OperandRole::x); }
   Tensor output_gradient() { return tensor(OperandRole::dy, type_, output_extents(), output_strides()); }
   Tensor weights() { return tensor(OperandRole::w, type_, weight_extents(), weight_strides()); }
   // Rows with one value for each channel.
@@ -167,10 +148,13 @@ class Description {
     active->set_data_type(type_);
     return active;
   }
-  Tensor normalized() { return active(affine(kNormRoles)); }
-  Tensor joined(bool of_norms) {
+  // The convolution's input, as computed from the tensors before it.
+  Tensor input(ConvBefore before) {
+    if (before == ConvBefore::nothing) return map(OperandRole::x);
     const Tensor norm = affine(kNormRoles);
-    const Tensor residual = of_norms ? affine(kResidualNormRoles) : map(OperandRole::residual);
+    if (before == ConvBefore::norm) return active(norm);
+    const Tensor residual =
+        before == ConvBefore::join_of_norms ? affine(kResidualNormRoles) : map(OperandRole::residual);
     const Tensor sum = pointwise(PointwiseMode_t::ADD, norm, residual);
     sum->set_data_type(type_);
     const Tensor joined = active(sum);
@@ -186,7 +170,7 @@ class Description {
     return attributes;
   }
 
-  void finish_forward(const Tensor& x, bool statistics) {
+  void forward(const Tensor& x, bool statistics) {
     const Tensor y = operations_.conv_fprop(x, weights(), window<graph::Conv_fprop_attributes>());
     output(OperandRole::y, y, type_, output_extents(), output_strides());
     if (!statistics) return;
@@ -195,7 +179,7 @@ class Description {
     output_row(OperandRole::sum_of_squares, sum_of_squares, shape_.out_channels);
   }
 
-  Tensor data_gradient() {
+  Tensor plain_data_gradient() {
     const Tensor dx = operations_.conv_dgrad(output_gradient(), weights(), window<graph::Conv_dgrad_attributes>());
     dx->set_dim(input_extents());
     return dx;
@@ -233,26 +217,23 @@ class Description {
     return through;
   }
 
-  void data_gradient_norm() {
-    const Tensor dx = data_gradient();
-    const Norm before = norm(kNormRoles);
-    add_sums(before, kNormRoles, through_relu(dx, before.y));
-  }
-
-  // cuDNN takes the operands of both additions only in this order.
-  void data_gradient_join() {
-    const Tensor dx = pointwise(PointwiseMode_t::ADD, data_gradient(), map(OperandRole::other_gradient));
-    const Norm before = norm(kNormRoles);
-    const Tensor joined = pointwise(PointwiseMode_t::ADD, before.y, map(OperandRole::residual));
-    add_sums(before, kNormRoles, through_relu(dx, joined));
-  }
-
-  void data_gradient_join_norms() {
-    const Tensor dx = pointwise(PointwiseMode_t::ADD, data_gradient(), map(OperandRole::other_gradient));
-    const Norm before = norm(kNormRoles), residual = norm(kResidualNormRoles);
-    const Tensor through = through_relu(dx, pointwise(PointwiseMode_t::ADD, before.y, residual.y));
-    add_sums(before, kNormRoles, through);
-    add_sums(residual, kResidualNormRoles, through);
+  void data_gradient(ConvBefore before) {
+    if (before == ConvBefore::nothing)
+      return output(OperandRole::dx, plain_data_gradient(), type_, input_extents(), input_strides());
+    if (before == ConvBefore::norm) {
+      const Tensor dx = plain_data_gradient();
+      const Norm norm_before = norm(kNormRoles);
+      return add_sums(norm_before, kNormRoles, through_relu(dx, norm_before.y));
+    }
+    // cuDNN takes the operands of both additions only in this order.
+    const Tensor dx = pointwise(PointwiseMode_t::ADD, plain_data_gradient(), map(OperandRole::other_gradient));
+    const Norm norm_before = norm(kNormRoles);
+    std::optional<Norm> residual;
+    if (before == ConvBefore::join_of_norms) residual = norm(kResidualNormRoles);
+    const Tensor addend = residual ? residual->y : map(OperandRole::residual);
+    const Tensor through = through_relu(dx, pointwise(PointwiseMode_t::ADD, norm_before.y, addend));
+    add_sums(norm_before, kNormRoles, through);
+    if (residual) add_sums(*residual, kResidualNormRoles, through);
   }
 
   void weight_gradient(const Tensor& x) {
@@ -325,7 +306,7 @@ ConvPlans::ConvPlans(const PlanTarget& target, const PlanRequest& request) : imp
   plans.set_io_data_type(storage(request.precision))
       .set_intermediate_data_type(DataType_t::FLOAT)
       .set_compute_data_type(DataType_t::FLOAT);
-  Description(request, plans, impl_->operands).add(request.pattern);
+  Description(request, plans, impl_->operands).add(parts_of(request.pattern));
   check(plans.validate(), request, "the description is refused");
   check(plans.build_operation_graph(impl_->target->handle), request, "the operation graph is refused");
   check(plans.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}), request, "no engine offered");

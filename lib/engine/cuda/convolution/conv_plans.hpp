@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/convolution/conv_operand.hpp"
-#include "engine/cuda/convolution/plan_cache.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 
 namespace chexbench::engine::cuda {

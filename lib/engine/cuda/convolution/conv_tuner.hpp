@@ -2,13 +2,15 @@
 // knows no CUDA, so tests can give it a scripted device.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/cuda/convolution/conv_candidates.hpp"
-#include "engine/cuda/convolution/plan_timer.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -23,22 +25,43 @@ struct TunedPlan {
   double seconds = 0;  // of one run
 };
 
-// The plans of a convolution that computes the norm before it. Forward and weight gradient are chosen together,
-// because the norm's output would still be needed in memory if only one of them computed the norm itself.
-struct ProloguePlans {
-  TunedPlan forward;
-  TunedPlan weight_gradient;
+// The plans that were chosen for one convolution, at most one for each pattern.
+class ShapePlans {
+ public:
+  // `request` is for any pattern of the convolution.
+  explicit ShapePlans(PlanRequest request) : request_(std::move(request)) {}
+
+  const ConvShape& shape() const { return request_.shape; }
+  PlanRequest request(ConvPattern pattern) const {
+    PlanRequest request = request_;
+    request.pattern = pattern;
+    return request;
+  }
+  // Returns nullptr if there is none.
+  const TunedPlan* find(ConvPattern pattern) const {
+    const std::optional<TunedPlan>& plan = plans_[static_cast<std::size_t>(pattern)];
+    return plan ? &*plan : nullptr;
+  }
+  void add(ConvPattern pattern, TunedPlan plan) { plans_[static_cast<std::size_t>(pattern)] = std::move(plan); }
+
+  bool packs = false;  // the plans of its packed shape (with_packed_output()) are used in its place
+
+ private:
+  PlanRequest request_;
+  std::array<std::optional<TunedPlan>, kConvPatterns> plans_;
 };
 
-// The plans that were chosen for all passes of one convolution, as pointers into their owner.
-struct ChosenPlans {
-  PlanRequest request;  // of the plain forward pass
-  const TunedPlan* forward = nullptr;
-  bool gives_sums = false;  // whether `forward` writes the sums of its output
-  const TunedPlan* data_gradient = nullptr;
-  const TunedPlan* data_gradient_norm = nullptr;  // null if the norm before it has a separate pass for its sums
-  const TunedPlan* weight_gradient = nullptr;
-  const ProloguePlans* prologue = nullptr;  // null if the norm before it has a separate pass
+// How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
+// benchmark of cuDNN's plans tries the same number.
+inline constexpr int kMostTimed = 10;
+
+// Limits of the search. Plans that are chosen among fewer candidates than usual are not kept in the cache.
+struct TuningLimits {
+  int candidates = kMostTimed;  // of a request that are timed; at least 1
+  // After so many seconds of timing, a request takes the first plan that runs, and only fused plans that are in the
+  // cache.
+  double seconds = std::numeric_limits<double>::infinity();
+  bool forces_fused = false;  // takes a fused plan wherever one runs, however slow: for tests of its results
 };
 
 // What the tuner did, for the log.
@@ -64,82 +87,37 @@ class ConvTuner {
   // @throws DeviceError, naming the request, if no plan runs
   TunedPlan fastest(const PlanRequest& request);
 
-  // Returns the plan that computes the sums of y together with y, if it reaches the mean and variance of y in less
-  // time (or in any, if fused plans are forced) than `forward` (the plan chosen for `request`) and a separate pass over
-  // y. Returns std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
-  std::optional<TunedPlan> forward_statistics(const PlanRequest& request, const TunedPlan& forward);
-
-  // Returns the plans that normalize their input themselves and compute the sums of y. Returns them only if together
-  // they take less time than the separate passes: the norm, `forward` (with sums or without), the statistics and
-  // `weight_gradient`. `request` is the request of the plain forward pass. Returns std::nullopt if they are not
-  // faster, or if no such plans run, which counts() reports.
-  std::optional<ProloguePlans> prologue(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums,
-                                        const TunedPlan& weight_gradient);
-
-  // Returns the plan of a data gradient that also computes the sums of the norm before the convolution, if it takes
-  // less time than `data_gradient` (the plan chosen for `request`) and a separate pass for these sums. Returns
-  // std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
-  std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
-
-  // Returns the plan of a data gradient that also adds the other gradient of a residual join and computes the sums of
-  // its norm, if it takes less time than `data_gradient` and a separate pass; otherwise as norm_before().
-  std::optional<TunedPlan> join(const PlanRequest& request, const TunedPlan& data_gradient);
-
-  // The same where the residual is a norm too, whose sums would take one more pass. `join` is the result of join().
-  std::optional<TunedPlan> join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
-                                      const std::optional<TunedPlan>& join);
-
-  // Returns the forward plan that computes the residual join before it, writes its result, and computes the sums of y,
-  // if it takes less time than the separate passes: the join, `forward` (with sums or without) and the statistics.
-  // `request` is the request of the plain forward pass. Otherwise as norm_before().
-  std::optional<TunedPlan> joined_forward(const PlanRequest& request, const TunedPlan& forward,
-                                          bool forward_gives_sums);
-
-  // The same where the residual is a norm too, which would take one more pass. `joined` is the result of
-  // joined_forward().
-  std::optional<TunedPlan> joined_norms_forward(const PlanRequest& request, const TunedPlan& forward,
-                                                bool forward_gives_sums, const std::optional<TunedPlan>& joined);
+  // Adds the fused plan of `pattern` to `plans` if it takes less time than the separate passes that it replaces, with
+  // all passes up to the statistics of y that either of them needs, or in any time if fused plans are forced. `plans`
+  // has the plain plans of the pattern's passes, and those fused plans that are to be compared with it. Adds nothing if
+  // no such plan runs, which counts() reports.
+  // normalized_forward_statistics is added together with normalized_weight_gradient, because the norm's output would
+  // still be needed in memory if only one of them computed the norm itself.
+  void add_if_faster(ConvPattern pattern, ShapePlans& plans);
 
   // Returns whether a convolution after a norm that writes into a dense block takes less time if it writes a packed
   // tensor that is then copied there: in all passes together, with those of the norm and the statistics of the output.
   // True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
-  bool packs(const ChosenPlans& in_block, const ChosenPlans& packed);
+  bool packs(const ShapePlans& in_block, const ShapePlans& packed);
 
   const TuningCounts& counts() const { return counts_; }
 
  private:
   bool take_cached(const PlanRequest& request, TunedPlan& tuned);
   void take_timed(const PlanRequest& request, TunedPlan& tuned);
-  // Runs one candidate and adds it to the choice. Returns why it cannot be used, or nothing.
-  std::string try_candidate(const PlanRequest& request, ConvCandidates& candidates, CandidateTimer& timer, int index,
-                            CandidateChoice& choice);
-  template <typename Compare>
-  auto if_it_runs(const PlanRequest& fused, const Compare& compare) -> decltype(compare());
-  // Returns the seconds that a fused plan must beat: those of `separate_s`, or infinity if fused plans are forced.
-  template <typename Separate>
-  double apart_limit_s(const Separate& separate_s) {
-    return limits_.forces_fused ? std::numeric_limits<double>::infinity() : separate_s();
-  }
-  // The seconds of the norm, forward, the statistics and the weight gradient: with a separate pass for the norm, and
-  // with the norm within the convolution.
-  double norm_apart_s(const ChosenPlans& plans);
-  double norm_within_s(const PlanRequest& request, const TunedPlan& forward, const ProloguePlans& plans);
-  // The seconds of all passes of a convolution, of the norm before it, and of the statistics of its output.
-  double with_norm_s(const ChosenPlans& plans);
   bool is_late() const { return counts_.timing_s > limits_.seconds; }
-  // Returns the fused plan if it takes less than `apart_s`.
-  std::optional<TunedPlan> faster(const PlanRequest& fused, double apart_s);
-  double join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient);
-  // Returns the fused forward plan if it and the small kernels of `norms` norms take less than `apart_s`.
-  std::optional<TunedPlan> faster_forward(const PlanRequest& fused, int norms, const PlanRequest& request,
-                                          const TunedPlan& forward, double apart_s);
-  // The time of the passes from the join to the statistics of y.
-  double joined_apart_s(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums);
-  double norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient);
+  // Returns compare(), which may find that a fused plan does not run; then false.
+  bool if_it_runs(const PlanRequest& fused, const std::function<bool()>& compare);
+  // The seconds of a pattern, with all passes from the node that it computes before the convolution to the statistics
+  // of y: by its plan if `plans` has it, else in separate passes.
+  double seconds_of(const ShapePlans& plans, ConvPattern pattern);
+  double fused_s(const ShapePlans& plans, ConvPattern pattern, const TunedPlan& plan);
+  double separate_s(const ShapePlans& plans, ConvPattern pattern);
+  // The seconds of all passes of a convolution, of the norm before it, and of the statistics of its output.
+  double with_norm_s(const ShapePlans& plans);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
-  // Returns the seconds of one of our passes, measured by `time` or found in the cache under `name`.
-  double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
-                    double (CandidateTimer::*time)());
+  // The seconds of one of our kernels, which precedes or follows that pass: measured, or found in the cache.
+  double own_pass_s(const ShapePlans& plans, ConvPass within, OwnPass pass);
   void count_timing();
 
   const ConvDevice& device_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <functional>
 #include <stdexcept>
 
 #include "core/log.hpp"
@@ -13,102 +13,48 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// All plans of one shape.
-struct ShapePlans {
-  ConvShape shape;
-  TunedPlan forward;  // also used if no sums are asked for
-  std::optional<TunedPlan> forward_and_sums;
-  std::optional<TunedPlan> data_gradient;
-  std::optional<TunedPlan> data_gradient_norm;
-  std::optional<TunedPlan> data_gradient_join;
-  std::optional<TunedPlan> data_gradient_join_norms;
-  std::optional<TunedPlan> joined_forward;
-  std::optional<TunedPlan> joined_norms_forward;
-  TunedPlan weight_gradient;
-  std::optional<ProloguePlans> behind_norm;
-  bool packs = false;  // its packed shape is used in its place
-
-  // Calls use(plan) for each plan that exists.
-  template <typename Use>
-  void each(const Use& use) const {
-    use(forward);
-    if (forward_and_sums) use(*forward_and_sums);
-    for (const auto* plan : {&data_gradient, &data_gradient_norm, &data_gradient_join, &data_gradient_join_norms,
-                             &joined_forward, &joined_norms_forward}) {
-      if (*plan) use(**plan);
-    }
-    use(weight_gradient);
-    if (!behind_norm) return;
-    use(behind_norm->forward);
-    use(behind_norm->weight_gradient);
-  }
-};
-
-PlanRequest request_for(const ConvShape& shape, ConvPattern pattern, const ConvolutionsConfig& config) {
-  return {.pattern = pattern,
-          .shape = shape,
-          .precision = config.precision,
-          .workspace_limit_bytes = config.workspace_limit_bytes,
-          .deterministic = config.deterministic};
-}
+// The patterns that are planned, in this order. A fused pattern comes after those with which it is compared.
+constexpr std::array kPlanned{ConvPattern::forward,
+                              ConvPattern::forward_statistics,
+                              ConvPattern::data_gradient,
+                              ConvPattern::data_gradient_norm,
+                              ConvPattern::joined_forward_statistics,
+                              ConvPattern::joined_norms_forward_statistics,
+                              ConvPattern::data_gradient_join,
+                              ConvPattern::data_gradient_join_norms,
+                              ConvPattern::weight_gradient,
+                              ConvPattern::normalized_forward_statistics};
 
 // A deterministic step computes the sums in our own kernels, which fix the order of the additions.
 bool may_fuse(const ConvolutionsConfig& config) { return config.fused && !config.deterministic; }
 
-ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
-  const auto request = [&](ConvPattern pattern) { return request_for(shape, pattern, config); };
-  const bool fuses = may_fuse(config);
-  const bool behind_norm = fuses && std::ranges::count(config.behind_norms, shape) > 0;
-  const auto is_wanted = [&](ConvPattern pattern) { return wanted(pattern, shape, config.precision); };
-  ShapePlans plans{.shape = shape};
-  plans.forward = tuner.fastest(request(ConvPattern::forward));
-  if (fuses && is_wanted(ConvPattern::forward_statistics))
-    plans.forward_and_sums = tuner.forward_statistics(request(ConvPattern::forward), plans.forward);
-  if (is_wanted(ConvPattern::data_gradient)) plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
-  if (behind_norm && is_wanted(ConvPattern::data_gradient_norm))
-    plans.data_gradient_norm = tuner.norm_before(request(ConvPattern::data_gradient), *plans.data_gradient);
-  const auto takes_join = [&](ConvPattern pattern) {
-    return fuses && config.behind_joins.has(pattern, shape) && is_wanted(pattern);
-  };
-  const TunedPlan& forward = plans.forward_and_sums ? *plans.forward_and_sums : plans.forward;
-  const bool gives_sums = plans.forward_and_sums.has_value();
-  if (takes_join(ConvPattern::joined_forward_statistics))
-    plans.joined_forward = tuner.joined_forward(request(ConvPattern::forward), forward, gives_sums);
-  if (takes_join(ConvPattern::joined_norms_forward_statistics))
-    plans.joined_norms_forward =
-        tuner.joined_norms_forward(request(ConvPattern::forward), forward, gives_sums, plans.joined_forward);
-  if (takes_join(ConvPattern::data_gradient_join))
-    plans.data_gradient_join = tuner.join(request(ConvPattern::data_gradient), *plans.data_gradient);
-  if (takes_join(ConvPattern::data_gradient_join_norms))
-    plans.data_gradient_join_norms =
-        tuner.join_norms(request(ConvPattern::data_gradient), *plans.data_gradient, plans.data_gradient_join);
-  plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
-  if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics))
-    plans.behind_norm = tuner.prologue(request(ConvPattern::forward), forward, gives_sums, plans.weight_gradient);
-  return plans;
+// Whether a convolution of that shape may run `pattern`, if that is faster.
+bool may_run(ConvPattern pattern, const ConvShape& shape, const ConvolutionsConfig& config) {
+  if (!wanted(pattern, shape, config.precision)) return false;
+  if (!is_fused(pattern)) return true;
+  if (!may_fuse(config)) return false;
+  if (is_join(pattern)) return config.behind_joins.has(pattern, shape);
+  return parts_of(pattern).before == ConvBefore::nothing || std::ranges::count(config.behind_norms, shape) > 0;
 }
 
-ChosenPlans chosen(const ShapePlans& plans, const ConvolutionsConfig& config) {
-  return {.request = request_for(plans.shape, ConvPattern::forward, config),
-          .forward = plans.forward_and_sums ? &*plans.forward_and_sums : &plans.forward,
-          .gives_sums = plans.forward_and_sums.has_value(),
-          .data_gradient = &plans.data_gradient.value(),
-          .data_gradient_norm = plans.data_gradient_norm ? &*plans.data_gradient_norm : nullptr,
-          .weight_gradient = &plans.weight_gradient,
-          .prologue = plans.behind_norm ? &*plans.behind_norm : nullptr};
+ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
+  ShapePlans plans({.shape = shape,
+                    .precision = config.precision,
+                    .workspace_limit_bytes = config.workspace_limit_bytes,
+                    .deterministic = config.deterministic});
+  for (const ConvPattern pattern : kPlanned) {
+    if (!may_run(pattern, shape, config)) continue;
+    if (is_fused(pattern)) {
+      tuner.add_if_faster(pattern, plans);
+    } else {
+      plans.add(pattern, tuner.fastest(plans.request(pattern)));
+    }
+  }
+  return plans;
 }
 
 // cuDNN's interface has no const pointers.
 void* readable(const void* data) { return const_cast<void*>(data); }
-
-// Returns whether there is a prologue, and if so adds its operands.
-bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector<OperandMemory>& memory) {
-  if (prologue.scale == nullptr) return false;
-  if (!plans.behind_norm) throw std::logic_error("convolutions: no prologue was planned for " + plans.shape.text());
-  memory.push_back({OperandRole::scale, readable(prologue.scale)});
-  memory.push_back({OperandRole::bias, readable(prologue.shift)});
-  return true;
-}
 
 // Adds the operands of a norm whose backward is computed.
 void add_norm(const NormRoles& roles, const NormBefore& norm, std::vector<OperandMemory>& memory) {
@@ -121,17 +67,15 @@ void add_norm(const NormRoles& roles, const NormBefore& norm, std::vector<Operan
   for (std::size_t i = 0; i < results.size(); ++i) memory.push_back({roles.results[i], results[i]});
 }
 
-// Adds the operands of a norm that forward computes.
-void add_affine(const NormRoles& roles, const void* x, const Prologue& norm, std::vector<OperandMemory>& memory) {
-  memory.push_back({roles.x, readable(x)});
+// Adds the scale and shift of a norm that forward computes.
+void add_affine(const NormRoles& roles, const Prologue& norm, std::vector<OperandMemory>& memory) {
   memory.push_back({roles.scale, readable(norm.scale)});
   memory.push_back({roles.bias, readable(norm.shift)});
 }
 
-// Returns the plan of a pass, `what` for people.
-const TunedPlan& planned(const std::optional<TunedPlan>& plan, const ConvShape& shape, const char* what) {
-  if (!plan) throw std::logic_error(fmt::format("convolutions: no {} was planned for {}", what, shape.text()));
-  return *plan;
+void add_sums(const OutputSums& sums, std::vector<OperandMemory>& memory) {
+  memory.push_back({OperandRole::sum, sums.sum});
+  memory.push_back({OperandRole::sum_of_squares, sums.sum_of_squares});
 }
 
 void report(const TuningCounts& counts, const std::string& cache_file) {
@@ -170,7 +114,7 @@ struct Convolutions::Impl {
     plans.push_back(plans_of(shape, config, tuner));
     if (!may_fuse(config) || std::ranges::count(config.in_blocks, shape) == 0) return;
     ShapePlans own = plans_of(with_packed_output(shape), config, tuner);
-    plans.back().packs = tuner.packs(chosen(plans.back(), config), chosen(own, config));
+    plans.back().packs = tuner.packs(plans.back(), own);
     if (plans.back().packs) plans.push_back(std::move(own));
   }
 
@@ -182,6 +126,26 @@ struct Convolutions::Impl {
     if (found == plans.end()) throw std::logic_error("convolutions: nothing was planned for " + shape.text());
     return *found;
   }
+
+  void run(const ConvShape& shape, ConvPattern pattern, const std::vector<OperandMemory>& memory, void* workspace,
+           kernels::Stream stream) const {
+    const TunedPlan* const tuned = of(shape).find(pattern);
+    if (tuned == nullptr)
+      throw std::logic_error(fmt::format("convolutions: no {} was planned for {}", to_string(pattern), shape.text()));
+    tuned->candidates->run(tuned->index, memory, workspace, stream);
+  }
+
+  // Returns the bytes of the largest workspace of a plan whose pattern is counted.
+  std::size_t workspace_bytes(const std::function<bool(ConvPattern)>& counts) const {
+    std::int64_t most_bytes = 0;
+    for (const ShapePlans& of_shape : plans) {
+      for (const ConvPattern pattern : conv_patterns()) {
+        const TunedPlan* const tuned = counts(pattern) ? of_shape.find(pattern) : nullptr;
+        if (tuned != nullptr) most_bytes = std::max(most_bytes, tuned->plan.workspace_bytes);
+      }
+    }
+    return static_cast<std::size_t>(most_bytes);
+  }
 };
 
 Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config,
@@ -191,120 +155,93 @@ Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const Convoluti
 Convolutions::~Convolutions() = default;
 
 std::size_t Convolutions::workspace_bytes() const {
-  std::int64_t most_bytes = 0;
-  for (const ShapePlans& plans : impl_->plans)
-    plans.each([&](const TunedPlan& tuned) { most_bytes = std::max(most_bytes, tuned.plan.workspace_bytes); });
-  return static_cast<std::size_t>(most_bytes);
+  return impl_->workspace_bytes([](ConvPattern) { return true; });
 }
 
 std::size_t Convolutions::weight_gradient_workspace_bytes() const {
-  std::int64_t most_bytes = 0;
-  for (const ShapePlans& plans : impl_->plans) {
-    most_bytes = std::max(most_bytes, plans.weight_gradient.plan.workspace_bytes);
-    if (plans.behind_norm) most_bytes = std::max(most_bytes, plans.behind_norm->weight_gradient.plan.workspace_bytes);
-  }
-  return static_cast<std::size_t>(most_bytes);
+  return impl_->workspace_bytes(
+      [](ConvPattern pattern) { return parts_of(pattern).pass == ConvPass::weight_gradient; });
 }
 
-bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(shape).forward_and_sums.has_value(); }
-
-bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->of(shape).behind_norm.has_value(); }
-
-bool Convolutions::takes_norm_before(const ConvShape& shape) const {
-  return impl_->of(shape).data_gradient_norm.has_value();
+bool Convolutions::has(const ConvShape& shape, ConvPattern pattern) const {
+  return impl_->of(shape).find(pattern) != nullptr;
 }
 
 bool Convolutions::packs(const ConvShape& shape) const { return impl_->of(shape).packs; }
 
-bool Convolutions::takes_forward_join(const ConvShape& shape) const {
-  return impl_->of(shape).joined_forward.has_value();
-}
-
-bool Convolutions::takes_forward_join_of_norms(const ConvShape& shape) const {
-  return impl_->of(shape).joined_norms_forward.has_value();
-}
-
-bool Convolutions::takes_join(const ConvShape& shape) const { return impl_->of(shape).data_gradient_join.has_value(); }
-
-bool Convolutions::takes_join_of_norms(const ConvShape& shape) const {
-  return impl_->of(shape).data_gradient_join_norms.has_value();
-}
-
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                            const Prologue& prologue, kernels::Stream stream) {
-  const ShapePlans& plans = impl_->of(shape);
   std::vector<OperandMemory> memory{
       {OperandRole::x, readable(x)}, {OperandRole::w, readable(weight)}, {OperandRole::y, y}};
-  const bool normalizes = add_prologue(plans, prologue, memory);
-  const bool fused = normalizes || (plans.forward_and_sums && sums.sum != nullptr);
-  if (fused) {
-    memory.push_back({OperandRole::sum, sums.sum});
-    memory.push_back({OperandRole::sum_of_squares, sums.sum_of_squares});
+  ConvPattern pattern = ConvPattern::forward;
+  if (prologue.scale != nullptr) {
+    add_affine(kNormRoles, prologue, memory);
+    pattern = ConvPattern::normalized_forward_statistics;
+  } else if (sums.sum != nullptr && has(shape, ConvPattern::forward_statistics)) {
+    pattern = ConvPattern::forward_statistics;
   }
-  const TunedPlan& tuned = normalizes ? plans.behind_norm->forward : fused ? *plans.forward_and_sums : plans.forward;
-  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+  if (pattern != ConvPattern::forward) add_sums(sums, memory);
+  impl_->run(shape, pattern, memory, workspace_, stream);
 }
 
 void Convolutions::joined_forward(const ConvShape& shape, const JoinPrologue& join, const void* weight, void* y,
                                   const OutputSums& sums, kernels::Stream stream) {
-  const ShapePlans& plans = impl_->of(shape);
-  std::vector<OperandMemory> memory{{OperandRole::w, readable(weight)},
+  std::vector<OperandMemory> memory{{OperandRole::x, readable(join.x)},
+                                    {OperandRole::w, readable(weight)},
                                     {OperandRole::y, y},
-                                    {OperandRole::joined, join.joined},
-                                    {OperandRole::sum, sums.sum},
-                                    {OperandRole::sum_of_squares, sums.sum_of_squares}};
-  add_affine(kNormRoles, join.x, join.norm, memory);
-  const bool of_norms = join.residual == nullptr;
-  if (of_norms) {
-    add_affine(kResidualNormRoles, join.residual_x, join.residual_norm, memory);
+                                    {OperandRole::joined, join.joined}};
+  add_sums(sums, memory);
+  add_affine(kNormRoles, join.norm, memory);
+  ConvPattern pattern = ConvPattern::joined_forward_statistics;
+  if (join.residual == nullptr) {
+    memory.push_back({OperandRole::residual_x, readable(join.residual_x)});
+    add_affine(kResidualNormRoles, join.residual_norm, memory);
+    pattern = ConvPattern::joined_norms_forward_statistics;
   } else {
     memory.push_back({OperandRole::residual, readable(join.residual)});
   }
-  const TunedPlan& tuned = of_norms ? planned(plans.joined_norms_forward, shape, "forward pass with a join of norms")
-                                    : planned(plans.joined_forward, shape, "forward pass with a join");
-  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+  impl_->run(shape, pattern, memory, workspace_, stream);
 }
 
 void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx,
                                  const NormBefore& norm, kernels::Stream stream) {
-  const ShapePlans& plans = impl_->of(shape);
-  if (!plans.data_gradient) throw std::logic_error("convolutions: no gradient of the images, " + shape.text());
   std::vector<OperandMemory> memory{
       {OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}};
-  if (norm.x != nullptr) add_norm(kNormRoles, norm, memory);
-  const TunedPlan& tuned =
-      norm.x != nullptr ? planned(plans.data_gradient_norm, shape, "data gradient with a norm") : *plans.data_gradient;
-  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+  ConvPattern pattern = ConvPattern::data_gradient;
+  if (norm.x != nullptr) {
+    add_norm(kNormRoles, norm, memory);
+    pattern = ConvPattern::data_gradient_norm;
+  }
+  impl_->run(shape, pattern, memory, workspace_, stream);
 }
 
 void Convolutions::data_gradient_join(const ConvShape& shape, const void* dy, const void* weight, void* dx,
                                       const JoinBefore& join, kernels::Stream stream) {
-  const ShapePlans& plans = impl_->of(shape);
   std::vector<OperandMemory> memory{{OperandRole::dy, readable(dy)},
                                     {OperandRole::w, readable(weight)},
                                     {OperandRole::dx, dx},
                                     {OperandRole::other_gradient, readable(join.other_gradient)}};
   add_norm(kNormRoles, join.norm, memory);
-  const bool of_norms = join.residual == nullptr;
-  if (of_norms) {
+  ConvPattern pattern = ConvPattern::data_gradient_join;
+  if (join.residual == nullptr) {
     add_norm(kResidualNormRoles, join.residual_norm, memory);
+    pattern = ConvPattern::data_gradient_join_norms;
   } else {
     memory.push_back({OperandRole::residual, readable(join.residual)});
   }
-  const TunedPlan& tuned =
-      of_norms ? planned(plans.data_gradient_join_norms, shape, "data gradient with a join of two norms")
-               : planned(plans.data_gradient_join, shape, "data gradient with a join");
-  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+  impl_->run(shape, pattern, memory, workspace_, stream);
 }
 
 void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight,
                                    const Prologue& prologue, kernels::Stream stream) {
-  const ShapePlans& plans = impl_->of(shape);
   std::vector<OperandMemory> memory{
       {OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}};
-  const bool normalizes = add_prologue(plans, prologue, memory);
-  const TunedPlan& tuned = normalizes ? plans.behind_norm->weight_gradient : plans.weight_gradient;
-  tuned.candidates->run(tuned.index, memory, weight_gradient_workspace_, stream);
+  ConvPattern pattern = ConvPattern::weight_gradient;
+  if (prologue.scale != nullptr) {
+    add_affine(kNormRoles, prologue, memory);
+    pattern = ConvPattern::normalized_weight_gradient;
+  }
+  impl_->run(shape, pattern, memory, weight_gradient_workspace_, stream);
 }
 
 }  // namespace chexbench::engine::cuda

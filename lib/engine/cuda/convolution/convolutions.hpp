@@ -7,15 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/convolution/conv_pattern.hpp"
-#include "engine/cuda/convolution/conv_shape.hpp"
-#include "engine/cuda/convolution/plan_timer.hpp"
-#include "engine/cuda/kernels/device_tensor.hpp"
-#include "spec/trial_spec.hpp"
+#include "engine/cuda/convolution/conv_tuner.hpp"
 
 namespace chexbench::engine::cuda {
-
-struct ConvDevice;
 
 // cuDNN's plans that split a weight gradient need much memory to be fast; PyTorch, which times plans too, has no limit.
 inline constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
@@ -33,7 +27,7 @@ struct ConvolutionsConfig {
   std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not saved
   TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
-  // The shapes that write into a dense block and might write a packed output instead (program/dense_packing.hpp).
+  // The shapes that write into a dense block and might write a packed output instead (program/conv_fusions.hpp).
   // They follow norms; if their packed shapes may compute parts of these, behind_norms has the packed shapes.
   std::vector<ConvShape> in_blocks;
   JoinShapes behind_joins;  // those that may compute the residual join before them
@@ -119,48 +113,33 @@ class Convolutions {
     weight_gradient_workspace_ = of_weight_gradients;
   }
 
-  // Returns whether forward() of that shape can compute the sums of its outputs: only if that is faster than a
-  // separate pass for statistics. Always false in deterministic mode.
-  // For this and all functions below: @throws std::logic_error for a shape that the constructor was not given
-  bool gives_sums(const ConvShape& shape) const;
-  // Returns whether forward() and weight_gradient() of that shape can take a prologue: only if both together are then
-  // faster than with a separate pass of the norm. With a prologue, forward() also writes the sums.
-  bool takes_prologue(const ConvShape& shape) const;
+  // Returns whether passes of that shape can run `pattern`. A fused pattern only if it is faster than the separate
+  // passes that it replaces, and never in deterministic mode. normalized_forward_statistics and
+  // normalized_weight_gradient only if both together are faster. For this and all functions below: @throws
+  // std::logic_error for a shape that the constructor was not given
+  bool has(const ConvShape& shape, ConvPattern pattern) const;
   // Returns whether convolutions of that shape should write a packed output, which is then copied into the dense block:
   // only if all passes together are then faster. If so, the packed shape (with_packed_output()) has plans, too. False
   // for shapes that are not in the config's in_blocks, and in deterministic mode.
   bool packs(const ConvShape& shape) const;
-  // Writes `sums` if they are given and gives_sums(), or if there is a prologue, which needs them; otherwise leaves
-  // them untouched.
-  // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
+
+  // The passes. @throws DeviceError if the plan does not start, std::logic_error if there is none: for a prologue, norm
+  // or join without has(), or the data gradient of images
+
+  // Writes `sums` if they are given and the shape has forward_statistics, or if there is a prologue, which needs them;
+  // otherwise leaves them untouched.
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                const Prologue& prologue, kernels::Stream stream);
-  // Returns whether joined_forward() of that shape can take a join, or one whose residual is a norm: only if that is
-  // faster than a separate pass of the join. Always false in deterministic mode.
-  bool takes_forward_join(const ConvShape& shape) const;
-  bool takes_forward_join_of_norms(const ConvShape& shape) const;
   // Writes the join's result, y and its sums.
-  // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
   void joined_forward(const ConvShape& shape, const JoinPrologue& join, const void* weight, void* y,
                       const OutputSums& sums, kernels::Stream stream);
-  // Returns whether data_gradient() of that shape can take a norm: only if that is faster than a separate pass for
-  // the norm's sums. Always false in deterministic mode.
-  bool takes_norm_before(const ConvShape& shape) const;
-  // Computes dx; with a norm, dx is its g and the norm's results are written too. Not for shapes that read images.
-  // @throws DeviceError if the plan does not start, std::logic_error for a shape that reads images, or a norm without
-  // takes_norm_before()
+  // Computes dx; with a norm, dx is its g and the norm's results are written too.
   void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, const NormBefore& norm,
                      kernels::Stream stream);
-  // Returns whether data_gradient_join() of that shape can take a join: only if that is faster than a separate pass.
-  // Always false in deterministic mode. takes_join_of_norms() is the same for a join whose residual is a norm.
-  bool takes_join(const ConvShape& shape) const;
-  bool takes_join_of_norms(const ConvShape& shape) const;
   // Writes the join's g to dx, which must differ from all tensors that it reads, and the results of the norm or norms.
-  // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
   void data_gradient_join(const ConvShape& shape, const void* dy, const void* weight, void* dx, const JoinBefore& join,
                           kernels::Stream stream);
   // Computes dweight. With a prologue, x is the norm's input.
-  // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
   void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, const Prologue& prologue,
                        kernels::Stream stream);
 

@@ -14,7 +14,7 @@
 #include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
-#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -78,64 +78,56 @@ class NormPass {
     other_.fill(0x2c);
   }
 
-  void forward() const {
-    kernels::launch_normalize({.type = type_,
-                               .rows = rows(),
-                               .channels = shape_.in_channels,
-                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
-                               .y = {other_.data(), shape_.in_channels},
-                               .norm = norm(),
-                               .clamp = kRelu},
-                              nullptr);
-  }
-  // Needs two maps.
-  void join() const {
-    kernels::launch_normalize({.type = type_,
-                               .rows = rows(),
-                               .channels = shape_.in_channels,
-                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
-                               .residual = map(0),
-                               .y = map(1),
-                               .norm = norm(),
-                               .clamp = kRelu},
-                              nullptr);
-  }
-  void sums() const {
-    kernels::launch_gradient_sums(
-        {.type = type_,
-         .rows = rows(),
-         .channels = shape_.in_channels,
-         .x = {other_.data(), shape_.in_pixel_stride},
-         .gradient = {bench_.at(OperandRole::dx), shape_.in_pixel_stride},
-         .norm = norm(),
-         .clamp = kRelu},
-        {}, {},
-        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
-        nullptr);
-  }
-  // Needs three maps.
-  void join_sums() const {
-    kernels::launch_gradient_sums(
-        {.type = type_,
-         .rows = rows(),
-         .channels = shape_.in_channels,
-         .x = map(0),
-         .gradient = map(1),
-         .gradient2 = {bench_.at(OperandRole::dx), shape_.in_pixel_stride},
-         .norm = norm(),
-         .clamp = kRelu},
-        map(2), map(1),
-        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
-        nullptr);
-  }
-  void affine() const {
-    kernels::launch_affine(
-        {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
+  // A join needs two maps in forward, and three for its sums.
+  void launch(OwnPass pass) const {
+    const kernels::Matrix dx{bench_.at(OperandRole::dx), shape_.in_pixel_stride};
+    switch (pass) {
+      case OwnPass::norm:
+        return normalize({}, {other_.data(), shape_.in_channels});
+      case OwnPass::join:
+        return normalize(map(0), map(1));
+      case OwnPass::norm_sums:
+        return sum(dx, {}, {}, {});
+      case OwnPass::join_sums:
+        return sum(map(1), dx, map(2), map(1));
+      case OwnPass::affine:
+        return kernels::launch_affine(
+            {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
+      case OwnPass::copy:
+        return;  // CopyPass
+    }
   }
 
  private:
   static constexpr std::size_t kRows = 5;
   static constexpr kernels::Clamp kRelu{0, std::numeric_limits<float>::infinity()};
+
+  void normalize(const kernels::Matrix& residual, const kernels::Matrix& y) const {
+    kernels::launch_normalize({.type = type_,
+                               .rows = rows(),
+                               .channels = shape_.in_channels,
+                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
+                               .residual = residual,
+                               .y = y,
+                               .norm = norm(),
+                               .clamp = kRelu},
+                              nullptr);
+  }
+  void sum(const kernels::Matrix& gradient, const kernels::Matrix& gradient2, const kernels::Matrix& output,
+           const kernels::Matrix& masked) const {
+    kernels::launch_gradient_sums(
+        {.type = type_,
+         .rows = rows(),
+         .channels = shape_.in_channels,
+         .x = map(0),
+         .gradient = gradient,
+         .gradient2 = gradient2,
+         .norm = norm(),
+         .clamp = kRelu},
+        output, masked,
+        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
+        nullptr);
+  }
 
   int rows() const { return shape_.images * shape_.height * shape_.width; }
   std::size_t map_bytes() const {
@@ -205,29 +197,13 @@ class DeviceTimings : public CandidateTimer {
     });
   }
 
-  double norm_s() override {
-    const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.forward(); });
-  }
-  double join_s() override {
-    const NormPass norm(request_, bench_, 2);
-    return bench_.median_s(0, [&](void*) { norm.join(); });
-  }
-  double norm_sums_s() override {
-    const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.sums(); });
-  }
-  double join_sums_s() override {
-    const NormPass norm(request_, bench_, 3);
-    return bench_.median_s(0, [&](void*) { norm.join_sums(); });
-  }
-  double affine_s() override {
-    const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.affine(); });
-  }
-  double copy_s() override {
-    const CopyPass copy(request_, bench_);
-    return bench_.median_s(0, [&](void*) { copy.launch(); });
+  double own_pass_s(OwnPass pass) override {
+    if (pass == OwnPass::copy) {
+      const CopyPass copy(request_, bench_);
+      return bench_.median_s(0, [&](void*) { copy.launch(); });
+    }
+    const NormPass norm(request_, bench_, pass == OwnPass::join ? 2 : pass == OwnPass::join_sums ? 3 : 1);
+    return bench_.median_s(0, [&](void*) { norm.launch(pass); });
   }
 
  private:

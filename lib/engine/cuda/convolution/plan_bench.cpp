@@ -6,8 +6,8 @@
 #include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
-#include "engine/cuda/program/element_type.hpp"
-#include "engine/cuda/runtime/fetch.hpp"
+#include "engine/cuda/program/precision.hpp"
+#include "engine/cuda/runtime/stream.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "engine/cuda/convolution/conv_operand.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/kernels/element.hpp"
 #include "engine/cuda/runtime/device.hpp"
 

@@ -1,10 +1,15 @@
 #include "engine/cuda/convolution/plan_cache.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -14,7 +19,6 @@
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/output_file.hpp"
-#include "engine/cuda/runtime/file_lock.hpp"
 #include "spec/document.hpp"
 
 namespace chexbench::engine::cuda {
@@ -70,6 +74,25 @@ void make_folder_of(const std::string& file) {
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("{}: cannot make the folder: {}", folder.string(), error.message()));
 }
+
+// Holds an exclusive lock on a file during its lifetime: against other processes, and against other FileLocks of the
+// same process. The file is created if needed; it stays empty and is not deleted. On a file system without locks, every
+// process gets the lock.
+class FileLock {
+ public:
+  // Waits until the lock is free. @throws OutputError if `path` cannot be opened for writing
+  explicit FileLock(const std::string& path) : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) throw OutputError(fmt::format("{}: cannot write it: {}", path, std::strerror(errno)));
+    while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FileLock() { close(descriptor_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
 
 }  // namespace
 
@@ -132,10 +155,6 @@ std::string default_plan_cache_file(const Environment& environment) {
     if (folder != nullptr && folder[0] == '/') return fmt::format("{}{}{}", folder, below, kFile);
   }
   return {};
-}
-
-std::string PlanRequest::text() const {
-  return fmt::format("{} of {} in {}", to_string(pattern), shape.text(), spec::to_string(precision));
 }
 
 }  // namespace chexbench::engine::cuda

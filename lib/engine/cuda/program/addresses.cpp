@@ -9,10 +9,6 @@ using model::ParameterRole;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-const ParameterRegions& regions_of(const MemoryPlan& plan, ParameterKind kind) {
-  return plan.regions.parameters[static_cast<std::size_t>(kind)];
-}
-
 }  // namespace
 
 int Addresses::rows(const Slice& slice) const {
@@ -21,7 +17,7 @@ int Addresses::rows(const Slice& slice) const {
 }
 
 kernels::Matrix Addresses::slice_of(const Slice& slice, std::size_t arena_offset) const {
-  std::byte* const buffer = at(config_.plan.regions.arena, arena_offset);
+  std::byte* const buffer = at(regions().arena, arena_offset);
   return {buffer + index(slice.first_channel) * bytes_of(type_), config_.program.buffer(slice).channels};
 }
 
@@ -36,16 +32,16 @@ kernels::Matrix Addresses::gradient(const Slice& slice, Target target) const {
 }
 
 std::uint8_t* Addresses::winners(int node) const {
-  return at<std::uint8_t>(config_.plan.regions.arena, config_.plan.winners[index(node)]);
+  return at<std::uint8_t>(regions().arena, config_.plan.winners[index(node)]);
 }
 
 float* Addresses::channels(const Region& region, const Slice& slice) const {
-  return at<float>(region, config_.plan.regions.channel_offsets[index(slice.buffer)] + index(slice.first_channel));
+  return at<float>(region, regions().channel_offsets[index(slice.buffer)] + index(slice.first_channel));
 }
 
 kernels::NormParameters Addresses::norm(int node) const {
   const Node& norm = config_.program.nodes[index(node)];
-  const DeviceRegions& regions = config_.plan.regions;
+  const DeviceRegions& regions = this->regions();
   const std::size_t running = regions.norm_offsets[index(node)];
   return {
       .mean = config_.frozen ? at<float>(regions.running_mean, running) : channels(regions.mean, norm.in),
@@ -84,20 +80,20 @@ kernels::PoolCall Addresses::pool(const Node& node) const {
 }
 
 const void* Addresses::matrix(const ParameterPlace& place) const {
-  const ParameterRegions& regions = regions_of(config_.plan, ParameterKind::matrix);
-  return at(type_ == FloatType::f32 ? regions.weights : regions.copies, place.offset * bytes_of(type_));
+  const ParameterRegions& matrices = regions().of(ParameterKind::matrix);
+  return at(type_ == FloatType::f32 ? matrices.weights : matrices.copies, place.offset * bytes_of(type_));
 }
 
 void* Addresses::matrix_gradient(const ParameterPlace& place) const {
-  return at(regions_of(config_.plan, ParameterKind::matrix).gradients, place.offset * bytes_of(type_));
+  return at(regions().of(ParameterKind::matrix).gradients, place.offset * bytes_of(type_));
 }
 
 float* Addresses::vector(const ParameterPlace& place) const {
-  return at<float>(regions_of(config_.plan, ParameterKind::vector).weights, place.offset);
+  return at<float>(regions().of(ParameterKind::vector).weights, place.offset);
 }
 
 float* Addresses::vector_gradient(const ParameterPlace& place) const {
-  return at<float>(regions_of(config_.plan, ParameterKind::vector).gradients, place.offset);
+  return at<float>(regions().of(ParameterKind::vector).gradients, place.offset);
 }
 
 }  // namespace chexbench::engine::cuda

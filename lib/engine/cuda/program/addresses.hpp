@@ -6,9 +6,10 @@
 
 #include "engine/cuda/kernels/norm_launch.hpp"
 #include "engine/cuda/kernels/pool_launch.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/backward_order.hpp"
-#include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/program/memory_plan.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -32,6 +33,7 @@ class Addresses {
   explicit Addresses(const Config& config) : config_(config), type_(element_type(config.precision)) {}
 
   const Config& config() const { return config_; }
+  const DeviceRegions& regions() const { return config_.plan.regions; }
   // The type of activations, matrices and their gradients.
   FloatType type() const { return type_; }
   // The address of element `index` (counted in T) of a region.
@@ -45,6 +47,7 @@ class Addresses {
   T* at_or_null(const Region& region) const {
     return region.bytes > 0 ? at<T>(region) : nullptr;
   }
+  kernels::StepScalars* scalars() const { return at<kernels::StepScalars>(regions().scalars); }
 
   int rows(const Slice& slice) const;  // rows of the slice as a matrix: the pixels of all images
   // The slice as a matrix [rows(slice)][slice.channels], whose ld is the number of channels of the whole buffer.

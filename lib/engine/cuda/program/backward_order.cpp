@@ -36,7 +36,7 @@ class Order {
   void count(const Slice& slice, int Readers::*kind) {
     Readers& readers = readers_[index(slice)];
     ++(readers.*kind);
-    readers.parts += slice.channels != program_.buffer(slice).channels;
+    readers.parts += !program_.is_whole(slice);
   }
 
   // A gradient is tracked for a whole buffer, so the buffer's readers must read all of it, or be norms that accumulate.
@@ -73,7 +73,7 @@ class Order {
     step.in = Target::gradient;
     step.first = written_[index(node.in)]++ == 0;
     if (step.two || node.residual.exists() || (node.pool.exists() && !step.first) ||
-        (step.first && node.in.channels != program_.buffer(node.in).channels))
+        (step.first && !program_.is_whole(node.in)))
       throw DeviceError("engine 'cuda' cannot compute this kind of dense block");
   }
 
@@ -101,5 +101,21 @@ class Order {
 }  // namespace
 
 std::vector<BackwardStep> backward_order(const Program& program) { return Order(program).steps; }
+
+std::vector<BackwardStep> backward_order(const Program& program, const std::vector<ResidualJoin>& joins) {
+  std::vector<BackwardStep> steps = backward_order(program);
+  if (joins.empty()) return steps;
+  for (auto conv = steps.begin(); conv != steps.end(); ++conv) {
+    conv->join = joins[static_cast<std::size_t>(conv->node)];
+    if (conv->join.norm < 0) continue;
+    BackwardStep& norm = *(conv + 1);
+    conv->in = Target::none;
+    conv->residual = norm.residual;
+    norm.two = false;
+    norm.joined = true;
+    if (conv->join.residual_norm >= 0) (conv + 2)->joined = true;
+  }
+  return steps;
+}
 
 }  // namespace chexbench::engine::cuda

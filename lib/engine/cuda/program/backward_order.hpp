@@ -16,7 +16,7 @@ namespace chexbench::engine::cuda {
 enum class Target { none, gradient, second, second_again };
 
 // A norm that adds a residual before a ReLU, and the norm, without a ReLU, whose result is that residual; -1 for none
-// (residual_join.hpp).
+// (conv_fusions.hpp).
 struct ResidualJoin {
   int norm = -1;
   int residual_norm = -1;
@@ -31,7 +31,7 @@ struct BackwardStep {
   bool two = false;                // the gradient of `out` is the sum of both places
   // For norms of a dense block (kernels/norm_lazy.hpp): `lazy` norms add to the block's gradient, except that the one
   // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns their sums
-  // into the gradient of the values computed there. If these values were copied into the block (dense_packing.hpp), the
+  // into the gradient of the values computed there. If these values were copied into the block (conv_fusions.hpp), the
   // copy does so instead, and writes the gradient of its source.
   bool lazy = false;
   bool first = false;
@@ -48,5 +48,11 @@ struct BackwardStep {
 // does not read all of it; another norm of a dense block has a pool; a norm of a dense block has a residual or more
 // than one reader; or a copy does not go to a dense block
 std::vector<BackwardStep> backward_order(const Program& program);
+
+// Returns the order of backward in which each node computes its join in `joins`. `joins` is the result of
+// residual_joins() (conv_fusions.hpp), from which the caller may have removed joins or their second norms; or it is
+// empty.
+// @throws DeviceError like the other overload
+std::vector<BackwardStep> backward_order(const Program& program, const std::vector<ResidualJoin>& joins);
 
 }  // namespace chexbench::engine::cuda

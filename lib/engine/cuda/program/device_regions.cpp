@@ -6,7 +6,7 @@
 #include "engine/cuda/kernels/gradient_norm.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
-#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -123,9 +123,8 @@ std::vector<std::size_t> norm_offsets(const Program& program) {
 DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters, const RegionRequest& request) {
   Builder builder;
   DeviceRegions regions;
-  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector}) {
+  for (const ParameterKind kind : kParameterKindList)
     regions.parameters[static_cast<std::size_t>(kind)] = add_parameters(parameters, kind, request, builder);
-  }
   add_channels(program, request, regions, builder);
   add_batches(request, regions, builder);
   regions.scalars = builder.add(sizeof(kernels::StepScalars));

@@ -88,6 +88,7 @@ struct DeviceRegions {
   std::vector<std::size_t> channel_offsets;  // of each buffer, in values; back() is their number
   std::vector<std::size_t> norm_offsets;     // of each node, in values; back() is their number
 
+  const ParameterRegions& of(ParameterKind kind) const { return parameters[static_cast<std::size_t>(kind)]; }
   std::size_t parameter_bytes() const;
   std::size_t channel_bytes() const;  // all regions by channel
   std::size_t batch_bytes() const;    // images and labels

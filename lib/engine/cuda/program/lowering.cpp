@@ -122,8 +122,7 @@ class Lowering {
         return lower_adaptive_pool(i);
       case LayerKind::flatten:
         slices_[index(i)] = input_slice(i);
-        if (slices_[index(i)].channels != program_.buffer(slices_[index(i)]).channels)
-          refuse(i, "it flattens a part of a concatenation");
+        if (!program_.is_whole(slices_[index(i)])) refuse(i, "it flattens a part of a concatenation");
         return;
       case LayerKind::dropout:
         return lower_dropout(i);
@@ -203,7 +202,7 @@ class Lowering {
     const kernels::PoolShape window{
         .kernel = layer(pool).kernel, .stride = layer(pool).stride, .padding = layer(pool).padding};
     const Slice in = input_slice(norm);
-    if (in.channels != program_.buffer(in).channels || fusion_.sole_reader(input(norm)) != norm) return {};
+    if (!program_.is_whole(in) || fusion_.sole_reader(input(norm)) != norm) return {};
     if (layer(pool).kind == LayerKind::max_pool && kernels::norm_takes_max_pool(window) &&
         layer(input(norm)).kind != LayerKind::concat)
       return {NodeKind::max_pool, pool};

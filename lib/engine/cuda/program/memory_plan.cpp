@@ -8,9 +8,8 @@
 #include "core/errors.hpp"
 #include "engine/arena.hpp"
 #include "engine/cuda/program/backward_order.hpp"
-#include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/program/lowering.hpp"
-#include "engine/cuda/program/residual_join.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

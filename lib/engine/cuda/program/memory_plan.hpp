@@ -29,10 +29,10 @@ struct MemoryRequest {
   std::size_t weight_gradient_workspace_bytes = 0;  // a separate one, if they are concurrent
   spec::Freeze freeze = spec::Freeze::none;         // a frozen base has no moments
   bool fuses_pools = true;                          // as the program was lowered; an evaluation is lowered likewise
-  // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
-  // no node does.
+  // For each node, the norm that it computes itself while it reads that norm's input (conv_fusions.hpp), or -1. Empty
+  // if no node does.
   std::vector<int> prologues;
-  // For each node, the join that its data gradient computes (residual_join.hpp). Empty if none does.
+  // For each node, the join that its data gradient computes (conv_fusions.hpp). Empty if none does.
   std::vector<ResidualJoin> joins;
   // The same for forward. If a join in `joins` reads a residual that is a norm's result, that norm is not left to a
   // join in forward.

@@ -1,6 +1,7 @@
 // Where each parameter is on the device, and in which order its elements are.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -16,7 +17,8 @@ namespace chexbench::engine::cuda {
 // activations. The parameters of norms and the biases are vectors, which stay f32. Each kind has separate flat arrays
 // (weights, moments, gradients, copies), with the same offsets in all of them.
 enum class ParameterKind { matrix, vector };
-inline constexpr int kParameterKinds = 2;
+inline constexpr std::array kParameterKindList{ParameterKind::matrix, ParameterKind::vector};
+inline constexpr std::size_t kParameterKinds = kParameterKindList.size();
 
 // One parameter: its range in the flat arrays of its kind, and its layout there.
 struct ParameterPlace {

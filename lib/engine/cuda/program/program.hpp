@@ -37,7 +37,7 @@ enum class NodeKind {
   global_average_pool,
   adaptive_average_pool,
   dropout,
-  copy,    // out = in, where `out` is a part of a dense block (dense_packing.hpp)
+  copy,    // out = in, where `out` is a part of a dense block (conv_fusions.hpp)
   linear,  // reads all values of an image in the order of `in`: pixel by pixel
 };
 
@@ -77,6 +77,7 @@ struct Program {
   Slice logits;  // with padded outputs: see lowering.hpp
 
   const Buffer& buffer(const Slice& slice) const { return buffers[static_cast<std::size_t>(slice.buffer)]; }
+  bool is_whole(const Slice& slice) const { return slice.channels == buffer(slice).channels; }
 };
 
 }  // namespace chexbench::engine::cuda

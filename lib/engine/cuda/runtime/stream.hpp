@@ -1,10 +1,14 @@
-// Streams, events and copies of the CUDA runtime. Queued work runs in the order of its stream. All functions
+// Streams, events, copies and graphs of the CUDA runtime. Queued work runs in the order of its stream. All functions
 // @throws DeviceError if CUDA reports an error, which may come from work that was queued earlier
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <vector>
 
 #include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/kernels/element.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -68,5 +72,64 @@ struct RowBytes {
 // Queues a copy of rows, which are packed on the host.
 void copy_rows_to_host(void* to, const void* from, const RowBytes& rows, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);
+
+// The fetch functions copy values from device memory to the host: they queue the copy on `stream` and wait for that
+// stream.
+template <typename T>
+std::vector<T> fetch(const void* from, std::size_t count, Stream stream) {
+  std::vector<T> values(count);
+  copy_to_host(values.data(), from, count * sizeof(T), stream);
+  synchronize(stream);
+  return values;
+}
+
+template <typename T>
+std::vector<T> fetch_rows(const void* from, const RowBytes& rows, Stream stream) {
+  std::vector<T> values(rows.rows * rows.row_bytes / sizeof(T));
+  copy_rows_to_host(values.data(), from, rows, stream);
+  synchronize(stream);
+  return values;
+}
+
+template <typename T>
+std::vector<float> widened(const std::vector<T>& values) {
+  std::vector<float> wide(values.size());
+  std::ranges::transform(values, wide.begin(), kernels::Element<T>::widen);
+  return wide;
+}
+
+inline std::vector<float> fetch_as_floats(FloatType type, const void* from, std::size_t count, Stream stream) {
+  if (type == FloatType::f32) return fetch<float>(from, count, stream);
+  return type == FloatType::fp16 ? widened(fetch<kernels::Half>(from, count, stream))
+                                 : widened(fetch<kernels::BFloat16>(from, count, stream));
+}
+
+inline std::vector<float> fetch_rows_as_floats(FloatType type, const void* from, const RowBytes& rows, Stream stream) {
+  if (type == FloatType::f32) return fetch_rows<float>(from, rows, stream);
+  return type == FloatType::fp16 ? widened(fetch_rows<kernels::Half>(from, rows, stream))
+                                 : widened(fetch_rows<kernels::BFloat16>(from, rows, stream));
+}
+
+// Owns an executable CUDA graph: work that is recorded once, and later launched as a whole. Movable; empty after
+// default construction and after a move. Not thread-safe.
+class Graph {
+ public:
+  // Records what `queue` queues on the stream (and on streams that it forks to and joins again); none of it runs. The
+  // capture is thread-local, so other threads may use the device meanwhile. If `queue` throws, the capture ends and
+  // the exception is passed on.
+  // @throws DeviceError if some of the queued work cannot be captured
+  static Graph capture(Stream stream, const std::function<void()>& queue);
+  Graph() = default;
+  Graph(Graph&& other) noexcept;
+  Graph& operator=(Graph&& other) noexcept;
+  ~Graph();
+
+  explicit operator bool() const { return executable_ != nullptr; }
+  // Queues the whole graph on the stream. The graph must not be empty. @throws DeviceError if CUDA refuses it
+  void launch(Stream stream) const;
+
+ private:
+  void* executable_ = nullptr;  // cudaGraphExec_t
+};
 
 }  // namespace chexbench::engine::cuda

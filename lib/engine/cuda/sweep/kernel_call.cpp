@@ -6,9 +6,8 @@
 #include <array>
 #include <iterator>
 
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
-#include "engine/cuda/program/prologue.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

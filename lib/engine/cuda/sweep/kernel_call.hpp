@@ -10,8 +10,8 @@
 #include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "engine/cuda/kernels/pool_window.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/program.hpp"
-#include "engine/cuda/program/residual_join.hpp"
 #include "model/graph.hpp"
 #include "spec/trial_spec.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/device_regions.hpp"
-#include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/program/parameter_layout.hpp"
-#include "engine/cuda/program/residual_join.hpp"
+#include "engine/cuda/program/precision.hpp"
 #include "engine/cuda/sweep/kernel_call.hpp"
 
 namespace chexbench::engine::cuda {

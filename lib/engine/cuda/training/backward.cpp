@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/cuda/kernels/add_launch.hpp"
 #include "engine/cuda/kernels/bias_launch.hpp"
@@ -8,6 +9,25 @@
 namespace chexbench::engine::cuda {
 
 using model::ParameterRole;
+
+WeightGradientStream::WeightGradientStream(bool concurrent) {
+  if (concurrent) beside_.emplace();
+}
+
+Stream WeightGradientStream::fork(Stream main) {
+  if (!beside_) return main;
+  beside_->forked.record(main);
+  wait_for(beside_->stream.get(), beside_->forked);
+  is_forked_ = true;
+  return beside_->stream.get();
+}
+
+bool WeightGradientStream::join(Stream main) {
+  if (!std::exchange(is_forked_, false)) return false;
+  beside_->done.record(beside_->stream.get());
+  wait_for(main, beside_->done);
+  return true;
+}
 
 void Network::backward(Stream stream, const OnComplete& on_complete) {
   const std::vector<ParameterPlace>& places = addresses_.config().parameters.places();
@@ -86,7 +106,7 @@ void Network::backward_bias(const BackwardStep& step, Stream stream) {
        .output = node.activation == Activation::none ? kernels::Matrix{} : addresses_.activation(node.out),
        .gradient = addresses_.gradient(node.out),
        .bias_gradient = addresses_.vector_gradient(bias),
-       .scratch = addresses_.at(addresses_.config().plan.regions.reductions)},
+       .scratch = addresses_.at(addresses_.regions().reductions)},
       addresses_.gradient(node.in, step.in), stream);
 }
 
@@ -152,7 +172,7 @@ void Network::backward_pooled_norm(const BackwardStep& step, Stream stream) {
 }
 
 void Network::apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Stream stream) {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   kernels::launch_lazy_apply({.type = addresses_.type(),
                               .total_type = addresses_.type(),
                               .rows = addresses_.rows(in_block),
@@ -171,7 +191,7 @@ NormBefore Network::norm_before(int norm_node, float* scratch) const {
   const Slice& norm_in = node(norm_node).in;
   return {.x = addresses_.activation(norm_in).data,
           .mean = norm.mean,
-          .inverse_deviation = addresses_.channels(addresses_.config().plan.regions.inverse_deviation, norm_in),
+          .inverse_deviation = addresses_.channels(addresses_.regions().inverse_deviation, norm_in),
           .weight = norm.weight,
           .bias = norm.bias,
           .weight_gradient = sums.weight_gradient,
@@ -187,6 +207,19 @@ void Network::backward_data(const BackwardStep& step, const ConvShape& shape, co
   convolutions_.data_gradient(shape, addresses_.gradient(conv.out).data, weight,
                               addresses_.gradient(conv.in, step.in).data,
                               before >= 0 ? norm_before(before, channel_row(0)) : NormBefore{}, stream);
+}
+
+void Network::backward_join(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream) {
+  const Node &conv = node(step.node), &norm = node(step.join.norm);
+  JoinBefore join{.norm = norm_before(step.join.norm, channel_row(0)),
+                  .other_gradient = addresses_.gradient(conv.in).data};
+  if (step.join.residual_norm >= 0) {
+    join.residual_norm = norm_before(step.join.residual_norm, channel_row(1));
+  } else {
+    join.residual = addresses_.activation(norm.residual).data;
+  }
+  convolutions_.data_gradient_join(shape, addresses_.gradient(conv.out).data, weight,
+                                   addresses_.gradient(norm.residual, step.residual).data, join, stream);
 }
 
 void Network::backward_convolution(const BackwardStep& step, Stream stream) {

@@ -1,15 +1,17 @@
-// Runs forward alone, with the network as after training: norms use running statistics, and dropout is off. It works in
-// the memory of the training steps, between which it runs.
+// Runs forward without a step: to evaluate batches, and to find the layer that an infinite or NaN loss comes from.
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "core/batch.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
 
-// Evaluates batches with the weights that are on the device. References must outlive this object. Not thread-safe.
+// Evaluates batches with the weights that are on the device, and with the network as after training: norms use running
+// statistics, and dropout is off. It works in the memory of the training steps, between which it runs. References must
+// outlive this object. Not thread-safe.
 class Evaluation {
  public:
   struct Parts {
@@ -37,5 +39,12 @@ class Evaluation {
   const Addresses addresses_;
   Network network_;
 };
+
+// Runs forward once more over the input and the weights that are on the device, and checks the output of every layer.
+// This works after the step, because a step with such a loss skips its update and so keeps the weights. Returns a
+// sentence without its full stop, e.g. "layer1.0.conv2 is the first layer whose output is not finite". Takes seconds.
+// Overwrites activations, gradients and the step's scalars, so training cannot continue afterwards.
+// @throws DeviceError if the device fails
+std::string first_bad_layer(const Addresses& addresses, Network& network, Stream stream);
 
 }  // namespace chexbench::engine::cuda

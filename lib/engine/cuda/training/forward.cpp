@@ -4,8 +4,8 @@
 #include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/kernels/norm_pool_launch.hpp"
-#include "engine/cuda/program/prologue.hpp"
-#include "engine/cuda/program/residual_join.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
@@ -13,6 +13,9 @@ namespace chexbench::engine::cuda {
 using model::ParameterRole;
 
 namespace {
+
+// ImageNet's mean and standard deviation, as in the pipeline.
+constexpr kernels::Normalization kNormalization{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 
 // Returns the steps of backward up to the last one that a trained parameter needs.
 std::vector<BackwardStep> trained_steps(const Addresses& addresses) {
@@ -39,9 +42,9 @@ Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearP
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
     if (norms_before_[i] < 0) continue;
-    const bool taken =
-        convolutions.takes_norm_before(shape(node(static_cast<int>(i)))) && statistics_of(norms_before_[i]) >= 0;
-    if (!taken) norms_before_[i] = -1;
+    const ConvShape of = shape(node(static_cast<int>(i)));
+    if (!convolutions.has(of, ConvPattern::data_gradient_norm) || statistics_of(norms_before_[i]) < 0)
+      norms_before_[i] = -1;
   }
   collect_inverse_deviations();
 }
@@ -129,6 +132,24 @@ void Network::convolve(int i, Stream stream) {
                         addresses_.activation(conv.out).data, {channel_row(0), channel_row(1)}, prologue(i), stream);
 }
 
+void Network::convolve_join(int i, Stream stream) {
+  const Addresses::Config& config = addresses_.config();
+  const Node& conv = node(i);
+  const auto [norm, residual_norm] = config.plan.forward_joins[static_cast<std::size_t>(i)];
+  JoinPrologue join{.x = addresses_.activation(node(norm).in).data,
+                    .norm = affine(norm),
+                    .joined = addresses_.activation(conv.in).data};
+  if (residual_norm >= 0) {
+    join.residual_x = addresses_.activation(node(residual_norm).in).data;
+    join.residual_norm = affine(residual_norm);
+  } else {
+    join.residual = addresses_.activation(node(norm).residual).data;
+  }
+  const ParameterPlace& weight = config.parameters.place(conv.layer, ParameterRole::convolution_weight);
+  convolutions_.joined_forward(shape(conv), join, addresses_.matrix(weight), addresses_.activation(conv.out).data,
+                               {channel_row(0), channel_row(1)}, stream);
+}
+
 Prologue Network::prologue(int i) const {
   const int norm = addresses_.config().plan.prologues[static_cast<std::size_t>(i)];
   return norm < 0 ? Prologue{} : affine(norm);
@@ -140,7 +161,7 @@ Prologue Network::affine(int norm) const {
 }
 
 float* Network::channel_row(int row) const {
-  const Region& region = addresses_.config().plan.regions.channel_rows;
+  const Region& region = addresses_.regions().channel_rows;
   return addresses_.at<float>(region, static_cast<std::size_t>(row) * region.bytes / sizeof(float) / 2);
 }
 
@@ -151,7 +172,7 @@ bool Network::has_output_sums(int i) const {
   const MemoryPlan& plan = addresses_.config().plan;
   const auto before = static_cast<std::size_t>(writer);
   return plan.prologues[before] >= 0 || plan.forward_joins[before].norm >= 0 ||
-         convolutions_.gives_sums(shape(node(writer)));
+         convolutions_.has(shape(node(writer)), ConvPattern::forward_statistics);
 }
 
 bool Network::follows_statistics(int i) const {
@@ -165,7 +186,7 @@ bool Network::writes_affine(int i) const {
 
 void Network::compute_statistics(int i, Stream stream) {
   const Slice& in = node(i).in;
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   kernels::StatisticsFinish finish{.count = static_cast<double>(addresses_.rows(in)),
                                    .mean = addresses_.channels(regions.mean, in),
                                    .variance = addresses_.channels(regions.variance, in)};
@@ -189,7 +210,7 @@ void Network::compute_statistics(int i, Stream stream) {
 }
 
 kernels::AffineCall Network::affine_call(int norm) const {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   const std::size_t offset = regions.norm_offsets[static_cast<std::size_t>(norm)] * bytes_of(addresses_.type());
   return {.type = addresses_.type(),
           .channels = node(norm).in.channels,
@@ -246,7 +267,7 @@ void Network::drop(const Node& node, const kernels::Matrix& from, const kernels:
                            .pixels = config.program.buffer(node.in).pixels(),
                            .from = from,
                            .to = to,
-                           .scalars = addresses_.at<kernels::StepScalars>(config.plan.regions.scalars),
+                           .scalars = addresses_.scalars(),
                            .seed = config.dropout_seed,
                            .batches_of_step = config.batches_of_step,
                            .layer = node.layer,
@@ -255,7 +276,7 @@ void Network::drop(const Node& node, const kernels::Matrix& from, const kernels:
 }
 
 void Network::prepare_running(Stream stream) {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   const Program& program = addresses_.config().program;
   std::vector<int> source;
   std::vector<float> unbias;
@@ -273,7 +294,7 @@ void Network::prepare_running(Stream stream) {
 }
 
 void Network::update_running(Stream stream) {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   if (addresses_.config().frozen) return;
   kernels::launch_running_update({.mean = addresses_.at<float>(regions.mean),
                                   .variance = addresses_.at<float>(regions.variance),
@@ -282,6 +303,22 @@ void Network::update_running(Stream stream) {
                                   .running_mean = addresses_.at<float>(regions.running_mean),
                                   .running_variance = addresses_.at<float>(regions.running_variance)},
                                  static_cast<std::int64_t>(regions.norm_offsets.back()), stream);
+}
+
+void convert_images(const Addresses& addresses, Deliver deliver, const Region& images, kernels::Stream stream) {
+  const Slice& input = addresses.config().program.input;
+  const kernels::UploadCall call{.type = addresses.type(),
+                                 .channels = input.channels,
+                                 .pixels = addresses.rows(input),
+                                 .to = addresses.activation(input).data};
+  switch (deliver) {
+    case Deliver::f32:
+      return kernels::launch_upload_color(call, addresses.at<float>(images), stream);
+    case Deliver::u8:
+      return kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
+    case Deliver::u8_rgb:
+      return kernels::launch_upload_rgb(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
+  }
 }
 
 }  // namespace chexbench::engine::cuda

@@ -1,16 +1,48 @@
-// Queues the forward and backward of a network on a stream: a walk over its program.
+// Queues the forward and backward of a network on a stream: walks over its program. forward.cpp and backward.cpp define
+// them.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "core/batch.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
-#include "engine/cuda/training/weight_gradient_stream.hpp"
+#include "engine/cuda/runtime/stream.hpp"
 
 namespace chexbench::engine::cuda {
+
+// Where the weight gradients of convolutions are queued: on the main stream, or on a second one, where they run
+// concurrently with the following passes of backward. Those are bound by memory, weight gradients by arithmetic.
+//
+// Work alternates: fork() and a weight gradient, then join() before the next one, so that at most one weight gradient
+// runs next to the main stream, and the memory plan knows how long its operands are read (memory_plan.hpp). All work
+// may be captured into a CUDA graph. Not thread-safe.
+class WeightGradientStream {
+ public:
+  // Without `concurrent`, fork() returns the main stream and join() does nothing.
+  // @throws DeviceError if CUDA cannot create the stream
+  explicit WeightGradientStream(bool concurrent);
+
+  // Returns the stream for a weight gradient, which will run after all work already queued on `main`.
+  // For this and join(): @throws DeviceError if CUDA reports an error
+  Stream fork(Stream main);
+  // Makes later work of `main` wait for the weight gradient. Returns whether there was one to wait for.
+  bool join(Stream main);
+  // Whether a weight gradient that was not joined may be running.
+  bool is_forked() const { return is_forked_; }
+
+ private:
+  struct Beside {
+    OwnedStream stream;
+    Event forked, done;
+  };
+  std::optional<Beside> beside_;
+  bool is_forked_ = false;
+};
 
 // Queues forward and backward. Waits for nothing, and all work may be captured into a CUDA graph, except
 // prepare_running(). References must outlive this object. Not thread-safe. All functions that take a stream @throws
@@ -94,5 +126,11 @@ class Network {
   // For each statistics node, a norm whose inverse deviation a data gradient reads, or -1.
   std::vector<int> inverse_deviations_;
 };
+
+// Queues the conversion of a batch on the device to the input of a program: from `images`, as delivered by the
+// pipeline, to NHWC in the type of the activations, with kInputChannels channels. Batches of bytes are also normalized
+// with ImageNet's mean and standard deviation. May be captured into a CUDA graph.
+// @throws DeviceError if CUDA refuses the launch
+void convert_images(const Addresses& addresses, Deliver deliver, const Region& images, kernels::Stream stream);
 
 }  // namespace chexbench::engine::cuda

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/step_launch.hpp"
-#include "engine/cuda/training/batch_input.hpp"
+#include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -35,7 +35,7 @@ void StepQueue::leave_out_time_before(std::int64_t pass) {
 
 void StepQueue::upload(const Batch& batch, std::int64_t pass) {
   Slot& to = slots_[index(pass)];
-  const DeviceRegions& regions = parts_.addresses.config().plan.regions;
+  const DeviceRegions& regions = parts_.addresses.regions();
   const Region &images = regions.images[index(pass)], &labels = regions.labels[index(pass)];
   const Stream stream = upload_stream_.get();
   to.upload_begin.mark(stream);
@@ -85,8 +85,7 @@ void StepQueue::queue(std::int64_t pass, Place place, Reducer& reducer) {
   if (ends) {
     parts_.update.run(stream);
   } else {
-    kernels::launch_end_batch(parts_.addresses.at<kernels::StepScalars>(parts_.addresses.config().plan.regions.scalars),
-                              stream);
+    kernels::launch_end_batch(parts_.addresses.scalars(), stream);
   }
   parts_.network.update_running(stream);
   queue_results(pass);
@@ -107,14 +106,14 @@ void StepQueue::queue_last_backward(Reducer& reducer) {
 }
 
 void StepQueue::queue_results(std::int64_t pass) {
-  const DeviceRegions& regions = parts_.addresses.config().plan.regions;
+  const DeviceRegions& regions = parts_.addresses.regions();
   const Slot& to = slot(pass);
   copy_to_host(to.loss.data(), parts_.addresses.at(regions.losses[index(pass)]), sizeof(float), stream_.get());
-  copy_to_host(to.scalars.data(), parts_.addresses.at(regions.scalars), sizeof(kernels::StepScalars), stream_.get());
+  copy_to_host(to.scalars.data(), parts_.addresses.scalars(), sizeof(kernels::StepScalars), stream_.get());
 }
 
 void StepQueue::convert(std::int64_t pass, Stream stream) const {
-  convert_images(parts_.addresses, parts_.deliver, parts_.addresses.config().plan.regions.images[index(pass)], stream);
+  convert_images(parts_.addresses, parts_.deliver, parts_.addresses.regions().images[index(pass)], stream);
 }
 
 void StepQueue::queue_loss(std::int64_t pass) {
@@ -133,7 +132,7 @@ void StepQueue::queue_loss(std::int64_t pass) {
                         .gradient = addresses.gradient(config.program.logits).data,
                         .bias_gradient = addresses.vector_gradient(bias),
                         .targets = addresses.at<float>(regions.labels[index(pass)]),
-                        .scalars = addresses.at<kernels::StepScalars>(regions.scalars),
+                        .scalars = addresses.scalars(),
                         .loss = addresses.at<float>(regions.losses[index(pass)]),
                         .biased = addresses.at<float>(regions.logits),
                         .smoothing = parts_.label_smoothing,

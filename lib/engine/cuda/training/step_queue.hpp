@@ -6,8 +6,8 @@
 #include <map>
 
 #include "engine/cuda/runtime/device.hpp"
-#include "engine/cuda/runtime/graph.hpp"
-#include "engine/cuda/training/device_buckets.hpp"
+#include "engine/cuda/runtime/stream.hpp"
+#include "engine/cuda/training/gradients.hpp"
 #include "engine/cuda/training/network.hpp"
 #include "engine/cuda/training/step_clock.hpp"
 #include "engine/cuda/training/update.hpp"

@@ -14,13 +14,11 @@
 #include "engine/checks.hpp"
 #include "engine/cuda/convolution/plan_cache.hpp"
 #include "engine/cuda/kernels/channel_sums.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
-#include "engine/cuda/program/prologue.hpp"
-#include "engine/cuda/program/residual_join.hpp"
-#include "engine/cuda/runtime/fetch.hpp"
-#include "engine/cuda/training/bad_layer.hpp"
-#include "engine/cuda/training/precision_check.hpp"
+#include "engine/cuda/program/precision.hpp"
+#include "engine/cuda/runtime/stream.hpp"
+#include "engine/cuda/training/evaluation.hpp"
 #include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
@@ -171,7 +169,8 @@ std::vector<int> CudaEngine::chosen_prologues() const {
   std::vector<int> norms = prologue_norms(program_);
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (norms[i] < 0) continue;
-    if (!convolutions_->takes_prologue(conv_shape(graph_, program_, program_.nodes[i], shape_.images))) norms[i] = -1;
+    const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
+    if (!convolutions_->has(shape, ConvPattern::normalized_forward_statistics)) norms[i] = -1;
   }
   return norms;
 }
@@ -181,15 +180,15 @@ MemoryPlan CudaEngine::plan() {
   if (request_.concurrent_weight_gradients)
     request_.weight_gradient_workspace_bytes = convolutions_->weight_gradient_workspace_bytes();
   request_.prologues = chosen_prologues();
-  const auto where = [this](bool (Convolutions::*is_faster)(const ConvShape&) const) -> TakesJoin {
-    return [this, is_faster](const Node& conv) {
-      return (*convolutions_.*is_faster)(conv_shape(graph_, program_, conv, shape_.images));
+  const auto where = [this](ConvPattern pattern) -> TakesJoin {
+    return [this, pattern](const Node& conv) {
+      return convolutions_->has(conv_shape(graph_, program_, conv, shape_.images), pattern);
     };
   };
   request_.joins =
-      chosen_joins(program_, where(&Convolutions::takes_join), where(&Convolutions::takes_join_of_norms), {});
-  request_.forward_joins = chosen_joins(program_, where(&Convolutions::takes_forward_join),
-                                        where(&Convolutions::takes_forward_join_of_norms), request_.joins);
+      chosen_joins(program_, where(ConvPattern::data_gradient_join), where(ConvPattern::data_gradient_join_norms), {});
+  request_.forward_joins = chosen_joins(program_, where(ConvPattern::joined_forward_statistics),
+                                        where(ConvPattern::joined_norms_forward_statistics), request_.joins);
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }
@@ -331,7 +330,7 @@ void CudaEngine::read_moment(const std::string& name, std::span<float> values) c
 }
 
 std::int64_t CudaEngine::updates() const {
-  return fetch<kernels::StepScalars>(addresses_.at(plan_.regions.scalars), 1, queue_.stream()).front().step;
+  return fetch<kernels::StepScalars>(addresses_.scalars(), 1, queue_.stream()).front().step;
 }
 
 void CudaEngine::resume(const WeightSource& source, std::int64_t updates) {

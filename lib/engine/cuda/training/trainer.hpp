@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/cuda/training/evaluation.hpp"
-#include "engine/cuda/training/stall_limit.hpp"
+#include "engine/cuda/training/step_clock.hpp"
 #include "engine/cuda/training/step_queue.hpp"
 #include "engine/cuda/training/weights.hpp"
 #include "engine/training_engine.hpp"

@@ -6,7 +6,6 @@ namespace chexbench::engine::cuda {
 namespace {
 
 constexpr float kEpsilon = 1e-8f;
-constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
 
 }  // namespace
 
@@ -19,13 +18,8 @@ Update::Update(const Addresses& addresses, const spec::TrainingSpec& training)
   initial_.learning_rate = static_cast<float>(training.learning_rate);
 }
 
-kernels::StepScalars* Update::scalars() const {
-  return addresses_.at<kernels::StepScalars>(addresses_.config().plan.regions.scalars);
-}
-
 kernels::UpdateCall Update::call(ParameterKind kind) const {
-  const MemoryPlan& plan = addresses_.config().plan;
-  const ParameterRegions& regions = plan.regions.parameters[static_cast<std::size_t>(kind)];
+  const ParameterRegions& regions = addresses_.regions().of(kind);
   const bool is_matrix = kind == ParameterKind::matrix;
   kernels::UpdateCall call{.gradient_type = is_matrix ? addresses_.type() : FloatType::f32,
                            .copy_type = is_matrix ? addresses_.type() : FloatType::f32,
@@ -33,7 +27,7 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
                            .gradient = addresses_.at(regions.gradients),
                            .weight = addresses_.at<float>(regions.weights),
                            .first = addresses_.at<float>(regions.first),
-                           .scalars = scalars()};
+                           .scalars = addresses_.scalars()};
   call.second = addresses_.at_or_null<float>(regions.second);
   call.copy = addresses_.at_or_null<std::byte>(regions.copies);
   call.average = addresses_.at_or_null<float>(regions.average);
@@ -43,17 +37,17 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
 }
 
 void Update::restart(Stream stream) {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   for (const ParameterRegions& kind : regions.parameters) {
     clear(addresses_.at(kind.first), kind.first.bytes, stream);
     clear(addresses_.at(kind.second), kind.second.bytes, stream);
     clear(addresses_.at(kind.average), kind.average.bytes, stream);
   }
-  copy_to_device(scalars(), &initial_, sizeof initial_, stream);
+  copy_to_device(addresses_.scalars(), &initial_, sizeof initial_, stream);
 }
 
 void Update::set_learning_rate(double rate, Stream stream) {
-  kernels::launch_set_learning_rate(scalars(), static_cast<float>(rate), stream);
+  kernels::launch_set_learning_rate(addresses_.scalars(), static_cast<float>(rate), stream);
 }
 
 void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {
@@ -65,23 +59,23 @@ void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream)
     resumed.good_steps = scale.good_steps;
     resumed.skipped = scale.skipped;
   }
-  copy_to_device(scalars(), &resumed, sizeof resumed, stream);
+  copy_to_device(addresses_.scalars(), &resumed, sizeof resumed, stream);
 }
 
 // The norm is that of all gradients, so it is known only after the last bucket was averaged.
 void Update::queue_norm(Stream stream) const {
-  auto* const partials = addresses_.at<double>(addresses_.config().plan.regions.norm_partials);
+  auto* const partials = addresses_.at<double>(addresses_.regions().norm_partials);
   int place = 0;
-  for (const ParameterKind kind : kKinds) {
+  for (const ParameterKind kind : kParameterKindList) {
     const kernels::UpdateCall of = call(kind);
     kernels::launch_gradient_squares(of.gradient_type, of.gradient, of.count, partials + place, stream);
     place += kernels::kNormBlocks;
   }
-  kernels::launch_gradient_norm(partials, place, scalars(), stream);
+  kernels::launch_gradient_norm(partials, place, addresses_.scalars(), stream);
 }
 
 void Update::swap_average(Stream stream) {
-  for (const ParameterKind kind : kKinds) {
+  for (const ParameterKind kind : kParameterKindList) {
     if (const kernels::UpdateCall of = call(kind); of.average != nullptr) kernels::launch_swap_average(of, stream);
   }
 }
@@ -89,13 +83,13 @@ void Update::swap_average(Stream stream) {
 void Update::run(Stream stream) {
   // The check runs in every precision, and after the reduction: values that are not finite must not reach the weights
   // of any rank.
-  for (const ParameterKind kind : kKinds) {
+  for (const ParameterKind kind : kParameterKindList) {
     const kernels::UpdateCall of = call(kind);
-    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars(), stream);
+    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, addresses_.scalars(), stream);
   }
   if (training_.clip_gradient_norm) queue_norm(stream);
-  kernels::launch_decide(scalars(), rules_, stream);
-  for (const ParameterKind kind : kKinds) {
+  kernels::launch_decide(addresses_.scalars(), rules_, stream);
+  for (const ParameterKind kind : kParameterKindList) {
     const kernels::UpdateCall of = call(kind);
     if (spec::is_adam(training_.optimizer)) {
       kernels::launch_adam(of, rules_, kEpsilon, stream);

@@ -42,7 +42,6 @@ class Update {
 
  private:
   kernels::UpdateCall call(ParameterKind kind) const;
-  kernels::StepScalars* scalars() const;
   void queue_norm(Stream stream) const;
 
   const Addresses& addresses_;

@@ -6,7 +6,7 @@
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
-#include "engine/cuda/runtime/fetch.hpp"
+#include "engine/cuda/runtime/stream.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -53,7 +53,7 @@ std::size_t Weights::held_bytes() const {
 }
 
 Weights::HostRunning Weights::running_of(const model::WeightSource& source) const {
-  const std::size_t size = addresses_.config().plan.regions.norm_offsets.back();
+  const std::size_t size = addresses_.regions().norm_offsets.back();
   HostRunning running{std::vector<float>(size), std::vector<float>(size)};
   for (const RunningPlace& place : running_places_) {
     std::vector<float>& all = place.is_mean ? running.mean : running.variance;
@@ -65,7 +65,7 @@ Weights::HostRunning Weights::running_of(const model::WeightSource& source) cons
 Weights::HostWeights Weights::weights_of(const model::WeightSource& source) const {
   HostWeights weights{running_of(source), {}};
   const ParameterLayout& parameters = addresses_.config().parameters;
-  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector})
+  for (const ParameterKind kind : kParameterKindList)
     weights.parameters[static_cast<std::size_t>(kind)].resize(parameters.size(kind));
   std::vector<float> values;
   for (const ParameterPlace& place : parameters.places()) {
@@ -82,14 +82,14 @@ void Weights::copy(const Region& to, const std::vector<float>& from, Stream stre
 }
 
 void Weights::copy(const HostRunning& running, Stream stream) const {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   copy(regions.running_mean, running.mean, stream);
   copy(regions.running_variance, running.variance, stream);
   synchronize(stream);
 }
 
 void Weights::copy(const HostWeights& weights, Stream stream) const {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   for (std::size_t kind = 0; kind < kParameterKinds; ++kind)
     copy(regions.parameters[kind].weights, weights.parameters[kind], stream);
   copy(static_cast<const HostRunning&>(weights), stream);
@@ -97,15 +97,14 @@ void Weights::copy(const HostWeights& weights, Stream stream) const {
 
 void Weights::read_parameter(const std::string& name, std::span<float> values, Stream stream) const {
   const ParameterPlace& place = addresses_.config().parameters.place(name);
-  const Region& weights = addresses_.config().plan.regions.parameters[static_cast<std::size_t>(place.kind)].weights;
+  const Region& weights = addresses_.regions().of(place.kind).weights;
   from_device_order(place, fetch<float>(addresses_.at<float>(weights, place.offset), place.count, stream), values);
 }
 
 void Weights::read_gradient(const std::string& name, std::span<float> values, Stream stream) const {
   const ParameterPlace& place = addresses_.config().parameters.place(name);
   from_device_order(place, fetch_gradient(addresses_, place, stream), values);
-  const auto scalars =
-      fetch<kernels::StepScalars>(addresses_.at(addresses_.config().plan.regions.scalars), 1, stream).front();
+  const auto scalars = fetch<kernels::StepScalars>(addresses_.scalars(), 1, stream).front();
   for (float& value : values) value *= scalars.unscale;
 }
 
@@ -121,7 +120,7 @@ const RunningPlace& Weights::running_place(const std::string& name) const {
 void Weights::read_buffer(const std::string& name, std::span<float> values, Stream stream) const {
   const RunningPlace& place = running_place(name);
   check_size(place.info, values.size());
-  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const DeviceRegions& regions = addresses_.regions();
   const Region& region = place.is_mean ? regions.running_mean : regions.running_variance;
   std::ranges::copy(fetch<float>(addresses_.at<float>(region, place.offset), values.size(), stream), values.begin());
 }
@@ -138,8 +137,7 @@ Moments::Moments(const Addresses& addresses, const spec::TrainingSpec& training)
   const auto add = [&](const std::string& name, Region ParameterRegions::*region) {
     for (const ParameterPlace& place : addresses.config().parameters.places()) {
       if (!addresses.config().parameters.is_trained(place)) continue;
-      const ParameterRegions& regions =
-          addresses.config().plan.regions.parameters[static_cast<std::size_t>(place.kind)];
+      const ParameterRegions& regions = addresses.regions().of(place.kind);
       const model::TensorInfo& of = place.parameter.info;
       places_.push_back({{name + '.' + of.name, of.shape}, &place, addresses.at<float>(regions.*region, place.offset)});
     }
@@ -159,8 +157,7 @@ std::vector<model::TensorInfo> Moments::infos() const {
 void Moments::read(const std::string& name, std::span<float> values, Stream stream) const {
   if (scales_loss_ && name == kScaler.name) {
     check_size(kScaler, values.size());
-    const Region& region = addresses_.config().plan.regions.scalars;
-    const auto scalars = fetch<kernels::StepScalars>(addresses_.at(region), 1, stream).front();
+    const auto scalars = fetch<kernels::StepScalars>(addresses_.scalars(), 1, stream).front();
     values[0] = scalars.loss_scale;
     values[1] = static_cast<float>(scalars.good_steps);
     values[2] = static_cast<float>(scalars.skipped);

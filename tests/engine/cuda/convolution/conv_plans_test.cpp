@@ -15,7 +15,7 @@
 #include "core/errors.hpp"
 #include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/convolution/device_file.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
 

@@ -32,11 +32,21 @@ class ConvTunerTest : public testing::Test {
     scripted_.plans[ConvPattern::forward] = std::move(plans);
     return tuner_.fastest(kForward).plan.engine;
   }
-  // Returns forward's plan with statistics, if it beats a forward of `forward_s` plus a pass of `pass_s`.
-  std::optional<TunedPlan> statistics(double forward_s, double pass_s) {
+  // Plans forward or the data gradient, then these fused patterns. Returns whether the last one is taken.
+  static bool takes(ConvTuner& tuner, ConvPattern plain, const std::vector<ConvPattern>& fused) {
+    ShapePlans plans(kForward);
+    plans.add(plain, tuner.fastest(plans.request(plain)));
+    for (const ConvPattern pattern : fused) tuner.add_if_faster(pattern, plans);
+    const TunedPlan* const plan = plans.find(fused.back());
+    if (plan != nullptr) {
+      EXPECT_TRUE(plan->plan.engine.starts_with("fused"));
+    }
+    return plan != nullptr;
+  }
+  // Returns whether forward with statistics beats a forward of `forward_s` plus a pass of `pass_s`.
+  bool statistics(double forward_s, double pass_s) {
     scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = forward_s, .statistics_s = pass_s}};
-    const TunedPlan forward = tuner_.fastest(kForward);
-    return tuner_.forward_statistics(kForward, forward);
+    return takes(tuner_, ConvPattern::forward, {ConvPattern::forward_statistics});
   }
   static std::string warnings() {
     const std::string log = testing::internal::GetCapturedStderr();
@@ -121,18 +131,17 @@ TEST_F(ConvTunerTest, AfterItsTimeTakesTheFirstThatRunsAndDoesNotKeepIt) {
   scripted_.plans[ConvPattern::forward] = {
       {.engine = "stuck", .runs = false}, {.engine = "slow", .seconds = 2}, {.engine = "fast", .seconds = 1}};
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 0.1}};
-  const TunedPlan forward = hurried.fastest(kForward);
-  EXPECT_EQ(forward.plan.engine, "slow");
+  EXPECT_EQ(hurried.fastest(kForward).plan.engine, "slow");
   EXPECT_EQ(cache_.find(plan_key(device_.machine, kForward)), nullptr);
-  EXPECT_FALSE(hurried.forward_statistics(kForward, forward).has_value());
-  EXPECT_EQ(hurried.counts().hurried, 1);
+  EXPECT_FALSE(takes(hurried, ConvPattern::forward, {ConvPattern::forward_statistics}));
+  EXPECT_EQ(hurried.counts().hurried, 2);
 }
 
 TEST_F(ConvTunerTest, FusedPlansCanBeForced) {
   ConvTuner forcing(device_, cache_, {.forces_fused = true});
   scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = 1}};
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 99}};
-  EXPECT_TRUE(forcing.forward_statistics(kForward, forcing.fastest(kForward)).has_value());
+  EXPECT_TRUE(takes(forcing, ConvPattern::forward, {ConvPattern::forward_statistics}));
 }
 
 TEST_F(ConvTunerTest, PassesOverWhatIsRefusedOrLacksADriverOrDoesNotRun) {
@@ -185,58 +194,55 @@ TEST_F(ConvTunerTest, ACachedPlanThatIsNotOfferedOrNoLongerBuildsIsTimedAnewWith
 
 TEST_F(ConvTunerTest, StatisticsComeWithTheForwardPassOnlyWhereThatIsFaster) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
-  const std::optional<TunedPlan> fused = statistics(3, 2.5);
-  ASSERT_TRUE(fused.has_value());
-  EXPECT_EQ(fused->plan.engine, "fused");
+  EXPECT_TRUE(statistics(3, 2.5));
 }
 
 TEST_F(ConvTunerTest, StatisticsTakeAPassOfTheirOwnWhereThatIsFasterOrAsFast) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   EXPECT_EQ(scripted_.timers, 0);
 }
 
 TEST_F(ConvTunerTest, ThatFusedStatisticsDoNotPayIsRememberedWithoutPlanningThem) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 9}};
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   const int timed = tuner_.counts().timed;
   scripted_.built.clear();
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   EXPECT_EQ(tuner_.counts().timed, timed);
   EXPECT_THAT(scripted_.built, ElementsAre("plain"));
 }
 
 TEST_F(ConvTunerTest, FusedStatisticsThatPaidAreNotTimedAgain) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 1}};
-  EXPECT_TRUE(statistics(3, 2).has_value());
+  EXPECT_TRUE(statistics(3, 2));
   const int timed = tuner_.counts().timed;
-  EXPECT_TRUE(statistics(3, 2).has_value());
+  EXPECT_TRUE(statistics(3, 2));
   EXPECT_EQ(tuner_.counts().timed, timed);
 }
 
 TEST_F(ConvTunerTest, ThePassIsTimedAgainBehindAnotherForwardPlan) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
-  EXPECT_TRUE(statistics(3, 3).has_value());
+  EXPECT_TRUE(statistics(3, 3));
   cache_.add(plan_key(device_.machine, kForward), {.engine = "faster", .seconds = 1});
   scripted_.plans[ConvPattern::forward] = {{.engine = "faster", .seconds = 1, .statistics_s = 3}};
-  const TunedPlan forward = tuner_.fastest(kForward);
-  EXPECT_FALSE(tuner_.forward_statistics(kForward, forward).has_value());
+  EXPECT_FALSE(takes(tuner_, ConvPattern::forward, {ConvPattern::forward_statistics}));
 }
 
 TEST_F(ConvTunerTest, FusedStatisticsThatAreNotOfferedOrDoNotRunAreCountedWithTheFirstReason) {
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   EXPECT_EQ(tuner_.counts().without_fused, 1);
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .state = PlanState::refused}};
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   EXPECT_EQ(tuner_.counts().without_fused, 2);
   EXPECT_THAT(tuner_.counts().fused_error, HasSubstr("nothing offered for forward_statistics"));
 }
 
 TEST_F(ConvTunerTest, ACachedFusedPlanThatNoLongerBuildsGivesWayToThePlainOneWithAWarning) {
   scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 1}};
-  EXPECT_TRUE(statistics(3, 2).has_value());
+  EXPECT_TRUE(statistics(3, 2));
   scripted_.plans[ConvPattern::forward_statistics][0].state = PlanState::refused;
-  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_FALSE(statistics(3, 2));
   EXPECT_THAT(warnings(), HasSubstr("the plan fused that was the fastest for forward_statistics of n64"));
   EXPECT_EQ(tuner_.counts().without_fused, 1);
 }
@@ -246,106 +252,87 @@ class ConvTunerBehindJoins : public ConvTunerTest {
  protected:
   ConvTunerBehindJoins() {
     scripted_.plans[ConvPattern::data_gradient] = {{.engine = "plain", .seconds = 2}};
-    scripted_.join_sums_s = 4;
-    scripted_.norm_sums_s = 1;
+    scripted_.own_pass_s[OwnPass::join_sums] = 4;
+    scripted_.own_pass_s[OwnPass::norm_sums] = 1;
   }
-
-  std::optional<TunedPlan> join() {
-    const TunedPlan plain = tuner_.fastest(request_);
-    return tuner_.join(request_, plain);
-  }
-  std::optional<TunedPlan> join_norms() {
-    const TunedPlan plain = tuner_.fastest(request_);
-    return tuner_.join_norms(request_, plain, tuner_.join(request_, plain));
-  }
-  void take(ConvPattern pattern, double seconds) {
+  void offer(ConvPattern pattern, double seconds) {
     scripted_.plans[pattern] = {{.engine = "fused", .seconds = seconds}};
   }
-
-  const PlanRequest request_ = [] {
-    PlanRequest request = kForward;
-    request.pattern = ConvPattern::data_gradient;
-    return request;
-  }();
+  bool takes_join() { return takes(tuner_, ConvPattern::data_gradient, {ConvPattern::data_gradient_join}); }
+  bool takes_join_of_norms() {
+    return takes(tuner_, ConvPattern::data_gradient,
+                 {ConvPattern::data_gradient_join, ConvPattern::data_gradient_join_norms});
+  }
 };
 
 TEST_F(ConvTunerBehindJoins, AJoinMustBeFasterThanTheDataGradientAndItsPass) {
-  take(ConvPattern::data_gradient_join, 5.9);
-  EXPECT_TRUE(join().has_value());
+  offer(ConvPattern::data_gradient_join, 5.9);
+  EXPECT_TRUE(takes_join());
+  scripted_.own_pass_s[OwnPass::join_sums] = 3.8;
+  EXPECT_TRUE(takes_join()) << "the pass is not timed again";
 }
 
 TEST_F(ConvTunerBehindJoins, AJoinThatIsNotFasterIsNotTaken) {
-  take(ConvPattern::data_gradient_join, 6.1);
-  EXPECT_FALSE(join().has_value());
+  offer(ConvPattern::data_gradient_join, 6.1);
+  EXPECT_FALSE(takes_join());
 }
 
 TEST_F(ConvTunerBehindJoins, AJoinOfTwoNormsMustBeFasterThanThePassesOfBoth) {
-  take(ConvPattern::data_gradient_join_norms, 6.9);
-  EXPECT_TRUE(join_norms().has_value());
+  offer(ConvPattern::data_gradient_join_norms, 6.9);
+  EXPECT_TRUE(takes_join_of_norms());
   EXPECT_EQ(tuner_.counts().without_fused, 1) << "the join of one norm is not offered";
 }
 
 TEST_F(ConvTunerBehindJoins, AJoinOfTwoNormsMustBeFasterThanAJoinAndThePassOfTheOther) {
-  take(ConvPattern::data_gradient_join, 5);
-  take(ConvPattern::data_gradient_join_norms, 6.1);
-  EXPECT_FALSE(join_norms().has_value());
+  offer(ConvPattern::data_gradient_join, 5);
+  offer(ConvPattern::data_gradient_join_norms, 6.1);
+  EXPECT_FALSE(takes_join_of_norms());
 }
 
 TEST_F(ConvTunerBehindJoins, AJoinThatIsNotOfferedOrDoesNotRunIsCounted) {
-  EXPECT_FALSE(join().has_value());
+  EXPECT_FALSE(takes_join());
   EXPECT_EQ(tuner_.counts().without_fused, 1);
   scripted_.plans[ConvPattern::data_gradient_join] = {{.engine = "fused", .runs = false}};
-  EXPECT_FALSE(join().has_value());
+  EXPECT_FALSE(takes_join());
   EXPECT_EQ(tuner_.counts().without_fused, 2);
 }
 
 // A forward pass of 2 s and statistics of 1 s; separately, a join takes 4 s and a norm 3 s.
-class ConvTunerOfForwardJoins : public ConvTunerTest {
- protected:
-  ConvTunerOfForwardJoins() {
-    scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = 2, .statistics_s = 1}};
-    scripted_.join_s = 4;
-    scripted_.norm_s = 3;
+TEST_F(ConvTunerTest, AJoinInForwardMustBeFasterThanAllPassesThatItReplaces) {
+  struct Offered {
+    ConvPattern pattern;
+    double seconds;
+  };
+  struct JoinCase {
+    const char* what;
+    std::vector<Offered> offered;  // each finishes its statistics in 0.1 s
+    double affine_s;
+    bool is_taken;
+  };
+  constexpr auto kSums = ConvPattern::forward_statistics, kJoin = ConvPattern::joined_forward_statistics,
+                 kNorms = ConvPattern::joined_norms_forward_statistics;
+  for (const JoinCase& each :
+       {JoinCase{"its pass, and forward with statistics", {{kJoin, 6.8}}, 0, true},
+        JoinCase{"its own small kernel counts", {{kJoin, 6.86}}, 0.05, false},
+        JoinCase{"forward may give the sums already", {{kSums, 2}, {kJoin, 6.8}}, 0, false},
+        JoinCase{"the passes of both norms", {{kNorms, 9.8}}, 0, true},
+        JoinCase{"both of its small kernels count", {{kNorms, 9.8}}, 0.06, false},
+        JoinCase{"a join, and the pass of the other norm", {{kJoin, 5}, {kNorms, 8.05}}, 0, false}}) {
+    ScriptedDevice scripted;
+    scripted.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = 2, .statistics_s = 1}};
+    scripted.own_pass_s[OwnPass::join] = 4;
+    scripted.own_pass_s[OwnPass::norm] = 3;
+    scripted.own_pass_s[OwnPass::affine] = each.affine_s;
+    std::vector<ConvPattern> patterns;
+    for (const Offered& offered : each.offered) {
+      scripted.plans[offered.pattern] = {{.engine = "fused", .seconds = offered.seconds, .statistics_s = 0.1}};
+      patterns.push_back(offered.pattern);
+    }
+    PlanCache cache;
+    const ConvDevice device = scripted.device();
+    ConvTuner tuner(device, cache);
+    EXPECT_EQ(takes(tuner, ConvPattern::forward, patterns), each.is_taken) << each.what;
   }
-
-  std::optional<TunedPlan> join() { return tuner_.joined_forward(kForward, tuner_.fastest(kForward), false); }
-  std::optional<TunedPlan> join_norms() {
-    const TunedPlan plain = tuner_.fastest(kForward);
-    return tuner_.joined_norms_forward(kForward, plain, false, tuner_.joined_forward(kForward, plain, false));
-  }
-  void take(ConvPattern pattern, double seconds) {
-    scripted_.plans[pattern] = {{.engine = "fused", .seconds = seconds, .statistics_s = 0.1}};
-  }
-};
-
-TEST_F(ConvTunerOfForwardJoins, AJoinMustBeFasterThanItsPassAndForwardWithStatistics) {
-  take(ConvPattern::joined_forward_statistics, 6.8);
-  EXPECT_TRUE(join().has_value());
-}
-
-TEST_F(ConvTunerOfForwardJoins, ItsOwnFinishOfTheStatisticsAndTheSmallKernelCount) {
-  scripted_.affine_s = 0.05;
-  take(ConvPattern::joined_forward_statistics, 6.86);
-  EXPECT_FALSE(join().has_value());
-}
-
-TEST_F(ConvTunerOfForwardJoins, ForwardMayGiveTheSumsAlready) {
-  take(ConvPattern::joined_forward_statistics, 6.8);
-  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "sums", .seconds = 2, .statistics_s = 0.1}};
-  PlanRequest request = kForward;
-  request.pattern = ConvPattern::forward_statistics;
-  EXPECT_FALSE(tuner_.joined_forward(kForward, tuner_.fastest(request), true).has_value());
-}
-
-TEST_F(ConvTunerOfForwardJoins, AJoinOfTwoNormsMustBeFasterThanThePassesOfBoth) {
-  take(ConvPattern::joined_norms_forward_statistics, 9.8);
-  EXPECT_TRUE(join_norms().has_value());
-}
-
-TEST_F(ConvTunerOfForwardJoins, AJoinOfTwoNormsMustBeFasterThanAJoinAndThePassOfTheOther) {
-  take(ConvPattern::joined_forward_statistics, 5);
-  take(ConvPattern::joined_norms_forward_statistics, 8.05);
-  EXPECT_FALSE(join_norms().has_value());
 }
 
 }  // namespace

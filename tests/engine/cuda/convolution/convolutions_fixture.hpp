@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/scripted_conv_device.hpp"
@@ -28,6 +29,16 @@ inline constexpr ConvShape kOfImages{.images = 64,
                                      .in_pixel_stride = 8,
                                      .out_pixel_stride = 64,
                                      .reads_images = true};
+
+using Memory = std::map<OperandRole, void*>;
+
+// Returns the configuration in the two ways in which it forbids all fused plans.
+inline std::array<ConvolutionsConfig, 2> unfused(const ConvolutionsConfig& config) {
+  std::array<ConvolutionsConfig, 2> configs{config, config};
+  configs[0].fused = false;
+  configs[1].deterministic = true;
+  return configs;
+}
 
 class ConvolutionsTest : public testing::Test {
  protected:

@@ -17,20 +17,20 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Pair;
-using testing::UnorderedElementsAre;
 
 TEST_F(ConvolutionsTest, ForwardReadsInputAndWeightsAndWritesTheOutputAndItsSums) {
   Convolutions convolutions = made();
   convolutions.use_workspace(at(9));
   float sum = 0, squares = 0;
-  ASSERT_TRUE(convolutions.gives_sums(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::forward_statistics));
   convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
   const ScriptedRun& run = scripted_.runs.at(0);
   EXPECT_EQ(run.engine, "fused");
-  EXPECT_THAT(run.memory, UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)),
-                                               Pair(OperandRole::y, at(3)), Pair(OperandRole::sum, &sum),
-                                               Pair(OperandRole::sum_of_squares, &squares)));
+  EXPECT_EQ(run.memory, (Memory{{OperandRole::x, at(1)},
+                                {OperandRole::w, at(2)},
+                                {OperandRole::y, at(3)},
+                                {OperandRole::sum, &sum},
+                                {OperandRole::sum_of_squares, &squares}}));
   EXPECT_EQ(run.workspace, at(9));
   EXPECT_EQ(run.stream, stream_);
 }
@@ -39,15 +39,14 @@ TEST_F(ConvolutionsTest, ForwardWithoutSumsIsThePlainPlan) {
   Convolutions convolutions = made();
   convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
-  EXPECT_THAT(
-      scripted_.runs.at(0).memory,
-      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::y, at(3))));
+  EXPECT_EQ(scripted_.runs.at(0).memory,
+            (Memory{{OperandRole::x, at(1)}, {OperandRole::w, at(2)}, {OperandRole::y, at(3)}}));
 }
 
 TEST_F(ConvolutionsTest, SumsAreNotTouchedWhereThePlanGivesNone) {
   Convolutions convolutions = made();
   float sum = 0, squares = 0;
-  ASSERT_FALSE(convolutions.gives_sums(kOfImages));
+  ASSERT_FALSE(convolutions.has(kOfImages, ConvPattern::forward_statistics));
   convolutions.forward(kOfImages, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).memory.size(), 3u);
 }
@@ -56,18 +55,16 @@ TEST_F(ConvolutionsTest, TheDataGradientReadsOutputGradientAndWeights) {
   Convolutions convolutions = made();
   convolutions.data_gradient(kShape, at(1), at(2), at(3), {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient);
-  EXPECT_THAT(
-      scripted_.runs.at(0).memory,
-      UnorderedElementsAre(Pair(OperandRole::dy, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::dx, at(3))));
+  EXPECT_EQ(scripted_.runs.at(0).memory,
+            (Memory{{OperandRole::dy, at(1)}, {OperandRole::w, at(2)}, {OperandRole::dx, at(3)}}));
 }
 
 TEST_F(ConvolutionsTest, TheWeightGradientReadsInputAndOutputGradient) {
   Convolutions convolutions = made();
   convolutions.weight_gradient(kShape, at(1), at(2), at(3), {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::weight_gradient);
-  EXPECT_THAT(
-      scripted_.runs.at(0).memory,
-      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::dy, at(2)), Pair(OperandRole::dw, at(3))));
+  EXPECT_EQ(scripted_.runs.at(0).memory,
+            (Memory{{OperandRole::x, at(1)}, {OperandRole::dy, at(2)}, {OperandRole::dw, at(3)}}));
 }
 
 TEST_F(ConvolutionsTest, TheWorkspaceIsThatOfTheNeediestPlanThatMayRun) {
@@ -77,9 +74,9 @@ TEST_F(ConvolutionsTest, TheWorkspaceIsThatOfTheNeediestPlanThatMayRun) {
 }
 
 TEST_F(ConvolutionsTest, SumsAreOnlyAskedForWhereThePatternIsWanted) {
-  EXPECT_FALSE(made({.precision = spec::Precision::bf16}).gives_sums(kShape));
-  EXPECT_FALSE(made({.precision = spec::Precision::fp16, .deterministic = true}).gives_sums(kShape));
-  EXPECT_FALSE(made({.precision = spec::Precision::fp16, .fused = false}).gives_sums(kShape));
+  EXPECT_FALSE(made({.precision = spec::Precision::bf16}).has(kShape, ConvPattern::forward_statistics));
+  for (const ConvolutionsConfig& config : unfused({.precision = spec::Precision::fp16}))
+    EXPECT_FALSE(made(config).has(kShape, ConvPattern::forward_statistics));
   EXPECT_THAT(scripted_.built, testing::Not(testing::Contains("fused")));
 }
 
@@ -94,7 +91,7 @@ TEST_F(ConvolutionsTest, WithoutFusedPlansForwardRunsThePlainOneAndOneWarningSay
   testing::internal::CaptureStderr();
   EXPECT_THAT(log, HasSubstr("2 fused plans do not run here"));
   EXPECT_EQ(log.find("warning"), log.rfind("warning"));
-  EXPECT_FALSE(convolutions.gives_sums(kShape));
+  EXPECT_FALSE(convolutions.has(kShape, ConvPattern::forward_statistics));
   convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
 }
@@ -203,7 +200,7 @@ class DataGradientsBehindNorms : public ConvolutionsTest {
 
 TEST_F(DataGradientsBehindNorms, AllOfTheNormIsHandedOver) {
   Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_norm_before(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::data_gradient_norm));
   float rows[9] = {};
   convolutions.data_gradient(kShape, at(1), at(2), at(3),
                              {.x = at(4),
@@ -218,25 +215,30 @@ TEST_F(DataGradientsBehindNorms, AllOfTheNormIsHandedOver) {
                               .scratch = &rows[8]},
                              stream_);
   EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient_norm);
-  EXPECT_THAT(
-      scripted_.runs.at(0).memory,
-      UnorderedElementsAre(Pair(OperandRole::dy, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::dx, at(3)),
-                           Pair(OperandRole::x, at(4)), Pair(OperandRole::mean, &rows[0]),
-                           Pair(OperandRole::inverse_deviation, &rows[1]), Pair(OperandRole::scale, &rows[2]),
-                           Pair(OperandRole::bias, &rows[3]), Pair(OperandRole::scale_gradient, &rows[4]),
-                           Pair(OperandRole::bias_gradient, &rows[5]), Pair(OperandRole::dx_per_x, &rows[6]),
-                           Pair(OperandRole::dx_offset, &rows[7]), Pair(OperandRole::dx_per_dy, &rows[8])));
+  EXPECT_EQ(scripted_.runs.at(0).memory, (Memory{{OperandRole::dy, at(1)},
+                                                 {OperandRole::w, at(2)},
+                                                 {OperandRole::dx, at(3)},
+                                                 {OperandRole::x, at(4)},
+                                                 {OperandRole::mean, &rows[0]},
+                                                 {OperandRole::inverse_deviation, &rows[1]},
+                                                 {OperandRole::scale, &rows[2]},
+                                                 {OperandRole::bias, &rows[3]},
+                                                 {OperandRole::scale_gradient, &rows[4]},
+                                                 {OperandRole::bias_gradient, &rows[5]},
+                                                 {OperandRole::dx_per_x, &rows[6]},
+                                                 {OperandRole::dx_offset, &rows[7]},
+                                                 {OperandRole::dx_per_dy, &rows[8]}}));
 }
 
 // Separately, the data gradient takes 1 s, and the sums come on top; together they take the plan's time.
 TEST_F(DataGradientsBehindNorms, TheNormIsOnlyTakenWhereThatIsFasterThanAPassForItsSums) {
-  scripted_.norm_sums_s = 0.5;
-  EXPECT_TRUE(made(config_).takes_norm_before(kShape));
-  scripted_.norm_sums_s = 0;
-  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
-  scripted_.norm_sums_s = 0.5;
+  scripted_.own_pass_s[OwnPass::norm_sums] = 0.5;
+  EXPECT_TRUE(made(config_).has(kShape, ConvPattern::data_gradient_norm));
+  scripted_.own_pass_s[OwnPass::norm_sums] = 0;
+  EXPECT_FALSE(made(config_).has(kShape, ConvPattern::data_gradient_norm));
+  scripted_.own_pass_s[OwnPass::norm_sums] = 0.5;
   scripted_.plans[ConvPattern::data_gradient_norm][0].seconds = 1.5;
-  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+  EXPECT_FALSE(made(config_).has(kShape, ConvPattern::data_gradient_norm));
 }
 
 TEST_F(DataGradientsBehindNorms, ThePlainPassStaysForConvolutionsOfTheSameShapeWithoutANorm) {
@@ -246,39 +248,38 @@ TEST_F(DataGradientsBehindNorms, ThePlainPassStaysForConvolutionsOfTheSameShapeW
 }
 
 TEST_F(DataGradientsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
-  ConvolutionsConfig config = config_;
-  config.fused = false;
-  EXPECT_FALSE(made(config).takes_norm_before(kShape));
-  config = config_;
-  config.deterministic = true;
-  EXPECT_FALSE(made(config).takes_norm_before(kShape));
+  for (const ConvolutionsConfig& config : unfused(config_))
+    EXPECT_FALSE(made(config).has(kShape, ConvPattern::data_gradient_norm));
   Convolutions elsewhere = made();
-  EXPECT_FALSE(elsewhere.takes_norm_before(kShape));
+  EXPECT_FALSE(elsewhere.has(kShape, ConvPattern::data_gradient_norm));
   EXPECT_THROW(elsewhere.data_gradient(kShape, at(1), at(2), at(3), {.x = at(4)}, stream_), std::logic_error);
 }
 
 TEST_F(DataGradientsBehindNorms, WhereThePlanDoesNotRunThePlainOneDoes) {
   scripted_.plans[ConvPattern::data_gradient_norm][0].state = PlanState::refused;
-  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+  EXPECT_FALSE(made(config_).has(kShape, ConvPattern::data_gradient_norm));
 }
 
 TEST_F(ConvolutionsBehindNorms, APrologueIsHandedOverWithTheRest) {
   Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_prologue(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::normalized_forward_statistics));
   float sum = 0, squares = 0;
   convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {at(4), at(5)}, stream_);
   convolutions.weight_gradient(kShape, at(1), at(2), at(3), {at(4), at(5)}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "behind");
-  EXPECT_THAT(
-      scripted_.runs.at(0).memory,
-      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::y, at(3)),
-                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5)),
-                           Pair(OperandRole::sum, &sum), Pair(OperandRole::sum_of_squares, &squares)));
+  EXPECT_EQ(scripted_.runs.at(0).memory, (Memory{{OperandRole::x, at(1)},
+                                                 {OperandRole::w, at(2)},
+                                                 {OperandRole::y, at(3)},
+                                                 {OperandRole::scale, at(4)},
+                                                 {OperandRole::bias, at(5)},
+                                                 {OperandRole::sum, &sum},
+                                                 {OperandRole::sum_of_squares, &squares}}));
   EXPECT_EQ(scripted_.runs.at(1).engine, "behind too");
-  EXPECT_THAT(
-      scripted_.runs.at(1).memory,
-      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::dy, at(2)), Pair(OperandRole::dw, at(3)),
-                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5))));
+  EXPECT_EQ(scripted_.runs.at(1).memory, (Memory{{OperandRole::x, at(1)},
+                                                 {OperandRole::dy, at(2)},
+                                                 {OperandRole::dw, at(3)},
+                                                 {OperandRole::scale, at(4)},
+                                                 {OperandRole::bias, at(5)}}));
 }
 
 TEST_F(ConvolutionsBehindNorms, PlainPassesStayForConvolutionsOfTheSameShapeWithoutANorm) {
@@ -291,29 +292,25 @@ TEST_F(ConvolutionsBehindNorms, PlainPassesStayForConvolutionsOfTheSameShapeWith
 
 // Separately, norm, forward with sums, and weight gradient take 1 s each; fused, the last two take 1 s each.
 TEST_F(ConvolutionsBehindNorms, APrologueIsOnlyTakenWhereBothPassesTogetherAreFasterWithIt) {
-  scripted_.norm_s = 0;
-  EXPECT_FALSE(made(config_).takes_prologue(kShape));
-  scripted_.norm_s = 0.5;
-  EXPECT_TRUE(made(config_).takes_prologue(kShape));
+  scripted_.own_pass_s[OwnPass::norm] = 0;
+  EXPECT_FALSE(made(config_).has(kShape, ConvPattern::normalized_forward_statistics));
+  scripted_.own_pass_s[OwnPass::norm] = 0.5;
+  EXPECT_TRUE(made(config_).has(kShape, ConvPattern::normalized_forward_statistics));
   scripted_.plans[ConvPattern::normalized_weight_gradient][0].seconds = 1.5;
-  EXPECT_FALSE(made(config_).takes_prologue(kShape));
+  EXPECT_FALSE(made(config_).has(kShape, ConvPattern::normalized_forward_statistics));
 }
 
 TEST_F(ConvolutionsBehindNorms, WhereOneOfThemDoesNotRunNoneIsTaken) {
   scripted_.plans[ConvPattern::normalized_weight_gradient][0].state = PlanState::refused;
   Convolutions convolutions = made(config_);
-  EXPECT_FALSE(convolutions.takes_prologue(kShape));
+  EXPECT_FALSE(convolutions.has(kShape, ConvPattern::normalized_forward_statistics));
   EXPECT_THROW(convolutions.forward(kShape, at(1), at(2), at(3), {}, {at(4), at(5)}, stream_), std::logic_error);
 }
 
 TEST_F(ConvolutionsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
-  ConvolutionsConfig config = config_;
-  config.fused = false;
-  EXPECT_FALSE(made(config).takes_prologue(kShape));
-  config = config_;
-  config.deterministic = true;
-  EXPECT_FALSE(made(config).takes_prologue(kShape));
-  EXPECT_FALSE(made().takes_prologue(kShape));
+  for (const ConvolutionsConfig& config : unfused(config_))
+    EXPECT_FALSE(made(config).has(kShape, ConvPattern::normalized_forward_statistics));
+  EXPECT_FALSE(made().has(kShape, ConvPattern::normalized_forward_statistics));
 }
 
 }  // namespace

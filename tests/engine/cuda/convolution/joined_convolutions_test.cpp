@@ -1,9 +1,10 @@
 // Convolutions that compute the residual join before them.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <vector>
 
 #include "engine/cuda/convolution/convolutions_fixture.hpp"
 
@@ -31,11 +32,11 @@ class ConvolutionsBehindJoins : public ConvolutionsTest {
     }
     join_.other_gradient = at(4);
   }
-  std::map<OperandRole, void*> expected(bool of_norms) {
-    std::map<OperandRole, void*> memory{{OperandRole::dy, at(1)},
-                                        {OperandRole::w, at(2)},
-                                        {OperandRole::dx, at(3)},
-                                        {OperandRole::other_gradient, at(4)}};
+  Memory expected(bool of_norms) {
+    Memory memory{{OperandRole::dy, at(1)},
+                  {OperandRole::w, at(2)},
+                  {OperandRole::dx, at(3)},
+                  {OperandRole::other_gradient, at(4)}};
     add(kNormRoles, rows_, &scratch_, memory);
     if (of_norms) {
       add(kResidualNormRoles, rows_ + 9, &other_scratch_, memory);
@@ -44,7 +45,7 @@ class ConvolutionsBehindJoins : public ConvolutionsTest {
     }
     return memory;
   }
-  static void add(const NormRoles& roles, float* rows, float* scratch, std::map<OperandRole, void*>& memory) {
+  static void add(const NormRoles& roles, float* rows, float* scratch, Memory& memory) {
     memory.insert({{roles.x, rows},
                    {roles.mean, rows + 1},
                    {roles.inverse_deviation, rows + 2},
@@ -65,7 +66,7 @@ class ConvolutionsBehindJoins : public ConvolutionsTest {
 
 TEST_F(ConvolutionsBehindJoins, AllOfTheJoinIsHandedOver) {
   Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_join(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::data_gradient_join));
   join_.residual = at(5);
   convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "join");
@@ -74,32 +75,31 @@ TEST_F(ConvolutionsBehindJoins, AllOfTheJoinIsHandedOver) {
 
 TEST_F(ConvolutionsBehindJoins, AllOfTheJoinOfTwoNormsIsHandedOver) {
   Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_join_of_norms(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::data_gradient_join_norms));
   convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "join of norms");
   EXPECT_EQ(scripted_.runs.at(0).memory, expected(true));
 }
 
 TEST_F(ConvolutionsBehindJoins, NoneIsAskedForUnfusedOrDeterministicOrInBf16OrElsewhere) {
-  std::array<ConvolutionsConfig, 4> configs{config_, config_, config_, {.precision = spec::Precision::fp16}};
-  configs[0].fused = false;
-  configs[1].deterministic = true;
-  configs[2].precision = spec::Precision::bf16;
+  std::vector<ConvolutionsConfig> configs{{.precision = spec::Precision::fp16}, config_};
+  configs.back().precision = spec::Precision::bf16;
+  std::ranges::copy(unfused(config_), std::back_inserter(configs));
   for (const ConvolutionsConfig& config : configs) {
     Convolutions convolutions = made(config);
-    EXPECT_FALSE(convolutions.takes_join(kShape));
-    EXPECT_FALSE(convolutions.takes_join_of_norms(kShape));
+    EXPECT_FALSE(convolutions.has(kShape, ConvPattern::data_gradient_join));
+    EXPECT_FALSE(convolutions.has(kShape, ConvPattern::data_gradient_join_norms));
     EXPECT_THROW(convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_), std::logic_error);
   }
 }
 
 TEST_F(ConvolutionsBehindJoins, ForwardComputesAJoinToo) {
-  scripted_.join_s = 3;
+  scripted_.own_pass_s[OwnPass::join] = 3;
   scripted_.plans[ConvPattern::joined_forward_statistics] = {{.engine = "joined", .statistics_s = 0}};
   scripted_.plans[ConvPattern::joined_norms_forward_statistics] = {{.engine = "joined norms", .statistics_s = 0}};
   Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_forward_join(kShape));
-  ASSERT_TRUE(convolutions.takes_forward_join_of_norms(kShape));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::joined_forward_statistics));
+  ASSERT_TRUE(convolutions.has(kShape, ConvPattern::joined_norms_forward_statistics));
   float sum = 0, squares = 0;
   JoinPrologue join{.x = at(1), .norm = {at(2), at(3)}, .residual = at(4), .joined = at(5)};
   convolutions.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_);
@@ -107,7 +107,7 @@ TEST_F(ConvolutionsBehindJoins, ForwardComputesAJoinToo) {
   join.residual_x = at(8);
   join.residual_norm = {at(9), at(10)};
   convolutions.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_);
-  std::map<OperandRole, void*> expected{
+  Memory expected{
       {OperandRole::x, at(1)},        {OperandRole::scale, at(2)},  {OperandRole::bias, at(3)},
       {OperandRole::residual, at(4)}, {OperandRole::joined, at(5)}, {OperandRole::w, at(6)},
       {OperandRole::y, at(7)},        {OperandRole::sum, &sum},     {OperandRole::sum_of_squares, &squares}};
@@ -119,7 +119,7 @@ TEST_F(ConvolutionsBehindJoins, ForwardComputesAJoinToo) {
   EXPECT_EQ(scripted_.runs.at(1).engine, "joined norms");
   EXPECT_EQ(scripted_.runs.at(1).memory, expected);
   Convolutions elsewhere = made();
-  EXPECT_FALSE(elsewhere.takes_forward_join(kShape));
+  EXPECT_FALSE(elsewhere.has(kShape, ConvPattern::joined_forward_statistics));
   EXPECT_THROW(elsewhere.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_), std::logic_error);
 }
 

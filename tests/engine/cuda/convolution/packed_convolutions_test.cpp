@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "engine/cuda/convolution/convolutions.hpp"
-#include "engine/cuda/convolution/scripted_conv_device.hpp"
+#include "engine/cuda/convolution/convolutions_fixture.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -59,39 +58,34 @@ class ConvolutionsInDenseBlocks : public testing::Test {
 };
 
 TEST_F(ConvolutionsInDenseBlocks, WritePackedOutputsWhereAllPassesTogetherAreFasterWithTheCopy) {
-  scripted_.copy_s = kSaved_s - 0.1;
+  scripted_.own_pass_s[OwnPass::copy] = kSaved_s - 0.1;
   const Convolutions convolutions = planned(dense_);
   EXPECT_TRUE(convolutions.packs(kInBlock));
   EXPECT_FALSE(convolutions.packs(kElsewhere));
-  EXPECT_TRUE(convolutions.takes_prologue(packed_));
-  EXPECT_TRUE(convolutions.takes_norm_before(packed_));
-  EXPECT_FALSE(convolutions.takes_prologue(kInBlock));
+  EXPECT_TRUE(convolutions.has(packed_, ConvPattern::normalized_forward_statistics));
+  EXPECT_TRUE(convolutions.has(packed_, ConvPattern::data_gradient_norm));
+  EXPECT_FALSE(convolutions.has(kInBlock, ConvPattern::normalized_forward_statistics));
 }
 
 TEST_F(ConvolutionsInDenseBlocks, WriteIntoTheBlockWhereThatIsFasterAndThenNothingIsPlannedForPackedOnes) {
-  scripted_.copy_s = kSaved_s;
+  scripted_.own_pass_s[OwnPass::copy] = kSaved_s;
   const Convolutions convolutions = planned(dense_);
   EXPECT_FALSE(convolutions.packs(kInBlock));
-  EXPECT_THROW(convolutions.takes_prologue(packed_), std::logic_error);
+  EXPECT_THROW(convolutions.has(packed_, ConvPattern::normalized_forward_statistics), std::logic_error);
 }
 
 TEST_F(ConvolutionsInDenseBlocks, WithoutAPlanForTheNormMaySaveTheStatisticsAlone) {
   scripted_.plans[ConvPattern::normalized_forward_statistics][0].state = PlanState::refused;
   scripted_.plans[ConvPattern::data_gradient_norm][0].state = PlanState::refused;
-  scripted_.copy_s = 0.9;
+  scripted_.own_pass_s[OwnPass::copy] = 0.9;
   EXPECT_TRUE(planned(dense_).packs(kInBlock));
-  scripted_.copy_s = 1;
+  scripted_.own_pass_s[OwnPass::copy] = 1;
   EXPECT_FALSE(planned(dense_).packs(kInBlock));
 }
 
 TEST_F(ConvolutionsInDenseBlocks, AreNotPackedUnfusedOrDeterministicOrElsewhereOrLate) {
+  for (const ConvolutionsConfig& config : unfused(dense_)) EXPECT_FALSE(planned(config).packs(kInBlock));
   ConvolutionsConfig config = dense_;
-  config.fused = false;
-  EXPECT_FALSE(planned(config).packs(kInBlock));
-  config = dense_;
-  config.deterministic = true;
-  EXPECT_FALSE(planned(config).packs(kInBlock));
-  config = dense_;
   config.in_blocks.clear();
   EXPECT_FALSE(planned(config).packs(kInBlock));
   config = dense_;
@@ -100,7 +94,7 @@ TEST_F(ConvolutionsInDenseBlocks, AreNotPackedUnfusedOrDeterministicOrElsewhereO
 }
 
 TEST_F(ConvolutionsInDenseBlocks, ArePackedWhereFusedPlansAreForced) {
-  scripted_.copy_s = 99;
+  scripted_.own_pass_s[OwnPass::copy] = 99;
   dense_.tuning.forces_fused = true;
   EXPECT_TRUE(planned(dense_).packs(kInBlock));
 }
@@ -109,7 +103,7 @@ TEST_F(ConvolutionsInDenseBlocks, ChooseTheSameAtASecondStartWithoutTiming) {
   const std::string file = testing::TempDir() + "convolutions-packed-" + std::to_string(getpid());
   dense_.cache_file = file;
   for (const double copy_s : {kSaved_s - 0.1, kSaved_s}) {
-    scripted_.copy_s = copy_s;
+    scripted_.own_pass_s[OwnPass::copy] = copy_s;
     const bool packs = planned(dense_).packs(kInBlock);
     scripted_.timed.clear();
     EXPECT_EQ(planned(dense_).packs(kInBlock), packs);

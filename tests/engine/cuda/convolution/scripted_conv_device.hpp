@@ -42,12 +42,8 @@ struct ScriptedDevice {
   std::function<void()> on_timing = [] {};
   std::vector<ScriptedRun> runs;
   int timers = 0;  // Number of timers that exist.
-  double norm_s = 1;
-  double join_s = 1;
-  double norm_sums_s = 1;
-  double join_sums_s = 1;
-  double affine_s = 0;
-  double copy_s = 0;
+  std::map<OwnPass, double> own_pass_s{{OwnPass::norm, 1},      {OwnPass::join, 1},   {OwnPass::norm_sums, 1},
+                                       {OwnPass::join_sums, 1}, {OwnPass::affine, 0}, {OwnPass::copy, 0}};
 
   inline ConvDevice device();
 };
@@ -68,26 +64,9 @@ class ScriptedTimer : public CandidateTimer {
     if (!plan.runs) throw DeviceError(plan.engine + " did not start");
     return {plan.seconds, plan.sample};
   }
-  double norm_s() override {
-    device_.timed.push_back("norm");
-    return device_.norm_s;
-  }
-  double join_s() override {
-    device_.timed.push_back("join");
-    return device_.join_s;
-  }
-  double norm_sums_s() override {
-    device_.timed.push_back("norm sums");
-    return device_.norm_sums_s;
-  }
-  double join_sums_s() override {
-    device_.timed.push_back("join sums");
-    return device_.join_sums_s;
-  }
-  double affine_s() override { return device_.affine_s; }
-  double copy_s() override {
-    device_.timed.push_back("copy");
-    return device_.copy_s;
+  double own_pass_s(OwnPass pass) override {
+    if (pass != OwnPass::affine) device_.timed.push_back("own pass");
+    return device_.own_pass_s.at(pass);
   }
   double plan_and_statistics_s(int index, const Plan&) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));

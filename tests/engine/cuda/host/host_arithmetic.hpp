@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/cuda/convolution/conv_operand.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/convolution/plan_cache.hpp"
 
 namespace chexbench::engine::cuda::host {

@@ -41,12 +41,7 @@ class HostPlan final : public ConvCandidates {
         : plan_s_(request.shape.packed() ? 1 : 1.5), statistics_s_(is_fused(request.pattern) ? 1 : 2) {}
     CandidateRun run_plan(int, const Plan&, double) override { return {.seconds = plan_s_}; }
     double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
-    double norm_s() override { return 1; }
-    double join_s() override { return 1; }
-    double norm_sums_s() override { return 1; }
-    double join_sums_s() override { return 1; }
-    double affine_s() override { return 0; }
-    double copy_s() override { return 0; }
+    double own_pass_s(OwnPass pass) override { return pass < OwnPass::affine ? 1 : 0; }
 
    private:
     double plan_s_, statistics_s_;

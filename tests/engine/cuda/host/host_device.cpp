@@ -1,4 +1,4 @@
-// Implements device.hpp, stream.hpp and graph.hpp on the host.
+// Implements device.hpp and stream.hpp on the host.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -9,7 +9,6 @@
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/runtime/device.hpp"
-#include "engine/cuda/runtime/graph.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 
 struct CUstream_st {};

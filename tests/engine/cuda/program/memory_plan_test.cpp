@@ -9,10 +9,8 @@
 
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
-#include "engine/cuda/program/prologue.hpp"
-#include "engine/cuda/program/residual_join.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 

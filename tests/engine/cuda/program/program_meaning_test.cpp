@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/param_name.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/feature_map.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"

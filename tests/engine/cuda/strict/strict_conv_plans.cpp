@@ -7,7 +7,7 @@
 #include "core/errors.hpp"
 #include "engine/cuda/convolution/conv_plans.hpp"
 #include "engine/cuda/host/host_arithmetic.hpp"
-#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/program/precision.hpp"
 #include "engine/cuda/strict/strict_cuda.hpp"
 
 namespace chexbench::engine::cuda {

@@ -1,17 +1,14 @@
-// The list of kernels equals the engine's launches: Network, Update and batch_input run here over launchers that only
-// note their calls.
+// The list of kernels equals the engine's launches: Network, Update and convert_images() run here over launchers that
+// only note their calls.
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "engine/cuda/convolution/scripted_conv_device.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
-#include "engine/cuda/program/prologue.hpp"
-#include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/sweep/kernel_list.hpp"
 #include "engine/cuda/sweep/noted_launches.hpp"
-#include "engine/cuda/training/batch_input.hpp"
 #include "engine/cuda/training/network.hpp"
 #include "engine/cuda/training/update.hpp"
 #include "model/networks.hpp"
@@ -51,7 +48,7 @@ class Step {
   Counts launched() {
     LinearProducts linear(linear_shapes(program_, kImages), precision_);
     const std::vector<ResidualJoin> backward_joins =
-        joins(&Convolutions::takes_join, &Convolutions::takes_join_of_norms, {});
+        joins(ConvPattern::data_gradient_join, ConvPattern::data_gradient_join_norms, {});
     const MemoryPlan plan =
         plan_memory(graph_, program_,
                     {.images = kImages,
@@ -59,8 +56,8 @@ class Step {
                      .fuses_pools = fused_,
                      .prologues = prologues(),
                      .joins = backward_joins,
-                     .forward_joins = joins(&Convolutions::takes_forward_join,
-                                            &Convolutions::takes_forward_join_of_norms, backward_joins)});
+                     .forward_joins = joins(ConvPattern::joined_forward_statistics,
+                                            ConvPattern::joined_norms_forward_statistics, backward_joins)});
     auto* const somewhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);  // nothing is read or written
     const Addresses addresses({.graph = graph_,
                                .program = program_,
@@ -112,17 +109,18 @@ class Step {
   std::vector<int> prologues() const {
     std::vector<int> norms = prologue_norms(program_);
     for (std::size_t i = 0; i < norms.size(); ++i) {
-      if (norms[i] >= 0 && !convolutions_.takes_prologue(shape(program_, program_.nodes[i]))) norms[i] = -1;
+      if (norms[i] >= 0 &&
+          !convolutions_.has(shape(program_, program_.nodes[i]), ConvPattern::normalized_forward_statistics))
+        norms[i] = -1;
     }
     return norms;
   }
 
-  std::vector<ResidualJoin> joins(bool (Convolutions::*of_any)(const ConvShape&) const,
-                                  bool (Convolutions::*of_norms)(const ConvShape&) const,
+  std::vector<ResidualJoin> joins(ConvPattern of_any, ConvPattern of_norms,
                                   const std::vector<ResidualJoin>& readers) const {
     return chosen_joins(
-        program_, [&](const Node& conv) { return (convolutions_.*of_any)(shape(program_, conv)); },
-        [&](const Node& conv) { return (convolutions_.*of_norms)(shape(program_, conv)); }, readers);
+        program_, [&](const Node& conv) { return convolutions_.has(shape(program_, conv), of_any); },
+        [&](const Node& conv) { return convolutions_.has(shape(program_, conv), of_norms); }, readers);
   }
 
   const model::Graph& graph_;

@@ -1,4 +1,4 @@
-#include "engine/cuda/training/device_buckets.hpp"
+#include "engine/cuda/training/gradients.hpp"
 
 #include "model/parameters.hpp"
 
@@ -13,10 +13,32 @@ model::BucketLimits limits(const spec::CommSpec& comm, std::size_t element_bytes
 
 }  // namespace
 
+kernels::AccumulateCall Accumulation::call(ParameterKind kind, std::size_t begin, std::size_t count) const {
+  const ParameterRegions& regions = addresses_.regions().of(kind);
+  const FloatType type = kind == ParameterKind::matrix ? addresses_.type() : FloatType::f32;
+  return {.type = type,
+          .count = static_cast<std::int64_t>(count),
+          .gradient = addresses_.at(regions.gradients, begin * bytes_of(type)),
+          .sum = addresses_.at<float>(regions.sums, begin)};
+}
+
+void Accumulation::add(bool begins, Stream stream) const {
+  for (const ParameterKind kind : kParameterKindList)
+    kernels::launch_accumulate(call(kind, 0, addresses_.config().parameters.trained(kind)), begins, stream);
+}
+
+void Accumulation::average(ParameterKind kind, std::size_t begin, std::size_t count, Stream stream) const {
+  if (batches() > 1) kernels::launch_average(call(kind, begin, count), batches(), stream);
+}
+
+void Accumulation::average_all(Stream stream) const {
+  for (const ParameterKind kind : kParameterKindList)
+    average(kind, 0, addresses_.config().parameters.trained(kind), stream);
+}
+
 DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& accumulation, const spec::CommSpec& comm)
     : accumulation_(accumulation) {
   const ParameterLayout& parameters = addresses.config().parameters;
-  const ParameterRegions* const regions = addresses.config().plan.regions.parameters;
   std::vector<std::int64_t> counts;
   for (const ParameterPlace& place : parameters.places()) {
     if (place.kind == ParameterKind::matrix && parameters.is_trained(place))
@@ -26,11 +48,14 @@ DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& acc
   std::size_t begin = 0;
   for (const model::BucketRange& range : model::plan_buckets(counts, limits(comm, element_bytes))) {
     const auto count = static_cast<std::size_t>(range.elements);
-    const BucketSpan span{addresses.at(regions[0].gradients, begin * element_bytes), count, addresses.type()};
+    const BucketSpan span{addresses.at(addresses.regions().of(ParameterKind::matrix).gradients, begin * element_bytes),
+                          count, addresses.type()};
     matrices_.push_back({ParameterKind::matrix, span, begin += count});
   }
   const std::size_t vectors = parameters.trained(ParameterKind::vector);
-  vectors_ = {ParameterKind::vector, {addresses.at(regions[1].gradients), vectors, FloatType::f32}, vectors};
+  vectors_ = {ParameterKind::vector,
+              {addresses.at(addresses.regions().of(ParameterKind::vector).gradients), vectors, FloatType::f32},
+              vectors};
   ready_.resize(matrices_.size() + 1);
 }
 

@@ -1,4 +1,4 @@
-#include "engine/cuda/convolution/sweep_items.hpp"
+#include "engine/cuda/convolution/plan_sweep.hpp"
 
 #include <gtest/gtest.h>
 

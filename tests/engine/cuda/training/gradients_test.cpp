@@ -1,4 +1,4 @@
-#include "engine/cuda/training/device_buckets.hpp"
+#include "engine/cuda/training/gradients.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

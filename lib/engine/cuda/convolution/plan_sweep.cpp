@@ -1,9 +1,9 @@
-#include "engine/cuda/convolution/sweep_items.hpp"
+#include "engine/cuda/convolution/plan_sweep.hpp"
 
 #include <algorithm>
 
 #include "engine/cuda/convolution/conv_pattern.hpp"
-#include "engine/cuda/program/dense_packing.hpp"
+#include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/cuda/convolution/plan_timer.hpp"
+#include "engine/cuda/convolution/plan_sweep.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "core/log.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
-#include "engine/cuda/convolution/sweep_items.hpp"
+#include "engine/cuda/convolution/plan_sweep.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace chexbench::engine::cuda {

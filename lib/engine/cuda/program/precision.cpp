@@ -1,4 +1,4 @@
-#include "engine/cuda/training/precision_check.hpp"
+#include "engine/cuda/program/precision.hpp"
 
 #include <fmt/format.h>
 
