@@ -9,7 +9,6 @@
 #include "core/log.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
-#include "engine/cuda/convolution/plan_sweep.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace chexbench::engine::cuda {
