@@ -11,7 +11,7 @@
 #include "option_of_choice.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
-#include "spec/names.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/comm/comm_sweep.hpp"
 

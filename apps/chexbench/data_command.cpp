@@ -17,13 +17,12 @@
 #include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/outcome.hpp"
-#include "dataset/make/synth_classes.hpp"
+#include "dataset/make/synth.hpp"
 #include "format_option.hpp"
 #include "option_of_choice.hpp"
 #include "output.hpp"
 #include "spec/folder_file.hpp"
-#include "spec/names.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::app {
 namespace {

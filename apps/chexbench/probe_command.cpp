@@ -24,7 +24,7 @@
 #include "report/write.hpp"
 #include "results_folder.hpp"
 #include "spec/resolved.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/probe/probe.hpp"
 #include "verbs/run/conclude.hpp"
 

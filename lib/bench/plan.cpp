@@ -15,7 +15,6 @@
 #include "image/isa.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
-#include "spec/key_history.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 

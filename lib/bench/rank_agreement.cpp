@@ -15,8 +15,8 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"
-#include "spec/names.hpp"
 #include "spec/resolved.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -2,6 +2,7 @@
 // the folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "image/pixel_spec.hpp"
+#include "image/preprocess.hpp"
 #include "spec/trial_spec.hpp"
 #include "storage/local_store.hpp"
 
@@ -32,7 +33,15 @@ struct ImageEntry {
   std::uint32_t place = 0;  // the image's index in Dataset::cached; only for format cached
 };
 
-// Returns the 14 labels of ChestX-ray14, which synthetic batches have, too (nih_labels.hpp).
+// The 14 findings of ChestX-ray14 in the order of the labels, the logits and the reports, spelled as in the published
+// table, Data_Entry_2017.csv.
+inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
+    "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
+    "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
+    "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
+inline constexpr std::string_view kNoFinding = "No Finding";  // the table's word for an image with none of them
+
+// Returns these labels, which synthetic batches have, too.
 std::vector<std::string> finding_names();
 // Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);

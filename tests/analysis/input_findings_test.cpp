@@ -9,7 +9,7 @@
 #include "analysis/economics.hpp"
 #include "results/figures.hpp"
 #include "results/record_factory.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::analysis {
 namespace {

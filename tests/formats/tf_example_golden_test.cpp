@@ -8,7 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "formats/tf_example.hpp"
+#include "formats/tf_example_plain.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {

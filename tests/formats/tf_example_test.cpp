@@ -1,4 +1,4 @@
-#include "formats/tf_example.hpp"
+#include "formats/tf_example_plain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

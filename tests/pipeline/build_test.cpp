@@ -7,7 +7,7 @@
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
 #include "pipeline/harness.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "spec/key_lists.hpp"
 #include "spec/keys.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
-#include "spec/second_job_cpus.hpp"
 
 namespace chexbench::spec {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/parse.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "verbs/advise/edits.hpp"
 #include "verbs/advise/input_model.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "core/errors.hpp"
 #include "measure/system_files.hpp"
-#include "spec/second_job_cpus.hpp"
+#include "spec/key_lists.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -14,9 +14,9 @@
 #include "bench/stopping.hpp"
 #include "core/interrupt.hpp"
 #include "engine/training_engine.hpp"
-#include "image/preprocess_tables.hpp"
+#include "image/preprocess_rows.hpp"
 #include "pipeline/pipeline.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -14,7 +14,7 @@
 #include "dataset/splits.hpp"
 #include "measure/auroc.hpp"
 #include "measure/scores.hpp"
-#include "spec/class_weights.hpp"
+#include "spec/key_lists.hpp"
 
 namespace chexbench::bench {
 namespace {

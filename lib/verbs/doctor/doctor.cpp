@@ -12,7 +12,7 @@
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
 #include "report/text_table.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/doctor/store_probe.hpp"
 
 namespace chexbench::verbs {
