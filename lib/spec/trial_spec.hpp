@@ -125,7 +125,7 @@ constexpr Deliver delivered(const DataSpec& data) {
 struct PreprocessSpec {
   ResizeMethod resize = ResizeMethod::bilinear;
   bool flip = false;          // flips half of the images horizontally
-  bool resized_crop = false;  // trains on a window of random place, size and shape (pipeline/augmentation.hpp)
+  bool resized_crop = false;  // trains on a window of random place, size and shape (pipeline/image_loader.hpp)
   double crop = 1;  // share of width and height that is kept: at a random place in training, central in validation
 
   friend bool operator==(const PreprocessSpec&, const PreprocessSpec&) = default;

@@ -1,5 +1,4 @@
 // Tests which of the tables in a root are taken for that of the labels.
-#include "dataset/find_tables.hpp"
 #include "dataset/labelled_root.hpp"
 
 #include <gmock/gmock.h>

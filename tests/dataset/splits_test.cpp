@@ -1,5 +1,5 @@
 // Tests how images are split: by patients, and by the names of folders and fields.
-#include "dataset/splits.hpp"
+#include "dataset/dataset.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
