@@ -261,12 +261,32 @@ struct TrialSpec {
 inline bool is_url(std::string_view root) { return root.find("://") != std::string_view::npos; }
 
 // The enums that a spec names by words; named_values() lists the words of each.
-#define CHEXBENCH_FOR_EACH_NAMED_ENUM(DO)                                                                             \
-  DO(DataFormat)                                                                                                      \
-  DO(DataLayout) DO(UnclearLabel) DO(Split) DO(DecoderKind) DO(JpegDecode) DO(Color) DO(OnBadRecord) DO(ResizeMethod) \
-      DO(Precision) DO(OptimizerKind) DO(Task) DO(UpdateScheme) DO(CommModel) DO(FloatType) DO(CommBackend)           \
-          DO(PageCache) DO(Schedule) DO(BatchNormMode) DO(Freeze) DO(Deliver) DO(S3Addressing) DO(Redirects)          \
-              DO(FileReading) DO(SecondJobKind)
+#define CHEXBENCH_FOR_EACH_NAMED_ENUM(DO) \
+  DO(DataFormat)                          \
+  DO(DataLayout)                          \
+  DO(UnclearLabel)                        \
+  DO(Split)                               \
+  DO(DecoderKind)                         \
+  DO(JpegDecode)                          \
+  DO(Color)                               \
+  DO(OnBadRecord)                         \
+  DO(ResizeMethod)                        \
+  DO(Precision)                           \
+  DO(OptimizerKind)                       \
+  DO(Task)                                \
+  DO(UpdateScheme)                        \
+  DO(CommModel)                           \
+  DO(FloatType)                           \
+  DO(CommBackend)                         \
+  DO(PageCache)                           \
+  DO(Schedule)                            \
+  DO(BatchNormMode)                       \
+  DO(Freeze)                              \
+  DO(Deliver)                             \
+  DO(S3Addressing)                        \
+  DO(Redirects)                           \
+  DO(FileReading)                         \
+  DO(SecondJobKind)
 
 // to_string() returns the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". It is no template,
 // because a call would be ambiguous with CLI11's template.
