@@ -157,7 +157,8 @@ TEST_F(ConvertTest, MakesADamagedShardAnew) {
     EXPECT_EQ(contents_of_shards(), before);
     const auto& [path, contents] = *before.begin();
     std::string damaged = contents;
-    damaged[damaged.size() / 2] ^= 1;  // of an image
+    // A tar file has no checksum of an image.
+    damaged[format == spec::DataFormat::tfrecord ? damaged.size() / 2 : 600] ^= '?';
     write_text(path, damaged);
     EXPECT_EQ(convert().kept(), 15u);
     EXPECT_EQ(contents_of_shards(), before);
