@@ -8,6 +8,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "ranks.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/comm/comm_sweep.hpp"
 

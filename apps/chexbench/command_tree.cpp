@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "spec/keys.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/profile.hpp"
 #include "spec/shipped.hpp"
 

@@ -14,12 +14,11 @@
 #include "core/text.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/outcome.hpp"
-#include "dataset/make/synth_classes.hpp"
+#include "dataset/make/synth.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "spec/folder_file.hpp"
-#include "spec/names.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::app {
 namespace {

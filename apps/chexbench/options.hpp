@@ -10,7 +10,6 @@
 
 #include "analysis/derive.hpp"
 #include "report/table.hpp"
-#include "spec/names.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::app {

@@ -21,7 +21,7 @@
 #include "ranks.hpp"
 #include "report/write.hpp"
 #include "spec/resolved.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 #include "verbs/probe/probe.hpp"
 #include "verbs/run/conclude.hpp"
 

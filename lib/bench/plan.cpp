@@ -21,7 +21,6 @@
 #include "measure/cpu.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
-#include "spec/key_history.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 

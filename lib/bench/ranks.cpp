@@ -18,8 +18,8 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/random.hpp"
-#include "spec/names.hpp"
 #include "spec/resolved.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::bench {
 namespace {

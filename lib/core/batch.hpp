@@ -16,7 +16,7 @@
 
 namespace chexbench {
 
-inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
+inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/dataset.hpp
 
 // The value of an unknown label: its loss and gradient are 0, and scores leave it out.
 inline constexpr float kIgnoredLabel = -1;

@@ -7,7 +7,6 @@
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
-#include "dataset/find_tables.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/table_rows.hpp"

@@ -6,10 +6,9 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
-#include "dataset/find_tables.hpp"
+#include "dataset/image_files.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/names.hpp"
 #include "dataset/table_rows.hpp"
 
 namespace chexbench::dataset {

@@ -6,11 +6,10 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/index.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/nih_labels.hpp"
+#include "dataset/passed_over.hpp"
 #include "formats/cached_file.hpp"
 #include "formats/manifest.hpp"
 #include "formats/shards.hpp"

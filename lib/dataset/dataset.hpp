@@ -2,6 +2,7 @@
 // the folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "image/pixel_spec.hpp"
+#include "image/preprocess.hpp"
 #include "spec/trial_spec.hpp"
 #include "storage/local_store.hpp"
 
@@ -32,7 +33,15 @@ struct ImageEntry {
   std::uint32_t place = 0;  // the image's index in Dataset::cached; only for format cached
 };
 
-// Returns the 14 labels of ChestX-ray14, which synthetic batches have, too (nih_labels.hpp).
+// The 14 findings of ChestX-ray14 in the order of the labels, the logits and the reports, spelled as in the published
+// table, Data_Entry_2017.csv.
+inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
+    "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
+    "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
+    "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
+inline constexpr std::string_view kNoFinding = "No Finding";  // the table's word for an image with none of them
+
+// Returns these labels, which synthetic batches have, too.
 std::vector<std::string> finding_names();
 // Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);
@@ -92,5 +101,24 @@ std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t imag
 // Returns the index in `dataset.images` of the image called `name` (a record's image/filename), or std::nullopt if
 // there is none. It takes log2(images) comparisons. Thread-safe.
 std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name);
+
+// A data set divided into images for training and images for validation, such that no patient is in both.
+struct PatientSplit {
+  Dataset training;
+  Dataset validation;
+};
+
+// With a share of 0, both parts are the whole data set. Otherwise puts the share `validation_share` of the patients (at
+// least one, and all but one at most) with all their images into `validation`. The choice depends only on the patients'
+// numbers and the share, so it is the same for every format, rank, seed and pipeline. Shards stay whole: both parts
+// list all of them, and readers leave out the images that are not in their part (Dataset::partial). total_bytes is
+// divided by the number of images. Thread-safe.
+// @throws DataError if there are fewer than two patients
+PatientSplit split_by_patient(const Dataset& dataset, double validation_share);
+
+// Returns the images of a training over epochs. A data set with its own validation images (Dataset::validation) trains
+// on all others, regardless of the share, unless that is 0; else as split_by_patient(). Thread-safe. @throws DataError
+// as split_by_patient()
+PatientSplit split_for_epochs(const Dataset& dataset, double validation_share);
 
 }  // namespace chexbench::dataset

@@ -1,4 +1,3 @@
-#include "dataset/find_tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

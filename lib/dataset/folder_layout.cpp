@@ -10,9 +10,9 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
-#include "dataset/dicom.hpp"
+#include "dataset/conversions.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/shards_hint.hpp"
+#include "dataset/passed_over.hpp"
 #include "spec/folder_file.hpp"
 
 namespace chexbench::dataset {

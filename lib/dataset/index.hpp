@@ -14,7 +14,6 @@
 
 #include "dataset/dataset.hpp"
 #include "dataset/image_files.hpp"
-#include "dataset/names.hpp"
 #include "storage/data_root.hpp"
 
 namespace chexbench::dataset {

@@ -11,8 +11,8 @@
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/names.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -1,4 +1,5 @@
-// The layouts of roots: the ways in which a root can store its labels. Each is read into the same Index.
+// The layouts of roots: the ways in which a root can store its labels, and the tables by which they are found. Each is
+// read into the same Index.
 #pragma once
 
 #include <span>
@@ -6,10 +7,40 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/find_tables.hpp"
 #include "dataset/index.hpp"
+#include "storage/data_root.hpp"
 
 namespace chexbench::dataset {
+
+// The origin of a table in a folder.
+enum class TableKind {
+  nih,       // Data_Entry*.csv; if letters differ in case, with its columns
+  mimic,     // mimic-cxr-*-chexpert.csv, also as .gz
+  chexpert,  // train.csv or valid.csv with CheXpert's columns
+  result,    // of a run or an evaluation of chexbench: never one of labels
+  own,       // any other .csv
+};
+
+struct FoundTable {
+  std::string name;
+  TableKind kind = TableKind::own;
+};
+
+// Returns the tables among the entries of a folder, by name. The ending .csv counts in any case; hidden files, such as
+// macOS's companions ._NAME, are not tables. Reads the beginnings of a few that their names do not identify; the
+// others, and unreadable ones, count as `own`. Thread-safe.
+std::vector<FoundTable> find_tables(const storage::Store& store, const std::string& folder,
+                                    std::span<const storage::StoreEntry> entries);
+
+// Returns whether one of the tables is of that kind.
+bool has_kind(std::span<const FoundTable> tables, TableKind kind);
+
+// Returns whether a folder with these entries is the output of a run or an evaluation of chexbench.
+bool is_results_folder(std::span<const storage::StoreEntry> entries);
+
+// Returns the path of the user's own table: the one that data.labels.csv names, or else the root's only one. The log
+// lists the other tables with their origin. @throws DataError if there is none, or several
+std::string find_own_table(const storage::DataRoot& root, std::span<const FoundTable> tables);
 
 struct FoundLayout {
   spec::DataLayout layout = spec::DataLayout::automatic;

@@ -8,8 +8,8 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
-#include "dataset/names.hpp"
 
 namespace chexbench::dataset {
 namespace {

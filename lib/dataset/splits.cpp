@@ -1,4 +1,4 @@
-#include "dataset/splits.hpp"
+#include "dataset/dataset.hpp"
 
 #include <fmt/format.h>
 

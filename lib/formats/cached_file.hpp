@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "image/pixel_spec.hpp"
+#include "image/preprocess.hpp"
 #include "storage/file_ranges.hpp"
 
 namespace chexbench::formats {

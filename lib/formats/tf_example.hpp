@@ -40,11 +40,6 @@ struct ExampleView {
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
                           std::size_t labels = kNihLabels);
 
-// Does the same, but builds the whole message as a tree first. This is the plain twin, the reference for tests of
-// parse_example(). Thread-safe. @throws DataError as parse_example()
-ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {},
-                                std::size_t labels = kNihLabels);
-
 // Returns the error of an image/class/label of a data set of `classes` classes, for messages of both parsers.
 std::string wrong_class(std::int64_t number, std::size_t classes);
 

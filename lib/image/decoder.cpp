@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "image/decoded_image.hpp"
 #include "image/dicom/dicom_decoder.hpp"
-#include "image/image_limits.hpp"
-#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 #include "image/opencv_decoder.hpp"
 #include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"

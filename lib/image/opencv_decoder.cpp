@@ -14,7 +14,7 @@
 
 #include "core/errors.hpp"
 #include "core/module.hpp"
-#include "image/image_limits.hpp"
+#include "image/decoded_image.hpp"
 #include "image/opencv_plugin.hpp"
 
 namespace chexbench::image {

@@ -8,7 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <utility>
 
-#include "image/sixteen_bits.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::image {
 namespace {

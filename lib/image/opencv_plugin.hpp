@@ -30,7 +30,7 @@ struct OpencvPlugin {
   void* (*create)();
   void (*destroy)(void* decoder);
   // Decodes a file of any format that OpenCV reads to 1 channel, gray, or to 3, red, green and blue. 16 bits of a PNG
-  // are scaled to 8 (sixteen_bits.hpp). Returns 0 on success. Otherwise it writes the reason into `reason`, which has
+  // are scaled to 8 (decoded_image.hpp). Returns 0 on success. Otherwise it writes the reason into `reason`, which has
   // `reason_bytes` bytes, with a 0 at its end.
   int (*decode)(void* decoder, const std::uint8_t* bytes, std::size_t size, int channels, OpencvImage* image,
                 char* reason, std::size_t reason_bytes);

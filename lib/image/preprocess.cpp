@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "image/preprocess_tables.hpp"
+#include "image/preprocess_rows.hpp"
 
 namespace chexbench::image {
 namespace {

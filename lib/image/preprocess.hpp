@@ -14,6 +14,22 @@
 
 namespace chexbench::image {
 
+// Identifies how a trial turns an image into pixels for a network. Cached pixels can be reused by trials with an equal
+// PixelSpec.
+struct PixelSpec {
+  int image_size = 224;  // side of the square images, in pixels
+  spec::ResizeMethod resize = spec::ResizeMethod::bilinear;
+  spec::Color color = spec::Color::gray;  // gray or rgb
+
+  int channels() const { return color == spec::Color::rgb ? 3 : 1; }
+  friend bool operator==(const PixelSpec&, const PixelSpec&) = default;
+};
+
+// Returns the shape of a batch of these pixels.
+constexpr Deliver deliver_of(const PixelSpec& pixels) {
+  return pixels.color == spec::Color::rgb ? Deliver::u8_rgb : Deliver::u8;
+}
+
 // Resizes an image and writes it into its slot of a batch, in the type that BatchShape::deliver names:
 // - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, HWC: 3 channels, equal for a gray image.
 // - u8: the resized gray value, rounded to the nearest integer, 1 channel. Not for color images.
@@ -36,9 +52,7 @@ std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const
 std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const BatchShape& shape, Isa isa);
 
 // Turns the bytes of an image file into the tensor that a network takes, for conversion and checking, which are not
-// timed.
-
-// Owns what one worker needs: the fast decoder, a preprocessor, and 64-byte aligned memory for one tensor. Not
+// timed. Owns what one worker needs: the fast decoder, a preprocessor, and 64-byte aligned memory for one tensor. Not
 // thread-safe: use one per thread.
 class TensorMaker {
  public:

@@ -1,5 +1,5 @@
 // Stands in for the x86 kernels on other architectures, where supported() never lets them be chosen.
-#include "image/png/png_wavefront.hpp"
+#include "image/png/png_unfilter.hpp"
 #include "image/preprocess_rows.hpp"
 
 namespace chexbench::image {

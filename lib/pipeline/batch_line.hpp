@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/bounded_queue.hpp"
 #include "pipeline/op.hpp"
 #include "pipeline/threads.hpp"
 

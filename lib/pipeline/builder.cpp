@@ -8,7 +8,6 @@
 
 #include "core/errors.hpp"
 #include "pipeline/ops.hpp"
-#include "pipeline/synthetic.hpp"
 
 namespace chexbench::pipeline {
 namespace {

@@ -1,10 +1,11 @@
-// Builds the ops of a pipeline from the op list of the spec.
+// Builds the ops of a pipeline from the op list of the spec, or the pipeline of ready-made batches.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "pipeline/op.hpp"
+#include "pipeline/pipeline.hpp"
 
 namespace chexbench::pipeline {
 
@@ -24,5 +25,11 @@ std::size_t batches_in_use(const std::vector<std::unique_ptr<Op>>& ops);
 // How many leases the consumer may hold at once: the batch that it works on, the batch that an asynchronous upload
 // still reads, and the batch that it asks for.
 inline constexpr std::size_t kLeasesOut = 3;
+
+// Returns the endless pipeline for data.format synthetic: its batches are made once and delivered again and again, so
+// it costs almost nothing and shows the upper limit of the compute side. It ignores the op list, and counters() has one
+// entry, "synthetic". Pixels are noise in the range of real ones; each label of each image is 1 with probability 1/8.
+// @throws DeviceError or std::bad_alloc if the batches cannot be allocated
+std::unique_ptr<Pipeline> make_synthetic_pipeline(const PipelineContext& context);
 
 }  // namespace chexbench::pipeline

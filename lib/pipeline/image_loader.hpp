@@ -1,9 +1,12 @@
 // Turns a record into an image in the slot of a batch: reads, parses, decodes and resizes it, and times each part.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
+#include "core/batch.hpp"
+#include "image/decoded_image.hpp"
 #include "image/decoder.hpp"
 #include "image/preprocess.hpp"
 #include "pipeline/op.hpp"
@@ -62,5 +65,23 @@ class LoaderSet {
   Op& op_;
   std::vector<std::unique_ptr<ImageLoader>> loaders_;
 };
+
+// Random flips and crops: how an image differs from epoch to epoch. Each choice depends only on the seed, the image and
+// the epoch, not on the image's position in the order, so all pipelines make the same choices. All functions are
+// thread-safe.
+
+// Whether the image is mirrored left to right in this epoch. The probability is 1/2.
+bool is_flipped(std::uint64_t seed, const ExampleId& id);
+
+// Returns a view of `image`: a window at a random position whose width and height are `share` of the image's, rounded
+// to whole pixels (at least one). `share` is in (0, 1]; with 1 the window is the whole image.
+image::DecodedImage random_window(const image::DecodedImage& image, double share, std::uint64_t seed,
+                                  const ExampleId& id);
+// Returns a view of a window of 8 to 100 % of the image's area, with width / height from 3/4 to 4/3 (its logarithm is
+// uniform), at a random position: torchvision's RandomResizedCrop with its defaults. If none of ten draws lies inside
+// of the image, the window is the largest one in its middle of such a shape.
+image::DecodedImage random_resized_window(const image::DecodedImage& image, std::uint64_t seed, const ExampleId& id);
+// Returns a view of the window of random_window()'s size in the middle of the image.
+image::DecodedImage middle_window(const image::DecodedImage& image, double share);
 
 }  // namespace chexbench::pipeline

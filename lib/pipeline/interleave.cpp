@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "pipeline/batch_line.hpp"
-#include "pipeline/bounded_queue.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 #include "pipeline/threads.hpp"

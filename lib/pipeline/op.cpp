@@ -1,8 +1,11 @@
 #include "pipeline/op.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "core/text.hpp"
 #include "measure/trace.hpp"
 #include "pipeline/threads.hpp"
 
@@ -51,6 +54,27 @@ void Op::delay(const std::stop_token& stop) const { pause(delay_s_, stop); }
 void Op::hold(const Element& element, int sign) {
   stats_.images_held.add(sign * element.images());
   stats_.bytes_held.add(sign * element.held_bytes(image_bytes()));
+}
+
+std::string images_of_split(const PipelineContext& context) {
+  return fmt::format("{} images of split '{}' of {}", context.dataset.images.size(), to_string(context.data.split),
+                     context.data.root);
+}
+
+std::string bad_records_hint(const PipelineContext& context) {
+  return fmt::format("`chexbench data check {}` says what is wrong with them", shell_word(context.data.root));
+}
+
+void BadStreak::bad(const DataError& error) {
+  if (!op_.skips_bad_records()) throw error;
+  op_.stats().bad_records.add(1);
+  const std::size_t bad = in_a_row_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::size_t images = op_.context().dataset.images.size();
+  if (bad < 2 * images) return;
+  throw DataError(
+      fmt::format("none of the {} can be read: {} ({}) met {} bad records in a row on rank {}; {}; the last one: {}",
+                  images_of_split(op_.context()), op_.name(), op_.place(), bad, op_.context().rank,
+                  bad_records_hint(op_.context()), error.what()));
 }
 
 }  // namespace chexbench::pipeline

@@ -2,6 +2,8 @@
 // iterator for each epoch, so no op needs to rewind, and destroying an iterator at any moment ends its threads.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -9,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "core/parallel.hpp"
-#include "pipeline/bad_streak.hpp"
 #include "pipeline/element.hpp"
 #include "pipeline/op_stats.hpp"
 #include "pipeline/pipeline.hpp"
@@ -43,6 +45,25 @@ class Resources {
 using KeptElements = std::set<std::pair<std::uint32_t, std::uint64_t>>;
 
 class Op;
+
+// Counts how many records in a row were bad in one stage (reading or decoding) of an op. Without this limit, an op that
+// skips every record would work forever if an endless repeat follows it. Thread-safe.
+class BadStreak {
+ public:
+  explicit BadStreak(Op& op) : op_(op) {}
+
+  // Reports that a record was good, which ends the streak.
+  void good() { in_a_row_.store(0, std::memory_order_relaxed); }
+  // Reports that a record was bad for the reason in `error`. If the spec says to skip bad records, counts it and
+  // returns.
+  // @throws DataError if the spec says to stop (then it is `error`), or if the streak is as long as two epochs: if even
+  // one record is good, fewer than two epochs of bad records lie between its uses, even if the order changes
+  void bad(const DataError& error);
+
+ private:
+  Op& op_;
+  std::atomic<std::size_t> in_a_row_ = 0;
+};
 
 // The inputs of an op's constructor. `spec` is used only while the op is constructed; `input` and `resources` must
 // outlive it.
@@ -154,5 +175,10 @@ class Op {
   BadStreak reading_{*this};
   BadStreak decoding_{*this};
 };
+
+// For messages: "40 images of split 'train' of /data/nih".
+std::string images_of_split(const PipelineContext& context);
+// For messages about bad records: the command that lists them.
+std::string bad_records_hint(const PipelineContext& context);
 
 }  // namespace chexbench::pipeline

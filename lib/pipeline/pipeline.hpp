@@ -78,7 +78,7 @@ class Pipeline {
   virtual std::vector<measure::OpCounters> counters() const = 0;
 };
 
-// Builds a pipeline and starts its threads. For data.format synthetic, see synthetic.hpp.
+// Builds a pipeline and starts its threads. For data.format synthetic, see builder.hpp.
 // @throws SpecError if the op list cannot work
 // @throws DataError if there are more ranks than files to shard, or if the decoder that the spec asks for is missing
 // @throws OutputError if a cache cannot create its file

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "pipeline/batch_line.hpp"
-#include "pipeline/bounded_queue.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
 

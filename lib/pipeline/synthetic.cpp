@@ -1,4 +1,3 @@
-#include "pipeline/synthetic.hpp"
 
 #include <algorithm>
 #include <stop_token>

@@ -8,11 +8,10 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
-#include "spec/contradictions.hpp"
 #include "spec/folder_file.hpp"
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
-#include "spec/presets.hpp"
+#include "spec/sweep.hpp"
 
 namespace chexbench::spec {
 namespace {

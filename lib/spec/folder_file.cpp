@@ -7,9 +7,9 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
+#include "spec/draft.hpp"
 #include "spec/keys.hpp"
-#include "spec/sweep_draft.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 namespace {

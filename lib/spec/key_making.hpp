@@ -1,17 +1,18 @@
-// Derives the rule of a key from the C++ type of the member that it sets, and lists the keys of data and learning.
-// Private to keys.cpp and data_and_learning_keys.cpp.
+// Makes the rule of a key from the C++ type of the member that it sets, its limits, and the trials to which it applies.
+// Private to keys.cpp, data_keys.cpp and training_keys.cpp.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "spec/keys.hpp"
-#include "spec/names.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 
@@ -72,52 +73,79 @@ void assign(T& member, const Value& value) {
   }
 }
 
-// Returns the rule of a key for the member to which `at(experiment)` returns a reference.
+// A rule that is being made: each function restricts it further.
+struct Key : KeyRule {
+  Key& at_least(double minimum) {
+    values.minimum = minimum;
+    return *this;
+  }
+  Key& above(double minimum) {
+    values.above_minimum = true;
+    return at_least(minimum);
+  }
+  Key& at_most(double maximum) {
+    values.maximum = maximum;
+    return *this;
+  }
+  Key& one_of(std::vector<std::string> words, std::string_view or_prefix = "") {
+    values.words = std::move(words);
+    values.prefix = or_prefix;
+    return *this;
+  }
+  // The value is a path, in which "~" stands for the home folder.
+  Key& is_path() {
+    values.path = true;
+    return *this;
+  }
+  Key& is_list(bool of_numbers = false) {
+    values.names = true;
+    values.numbers = of_numbers;
+    return *this;
+  }
+  // Stating the key is an error if the condition holds in none of the trials; so is sweeping it in other trials.
+  Key& only_where(const Condition& condition) {
+    stated_where = condition;
+    return *this;
+  }
+  // In other trials the key may be stated but not swept, so that --set engine=none or data.format=synthetic works on
+  // any spec.
+  Key& has_effect_where(const Condition& condition) {
+    swept_where = condition;
+    return *this;
+  }
+};
+
+// Returns the rule of a key for the member to which `at(trial)` returns a reference.
 template <typename At>
-KeyRule key_at(std::string path, std::string description, At at) {
+Key key_at(std::string path, At at, std::string description) {
   using T = std::remove_cvref_t<decltype(at(std::declval<TrialSpec&>()))>;
-  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
-  rule.get = [=](const TrialSpec& trial) { return to_value(at(trial)); };
-  rule.set = [=](TrialSpec& trial, const Value& value) { assign(at(trial), value); };
-  return rule;
+  return {{.path = std::move(path),
+           .description = std::move(description),
+           .values = rule_of<T>(),
+           .get = [=](const TrialSpec& trial) { return to_value(at(trial)); },
+           .set = [=](TrialSpec& trial, const Value& value) { assign(at(trial), value); },
+           .stated_where = {},
+           .swept_where = {}}};
 }
 
 // Returns the rule of a member of a group: key("data.format", &TrialSpec::data, &DataSpec::format, "...").
 template <typename Group, typename T>
-KeyRule key(std::string path, Group TrialSpec::*group, T Group::*member, std::string description) {
+Key key(std::string path, Group TrialSpec::*group, T Group::*member, std::string description) {
   return key_at(
-      std::move(path), std::move(description), [=](auto& trial) -> auto& { return trial.*group.*member; });
+      std::move(path), [=](auto& trial) -> auto& { return trial.*group.*member; }, std::move(description));
 }
 
-// The key is a path, in which "~" stands for the home folder.
-inline KeyRule path_key(KeyRule rule) {
-  rule.values.path = true;
-  return rule;
-}
+// The longest time that a key may ask for.
+inline constexpr double kLongestWaitS = 1e9;  // 32 years; in nanoseconds it fits in 64 bits
 
-inline KeyRule at_least(double minimum, KeyRule rule) {
-  rule.values.minimum = minimum;
-  return rule;
-}
-
-inline KeyRule above(double minimum, KeyRule rule) {
-  rule.values.above_minimum = true;
-  return at_least(minimum, std::move(rule));
-}
-
-inline KeyRule at_most(double maximum, KeyRule rule) {
-  rule.values.maximum = maximum;
-  return rule;
-}
-
-// The keys of the input and its source: data, preprocess and store.
-
-// Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
-void add_data_keys(std::vector<KeyRule>& rules);
-
-// The keys of the loss and of the update, except for optimizer and rate.
-
-// Appends their rules, in the order in which a spec shows them. Private to keys.cpp.
-void add_learning_keys(std::vector<KeyRule>& rules);
+// Return the rules of some keys, in the order in which a spec shows them.
+std::vector<KeyRule> data_keys();
+std::vector<KeyRule> preprocess_keys();
+std::vector<KeyRule> store_keys();
+std::vector<KeyRule> model_keys();
+std::vector<KeyRule> step_keys();
+std::vector<KeyRule> update_keys();
+std::vector<KeyRule> epoch_keys();
+std::vector<KeyRule> cuda_keys();
 
 }  // namespace chexbench::spec

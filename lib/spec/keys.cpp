@@ -1,11 +1,11 @@
 #include "spec/keys.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "spec/key_conditions.hpp"
 #include "spec/key_making.hpp"
 
 namespace chexbench::spec {
@@ -14,301 +14,248 @@ namespace {
 constexpr double kMostSteps = 1'000'000;
 constexpr double kMostRepeats = 1'000'000;
 constexpr double kMostCores = 1'000'000;
-constexpr double kLongestWaitS = 1e9;    // 32 years; in nanoseconds it fits in 64 bits
 constexpr double kLongestDelayS = 3600;  // of sleeps and modelled delays that recur
 constexpr double kMostBytes = 1e15;      // sums of them fit in 64 bits
 
-KeyRule experiment_key() {
-  KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
-  rule.get = [](const TrialSpec& experiment) { return experiment.name; };
-  rule.set = [](TrialSpec& experiment, const Value& value) { experiment.name = std::get<std::string>(value); };
-  return rule;
+// Whether the second job takes a separate folder.
+bool second_job_reads(const TrialSpec& trial) {
+  const SecondJobKind kind = trial.second_job.kind;
+  return kind == SecondJobKind::input || kind == SecondJobKind::both || kind == SecondJobKind::storage;
 }
 
-KeyRule model_name_key() {
-  KeyRule rule = engine_only(key("model.name", &TrialSpec::model, &ModelSpec::name, "The network to train."));
-  rule.values.words = {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"};
-  return rule;
+constexpr Condition kEmulated{is_emulated, "engine is emulated:<profile>"};
+constexpr Condition kScaled{
+    [](const TrialSpec& trial) { return is_emulated(trial) && trial.emulation.cores_per_accelerator > 0; },
+    "engine is emulated:<profile> and emulation.cores_per_accelerator is above 0"};
+constexpr Condition kMayUseGpus{[](const TrialSpec& trial) { return trial.engine == "auto" || trial.engine == "cuda"; },
+                                "engine is auto or cuda"};
+
+constexpr Condition kSteps{[](const TrialSpec& trial) { return trial.training.epochs == 0; }, "training.epochs is 0"};
+
+constexpr Condition kBuckets{
+    [](const TrialSpec& trial) { return has_engine(trial) && trial.comm.model != CommModel::none; },
+    "engine and comm.model are not none"};
+constexpr Condition kParameterServer{
+    [](const TrialSpec& trial) { return trial.comm.update == UpdateScheme::parameter_server; },
+    "comm.update is parameter_server"};
+constexpr Condition kHierarchical{
+    [](const TrialSpec& trial) { return trial.comm.update == UpdateScheme::hierarchical; },
+    "comm.update is hierarchical"};
+constexpr Condition kAlphaBeta{[](const TrialSpec& trial) { return trial.comm.model == CommModel::alpha_beta; },
+                               "comm.model is alpha_beta"};
+constexpr Condition kLinks{[](const TrialSpec& trial) {
+                             return trial.comm.model == CommModel::alpha_beta || trial.comm.model == CommModel::shaped;
+                           },
+                           "comm.model is alpha_beta or shaped"};
+
+constexpr Condition kSecondJob{has_second_job, "second_job.kind is not none"};
+constexpr Condition kSecondTraining{[](const TrialSpec& trial) { return second_job_trains(trial.second_job); },
+                                    "second_job.kind is training or both"};
+constexpr Condition kSecondReader{second_job_reads, "second_job.kind is input, both or storage"};
+
+std::vector<KeyRule> experiment_keys() {
+  return {key_at(
+      "experiment", [](auto& trial) -> auto& { return trial.name; },
+      "Name of the experiment: titles its report and names its folder.")};
 }
 
-KeyRule engine_key() {
-  KeyRule rule{"engine", "", {}, {}, {}, {}, {}};
-  rule.description =
-      "What trains: auto (the fastest real engine here), cuda (GPUs), onednn (CPUs), emulated:<profile of "
-      "configs/accelerators>, none (drops batches: the ceiling of the input side).";
-  rule.values.words = {"auto", "cuda", "onednn", "none"};
-  rule.values.prefix = kEmulatedPrefix;
-  rule.get = [](const TrialSpec& experiment) { return experiment.engine; };
-  rule.set = [](TrialSpec& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
-  return rule;
-}
-
-KeyRule ranks_key() {
-  KeyRule rule{"ranks", "Ranks to measure with; a list measures smaller worlds inside one larger job.", {}, {}, {}, {},
-               {}};
-  rule.values = rule_of<int>();
-  rule.values.minimum = 1;
-  rule.values.words = {"all"};
-  rule.get = [](const TrialSpec& experiment) -> Value {
-    if (experiment.ranks == 0) return "all";
-    return std::int64_t{experiment.ranks};
-  };
-  rule.set = [](TrialSpec& experiment, const Value& value) {
-    const std::int64_t* ranks = std::get_if<std::int64_t>(&value);
-    experiment.ranks = ranks != nullptr ? static_cast<int>(*ranks) : 0;
-  };
-  return rule;
-}
-
-KeyRule cores_per_rank_key() {
-  KeyRule rule{"cores_per_rank", "", {}, {}, {}, {}, {}};
-  rule.description =
-      "Cores of each rank; auto: the machine's cores divided by the ranks on it, all: every rank may use every core.";
-  rule.values = rule_of<int>();
-  rule.values.minimum = 1;
-  rule.values.words = {"auto", "all"};
-  rule.get = [](const TrialSpec& experiment) -> Value {
-    if (experiment.all_cores) return "all";
-    if (!experiment.cores_per_rank) return "auto";
-    return std::int64_t{*experiment.cores_per_rank};
-  };
-  rule.set = [](TrialSpec& experiment, const Value& value) {
-    experiment.cores_per_rank.reset();
-    if (const std::int64_t* cores = std::get_if<std::int64_t>(&value)) {
-      experiment.cores_per_rank = static_cast<int>(*cores);
-    }
-    const std::string* word = std::get_if<std::string>(&value);
-    experiment.all_cores = word != nullptr && *word == "all";
-  };
-  return rule;
-}
-
-void add_epoch_keys(std::vector<KeyRule>& rules) {
-  constexpr auto training = &TrialSpec::training;
-  rules.push_back(at_most(100'000, key("training.epochs", training, &TrainingSpec::epochs,
-                                       "Passes over the images that train, each followed by a validation; 0: "
-                                       "measure.steps instead.")));
-  rules.push_back(epochs_only(key("training.schedule", training, &TrainingSpec::schedule,
-                                  "Of the learning rate: constant, half a cosine down to 0, or less at each plateau of "
-                                  "the validation loss.")));
-  rules.push_back(at_most(100'000, epochs_only(key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
-                                                   "In which the learning rate rises from 0 to its own."))));
-  rules.push_back(epochs_only(key("training.scale_learning_rate", training, &TrainingSpec::scale_learning_rate,
-                                  "Multiplies the learning rate by the ranks: linear scaling.")));
-  rules.push_back(plateau_only(at_least(1, key("training.plateau_patience", training, &TrainingSpec::plateau_patience,
-                                               "Epochs without a better validation loss that make a plateau."))));
-  rules.push_back(plateau_only(at_most(1, key("training.plateau_factor", training, &TrainingSpec::plateau_factor,
-                                              "What a plateau multiplies the learning rate by."))));
-  rules.push_back(
-      epochs_only(at_most(100'000, at_least(0, key("training.stop_patience", training, &TrainingSpec::stop_patience,
-                                                   "Epochs without a better mean AUROC (or loss, where there is none) "
-                                                   "after which the training ends early; 0: none do.")))));
-  rules.push_back(
-      epochs_only(at_least(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
-                                               "Of the split's patients, who validate and do not train; 0: the images "
-                                               "that train validate, which shows what a network can memorize.")))));
-  rules.push_back(
-      epochs_only(path_key(key("training.checkpoint", training, &TrainingSpec::checkpoint,
-                               "Path of a checkpoint to go on from, on any number of ranks; empty: a new training."))));
-  rules.push_back(epochs_only(at_most(1, above(0.5, key("training.target_auroc", training, &TrainingSpec::target_auroc,
-                                                        "Mean AUROC whose time is reported; null: none.")))));
-}
-
-void add_training_keys(std::vector<KeyRule>& rules) {
-  constexpr auto model = &TrialSpec::model;
-  constexpr auto training = &TrialSpec::training;
-  rules.push_back(model_name_key());
-  rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
-                                                 "Height and width of the network's input, in pixels."))));
-  rules.push_back(trained_only(path_key(key("model.weights", model, &ModelSpec::weights,
-                                            "random, or the path of a safetensors file with torchvision's names."))));
-  rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
-                                   "Batch statistics (train), or fixed running statistics (frozen).")));
-  rules.push_back(trained_only(key("model.freeze", model, &ModelSpec::freeze,
-                                   "base: only the last layer is trained, and batch norms use fixed running "
-                                   "statistics; none: all layers.")));
-  rules.push_back(trained_only(key("model.dropout", model, &ModelSpec::dropout,
-                                   "Whether training drops units where the network does (alexnet, googlenet, "
-                                   "mobilenet_v2).")));
-  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights and of dropout.")));
-  rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
-                                                 "Images per rank and step."))));
-  rules.push_back(at_most(
-      4096, engine_only(at_least(1, key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
-                                        "Batches of a rank whose gradients are averaged before one reduction between "
-                                        "ranks and one update: together they are one step.")))));
-  rules.push_back(engine_only(key("training.overlap_input", training, &TrainingSpec::overlap_input,
-                                  "Whether the next batch is prepared while the engine computes. If false, it is not "
-                                  "asked for before the last one is done, as by a program that fetches its batch "
-                                  "within the step: only a prefetch makes the two overlap.")));
-  rules.push_back(engine_only(
-      key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
-  rules.push_back(
-      trained_only(key("training.optimizer", training, &TrainingSpec::optimizer,
-                       "Adam, AdamW (which takes weight decay off the weights themselves), or SGD with momentum.")));
-  rules.push_back(at_most(
-      1e15, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
-  rules.push_back(at_most(
-      1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
-  add_learning_keys(rules);
-  add_epoch_keys(rules);
-  rules.push_back(cuda_only(key("training.deterministic", training, &TrainingSpec::deterministic,
-                                "The same bits on the same device, each time: slower convolutions.")));
-  rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
-                                "Convolutions together with what surrounds them, where that was measured to be "
-                                "faster, and pools together with the norm before them.")));
-  rules.push_back(at_most(
-      kLongestWaitS, above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
-                                            "Time for which convolutions that this GPU has not run before are timed; "
-                                            "then each takes the first plan that runs; null: no limit.")))));
-  rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
-                                "A step is launched as one CUDA graph, where communication allows it.")));
-  rules.push_back(
-      cuda_only(key("training.concurrent_weight_gradients", training, &TrainingSpec::concurrent_weight_gradients,
-                    "Weight gradients of convolutions run on a second stream, beside the rest of "
-                    "backward.")));
-}
-
-void add_emulation_keys(std::vector<KeyRule>& rules) {
+std::vector<KeyRule> engine_keys() {
   constexpr auto emulation = &TrialSpec::emulation;
-  rules.push_back(at_most(
-      kMostCores,
-      emulated_only(at_least(0, key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
-                                    "A scale model: cores that feed one accelerator. It is slowed down as "
-                                    "far as a rank has fewer here, and rates are reported at full scale; "
-                                    "0: none.")))));
-  rules.push_back(
-      at_most(1e6, scaled_only(at_least(1e-6, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
-                                                  "Speed of a core here / speed of a core of the scale model.")))));
+  return {
+      key_at(
+          "engine", [](auto& trial) -> auto& { return trial.engine; },
+          "What trains: auto (the fastest real engine here), cuda (GPUs), onednn (CPUs), emulated:<profile of "
+          "configs/accelerators>, none (drops batches: the ceiling of the input side).")
+          .one_of({"auto", "cuda", "onednn", "none"}, kEmulatedPrefix),
+      key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
+          "A scale model: cores that feed one accelerator. The model is slowed down to match the fewer cores that a "
+          "rank has here, and rates are reported at full scale; 0: none.")
+          .at_least(0)
+          .at_most(kMostCores)
+          .has_effect_where(kEmulated),
+      key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
+          "Speed of a core here / speed of a core of the scale model.")
+          .at_least(1e-6)
+          .at_most(1e6)
+          .has_effect_where(kScaled),
+  };
 }
 
-void add_comm_keys(std::vector<KeyRule>& rules) {
+std::vector<KeyRule> comm_keys() {
   constexpr auto comm = &TrialSpec::comm;
-  rules.push_back(buckets_only(key("comm.update", comm, &CommSpec::update,
-                                   "How ranks agree on an update: the library's all_reduce, or messages between ranks "
-                                   "around a ring, up and down a tree, by hosts, or by way of servers.")));
-  rules.push_back(scheme_only(UpdateScheme::parameter_server, "comm.update is parameter_server",
-                              at_least(1, key("comm.servers", comm, &CommSpec::servers,
-                                              "Ranks, from 0 on, that average a part of the gradients each."))));
-  rules.push_back(scheme_only(UpdateScheme::hierarchical, "comm.update is hierarchical",
-                              at_least(0, key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
-                                              "Consecutive ranks that average among themselves first; 0: those of a "
-                                              "host."))));
-  rules.push_back(
-      at_most(kMostBytes, buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-                                                       "Gradients that are averaged at once while backward goes on, in "
-                                                       "bytes.")))));
-  rules.push_back(
-      at_most(kMostBytes,
-              buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-                                           "Size of the first bucket; small, so that communication starts early.")))));
-  rules.push_back(buckets_only(key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
-                                   "What gradients in host memory are sent as; they are summed in f32.")));
-  rules.push_back(key("comm.model", comm, &CommSpec::model,
-                      "Real communication, or shaped: the same over slower links; under an emulated engine also a "
-                      "modelled one, or none."));
-  rules.push_back(gpu_only(key("comm.backend", comm, &CommSpec::backend,
-                               "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL where every "
-                               "rank has it.")));
-  rules.push_back(
-      at_most(kLongestWaitS,
-              above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-                                    "Seconds after which a step that does not end is given up, if they are also 50 "
-                                    "median steps, as a rank may have died; the first step has ten times as long.")))));
-  rules.push_back(at_most(
-      kLongestWaitS, at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
-                                     "Seconds for which a rank waits for another one that does not answer, or that is "
-                                     "late in a step; then the job ends with exit code 4. 0: no limit."))));
-  rules.push_back(at_most(
-      kLongestDelayS, links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds."))));
-  rules.push_back(
-      at_most(kMostBytes, links_only(at_least(1, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s,
-                                                     "Bandwidth of a link, in bytes/s.")))));
-  rules.push_back(at_most(kLongestDelayS, alpha_beta_only(key("comm.launch_s", comm, &CommSpec::launch_s,
-                                                              "Modelled fixed cost of a bucket, in seconds."))));
+  return {
+      key("comm.update", comm, &CommSpec::update,
+          "How ranks average gradients: the library's all_reduce, or messages between ranks around a ring, up and down "
+          "a tree, host by host (hierarchical), or through servers (parameter_server).")
+          .has_effect_where(kBuckets),
+      key("comm.servers", comm, &CommSpec::servers, "Ranks, from 0 on, that average a part of the gradients each.")
+          .at_least(1)
+          .only_where(kParameterServer),
+      key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
+          "Consecutive ranks that average among themselves first; 0: those of a host.")
+          .at_least(0)
+          .only_where(kHierarchical),
+      key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+          "Bytes of gradients that are averaged at once while backward goes on.")
+          .at_least(4)
+          .at_most(kMostBytes)
+          .has_effect_where(kBuckets),
+      key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
+          "Size of the first bucket; small, so that communication starts early.")
+          .at_least(4)
+          .at_most(kMostBytes)
+          .has_effect_where(kBuckets),
+      key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
+          "Type in which gradients in host memory are sent; they are summed in f32.")
+          .has_effect_where(kBuckets),
+      key("comm.model", comm, &CommSpec::model,
+          "Real communication, or shaped: the same over slower links; with an emulated engine also a modelled one, or "
+          "none."),
+      key("comm.backend", comm, &CommSpec::backend,
+          "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL if every rank has it.")
+          .has_effect_where(kMayUseGpus),
+      key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
+          "A step that does not end is abandoned after this many seconds, but not before 50 median steps, because a "
+          "rank may have died; the first step may take ten times as long.")
+          .above(0)
+          .at_most(kLongestWaitS)
+          .has_effect_where(kMayUseGpus),
+      key("comm.timeout_s", comm, &CommSpec::timeout_s,
+          "Seconds that a rank waits for another one that does not answer, or that is late in a step; then the job "
+          "ends "
+          "with exit code 4. 0: no limit.")
+          .at_least(0)
+          .at_most(kLongestWaitS),
+      key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")
+          .at_most(kLongestDelayS)
+          .only_where(kLinks),
+      key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link, in bytes/s.")
+          .at_least(1)
+          .at_most(kMostBytes)
+          .only_where(kLinks),
+      key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket, in seconds.")
+          .at_most(kLongestDelayS)
+          .only_where(kAlphaBeta),
+  };
 }
 
-KeyRule second_job_cores_key() {
-  KeyRule rule = second_job_only(key("second_job.cores", &TrialSpec::second_job, &SecondJobSpec::cores,
-                                     "Where it runs: on the cores of the trial's ranks (shared), on the host's others "
-                                     "(apart; cores_per_rank says how many that leaves), or on cpus:0-3,8."));
-  rule.values.words = {"shared", "apart"};
-  rule.values.prefix = "cpus:";
-  return rule;
+// Returns the rule of a key that is a count of at least 1 or one of these words, without its functions.
+Key count_or_word(std::string path, std::vector<std::string> words, std::string description) {
+  Key key{{.path = std::move(path),
+           .description = std::move(description),
+           .values = rule_of<int>(),
+           .get = {},
+           .set = {},
+           .stated_where = {},
+           .swept_where = {}}};
+  return key.at_least(1).one_of(std::move(words));
 }
 
-KeyRule second_job_engine_key() {
-  KeyRule rule = second_training_only(key("second_job.engine", &TrialSpec::second_job, &SecondJobSpec::engine,
-                                          "What the second job trains on: onednn (CPUs), emulated:<profile>."));
-  rule.values.words = {"onednn"};
-  rule.values.prefix = kEmulatedPrefix;
-  return rule;
+std::vector<KeyRule> core_keys() {
+  Key ranks =
+      count_or_word("ranks", {"all"}, "Ranks to measure with; a list measures smaller worlds inside one larger job.");
+  ranks.get = [](const TrialSpec& trial) { return trial.ranks == 0 ? Value("all") : Value(std::int64_t{trial.ranks}); };
+  ranks.set = [](TrialSpec& trial, const Value& value) {
+    const std::int64_t* count = std::get_if<std::int64_t>(&value);
+    trial.ranks = count != nullptr ? static_cast<int>(*count) : 0;
+  };
+  Key cores = count_or_word("cores_per_rank", {"auto", "all"},
+                            "Cores of each rank; auto: the machine's cores divided by the ranks on it, all: every rank "
+                            "may use every core.");
+  cores.get = [](const TrialSpec& trial) -> Value {
+    if (trial.all_cores) return "all";
+    if (!trial.cores_per_rank) return "auto";
+    return std::int64_t{*trial.cores_per_rank};
+  };
+  cores.set = [](TrialSpec& trial, const Value& value) {
+    const std::int64_t* count = std::get_if<std::int64_t>(&value);
+    trial.cores_per_rank = count != nullptr ? std::optional(static_cast<int>(*count)) : std::nullopt;
+    trial.all_cores = value == Value("all");
+  };
+  return {ranks, cores};
 }
 
-void add_second_job_keys(std::vector<KeyRule>& rules) {
-  rules.push_back(key("second_job.kind", &TrialSpec::second_job, &SecondJobSpec::kind,
-                      "A job beside the trial on each host: none; a job like this one that only reads and decodes "
-                      "(input), trains on ready-made batches (training), or does both; or one that uses up one "
-                      "resource: memory bandwidth (memory), the trial's files in the page cache (page_cache, which "
-                      "drops them), storage."));
-  rules.push_back(second_job_cores_key());
-  rules.push_back(second_job_engine_key());
-  rules.push_back(
-      second_reader_only(path_key(key("second_job.root", &TrialSpec::second_job, &SecondJobSpec::root,
-                                      "Folder of the images that the second job reads; empty: data.root."))));
+std::vector<KeyRule> second_job_keys() {
+  constexpr auto job = &TrialSpec::second_job;
+  return {
+      key("second_job.kind", job, &SecondJobSpec::kind,
+          "A job that runs alongside the trial on each host: none; a job like this one that only reads and decodes "
+          "(input), trains on ready-made batches (training), or does both; or one that exhausts one resource: memory "
+          "bandwidth (memory), the trial's files in the page cache (page_cache, which drops them), storage."),
+      key("second_job.cores", job, &SecondJobSpec::cores,
+          "Where it runs: on the cores of the trial's ranks (shared), on the host's other cores (apart; cores_per_rank "
+          "decides how many remain), or on cpus:0-3,8.")
+          .one_of({"shared", "apart"}, "cpus:")
+          .only_where(kSecondJob),
+      key("second_job.engine", job, &SecondJobSpec::engine,
+          "What the second job trains on: onednn (CPUs), emulated:<profile>.")
+          .one_of({"onednn"}, kEmulatedPrefix)
+          .only_where(kSecondTraining),
+      key("second_job.root", job, &SecondJobSpec::root,
+          "Folder of the images that the second job reads; empty: data.root.")
+          .is_path()
+          .only_where(kSecondReader),
+  };
 }
 
-void add_measure_keys(std::vector<KeyRule>& rules) {
+std::vector<KeyRule> measure_keys() {
   constexpr auto measure = &TrialSpec::measure;
-  rules.push_back(at_most(
-      kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
-  rules.push_back(at_most(kMostSteps, at_least(1, steps_only(key("measure.steps", measure, &MeasureSpec::steps,
-                                                                 "Measured steps of a repeat.")))));
-  rules.push_back(at_most(
-      kMostRepeats,
-      at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
-                      "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One where "
-                      "training.epochs is set and this is not."))));
-  rules.push_back(at_most(
-      kMostRepeats, at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
-                                    "Further repeats at most, of five or more, while others disturb the machine or the "
-                                    "repeats differ much; 0: none."))));
-  rules.push_back(input_only(key("measure.page_cache", measure, &MeasureSpec::page_cache,
-                                 "State of the files in the page cache before each repeat.")));
-  rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
-  rules.push_back(key("measure.attribution", measure, &MeasureSpec::attribution,
-                      "Ops time their work, so that waits can be booked to them; false: to see what that costs."));
-  rules.push_back(key("measure.trace", measure, &MeasureSpec::trace,
-                      "Threads record what they do; the last repeat of each trial goes into trace.json."));
-  rules.push_back(
-      at_most(kLongestWaitS, above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
-                                          "A trial ends after the repeat that passes this; null: no limit."))));
-  rules.push_back(at_most(kLongestWaitS,
-                          above(0, key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
-                                       "Once the repeats of all trials took this, a trial gets its first repeat, but "
-                                       "no further one; trials not begun keep their share of it. null: no limit."))));
-  rules.push_back(at_most(
-      1, above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
-                      "A trial ends when the half width of the 95 % interval is below this share of the median; "
-                      "null: never."))));
-  rules.push_back(at_most(
-      1, above(0, emulated_only(key("measure.target_au", measure, &MeasureSpec::target_au,
-                                    "Least share of the time that emulated accelerators must compute to pass (MLPerf "
-                                    "Storage's AU); a finding says whether they do, and what holds them up; null: "
-                                    "none.")))));
+  return {
+      key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")
+          .at_most(kMostSteps),
+      key("measure.steps", measure, &MeasureSpec::steps, "Measured steps of a repeat.")
+          .at_least(1)
+          .at_most(kMostSteps)
+          .only_where(kSteps),
+      key("measure.repeats", measure, &MeasureSpec::repeats,
+          "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One if "
+          "training.epochs "
+          "is set and this is not.")
+          .at_least(1)
+          .at_most(kMostRepeats),
+      key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
+          "At most this many further repeats, if measure.repeats is five or more, while other processes disturb the "
+          "machine or the repeats differ much; 0: none.")
+          .at_least(0)
+          .at_most(kMostRepeats),
+      key("measure.page_cache", measure, &MeasureSpec::page_cache,
+          "State of the files in the page cache before each repeat.")
+          .has_effect_where(kUsesPipeline),
+      key("measure.seed", measure, &MeasureSpec::seed, "Seed of shuffles and flips."),
+      key("measure.attribution", measure, &MeasureSpec::attribution,
+          "Ops time their work, so that waits can be attributed to them; false: to see what that costs."),
+      key("measure.trace", measure, &MeasureSpec::trace,
+          "Threads record what they do; the last repeat of each trial goes into trace.json."),
+      key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
+          "A trial ends after the repeat that exceeds this time; null: no limit.")
+          .above(0)
+          .at_most(kLongestWaitS),
+      key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
+          "Once the repeats of all trials took this long, a trial gets its first repeat, but no further one; trials "
+          "not "
+          "begun keep their share of it. null: no limit.")
+          .above(0)
+          .at_most(kLongestWaitS),
+      key("measure.relative_error", measure, &MeasureSpec::relative_error,
+          "A trial ends when half of the 95 % interval is below this share of the median; null: never.")
+          .above(0)
+          .at_most(1),
+      key("measure.target_au", measure, &MeasureSpec::target_au,
+          "Least share of the time that emulated accelerators must compute to pass (MLPerf Storage's AU); a finding "
+          "says "
+          "whether they do, and what holds them up; null: none.")
+          .above(0)
+          .at_most(1)
+          .has_effect_where(kEmulated),
+  };
 }
 
 std::vector<KeyRule> make_key_rules() {
-  std::vector<KeyRule> rules = {experiment_key()};
-  add_data_keys(rules);
-  add_training_keys(rules);
-  rules.push_back(engine_key());
-  add_emulation_keys(rules);
-  add_comm_keys(rules);
-  rules.push_back(ranks_key());
-  rules.push_back(cores_per_rank_key());
-  add_second_job_keys(rules);
-  add_measure_keys(rules);
+  std::vector<KeyRule> rules;
+  for (const auto make : {experiment_keys, data_keys, preprocess_keys, store_keys, model_keys, step_keys, update_keys,
+                          epoch_keys, cuda_keys, engine_keys, comm_keys, core_keys, second_job_keys, measure_keys}) {
+    std::ranges::move(make(), std::back_inserter(rules));
+  }
   return rules;
 }
 
@@ -329,20 +276,25 @@ const KeyRule* find_key(const std::string& path) {
   return found == by_path.end() ? nullptr : found->second;
 }
 
-bool lacks_second_job(const std::string& key, const TrialSpec& experiment) {
-  return !has_second_job(experiment) && key.starts_with("second_job.") && key != "second_job.kind";
+const std::string& second_job_root(const TrialSpec& trial) {
+  const std::string& root = trial.second_job.root;
+  return second_job_reads(trial) && !root.empty() ? root : trial.data.root;
 }
 
-bool lacks_input(const std::string& key, const TrialSpec& experiment) {
-  if (uses_pipeline(experiment)) return false;
+bool lacks_second_job(const std::string& key, const TrialSpec& trial) {
+  return !has_second_job(trial) && key.starts_with("second_job.") && key != "second_job.kind";
+}
+
+bool lacks_input(const std::string& key, const TrialSpec& trial) {
+  if (uses_pipeline(trial)) return false;
   const KeyRule* rule = find_key(key);
   if (rule == nullptr) return true;  // the pipeline, or a parameter of an op
-  const auto has_effect = [rule](const TrialSpec& trial) {
-    return rule->stated_where.holds(trial) && rule->swept_where.holds(trial);
+  const auto has_effect = [rule](const TrialSpec& some) {
+    return rule->stated_where.holds(some) && rule->swept_where.holds(some);
   };
-  TrialSpec with_input = experiment;
+  TrialSpec with_input = trial;
   with_input.data.format = DataFormat::png;
-  return !has_effect(experiment) && has_effect(with_input);
+  return !has_effect(trial) && has_effect(with_input);
 }
 
 }  // namespace chexbench::spec

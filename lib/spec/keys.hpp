@@ -2,7 +2,6 @@
 // configs/schema.json. Non-scalars are not in it: "pipeline", "sweep", and a list for "ranks".
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -15,10 +14,10 @@ namespace chexbench::spec {
 
 // The trials to which a key applies. Without a test it is all of them.
 struct Condition {
-  std::function<bool(const TrialSpec&)> test;
-  std::string in_words;  // for messages: "training.optimizer is sgd"
+  bool (*test)(const TrialSpec&) = nullptr;
+  const char* in_words = "";  // for messages: "training.optimizer is sgd"
 
-  bool holds(const TrialSpec& trial) const { return !test || test(trial); }
+  bool holds(const TrialSpec& trial) const { return test == nullptr || test(trial); }
 };
 
 // One key: its values, how to read and write it, and the trials to which it applies.
@@ -41,9 +40,9 @@ std::span<const KeyRule> key_rules();
 const KeyRule* find_key(const std::string& path);
 
 // Returns whether the trial's input runs through the pipeline, true for all formats except synthetic.
-bool uses_pipeline(const TrialSpec& trial);
-// Returns uses_pipeline() as a condition, for the pipeline and its ops' parameters.
-const Condition& pipeline_condition();
+inline bool uses_pipeline(const TrialSpec& trial) { return trial.data.format != DataFormat::synthetic; }
+// The same as a condition, for the keys of the input, the pipeline and its ops' parameters.
+inline constexpr Condition kUsesPipeline{uses_pipeline, "data.format is not synthetic"};
 
 // Returns whether a key has no effect in this trial only because its batches are ready-made (data.format synthetic).
 // `key` may also be "pipeline" or an op's parameter.
@@ -54,26 +53,28 @@ bool lacks_input(const std::string& key, const TrialSpec& trial);
 bool lacks_second_job(const std::string& key, const TrialSpec& trial);
 
 // Returns whether a second job runs alongside the trial.
-bool has_second_job(const TrialSpec& trial);
+inline bool has_second_job(const TrialSpec& trial) { return trial.second_job.kind != SecondJobKind::none; }
 // Returns whether the second job trains on an engine.
-bool second_job_trains(const SecondJobSpec& job);
+inline bool second_job_trains(const SecondJobSpec& job) {
+  return job.kind == SecondJobKind::training || job.kind == SecondJobKind::both;
+}
 
 // The folder that the second job reads: second_job.root where its kind takes one, else the trial's.
 const std::string& second_job_root(const TrialSpec& trial);
 
 // Returns whether data.root is a URL, so that the data set is on a server.
-bool is_distant(const TrialSpec& trial);
+inline bool is_distant(const TrialSpec& trial) { return is_url(trial.data.root); }
 
 // The name of an emulated engine is this, followed by the profile of its accelerator.
 inline constexpr std::string_view kEmulatedPrefix = "emulated:";
 
 // Returns whether an engine uses the trial's batches: engine none drops them, so its waits are meaningless.
-bool has_engine(const TrialSpec& trial);
+inline bool has_engine(const TrialSpec& trial) { return trial.engine != "none"; }
 
 // Returns whether the trial's engine is an emulated one.
-bool is_emulated(const TrialSpec& trial);
+inline bool is_emulated(const TrialSpec& trial) { return trial.engine.starts_with(kEmulatedPrefix); }
 
 // Returns whether gradients are really sent between processes (models real and shaped).
-bool sends_gradients(CommModel model);
+inline bool sends_gradients(CommModel model) { return model == CommModel::real || model == CommModel::shaped; }
 
 }  // namespace chexbench::spec

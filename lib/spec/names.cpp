@@ -1,4 +1,4 @@
-#include "spec/names.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -86,7 +86,7 @@ Names<Redirects> names_of(Redirects) { return {{Redirects::same_host, "same_host
 
 }  // namespace
 
-template <NamedEnum Enum>
+template <typename Enum>
 std::span<const std::pair<Enum, std::string>> named_values() {
   static const Names<Enum> names = names_of(Enum{});
   return names;
@@ -94,7 +94,7 @@ std::span<const std::pair<Enum, std::string>> named_values() {
 
 namespace {
 
-template <NamedEnum Enum>
+template <typename Enum>
 std::string word_of(Enum value) {
   for (const auto& [candidate, word] : named_values<Enum>()) {
     if (candidate == value) return word;
@@ -104,56 +104,10 @@ std::string word_of(Enum value) {
 
 }  // namespace
 
-// Instantiates the definitions above for these enums.
-template std::span<const std::pair<DataFormat, std::string>> named_values();
-std::string to_string(DataFormat value) { return word_of(value); }
-template std::span<const std::pair<DataLayout, std::string>> named_values();
-std::string to_string(DataLayout value) { return word_of(value); }
-template std::span<const std::pair<UnclearLabel, std::string>> named_values();
-std::string to_string(UnclearLabel value) { return word_of(value); }
-template std::span<const std::pair<Split, std::string>> named_values();
-std::string to_string(Split value) { return word_of(value); }
-template std::span<const std::pair<DecoderKind, std::string>> named_values();
-std::string to_string(DecoderKind value) { return word_of(value); }
-template std::span<const std::pair<JpegDecode, std::string>> named_values();
-std::string to_string(JpegDecode value) { return word_of(value); }
-template std::span<const std::pair<Color, std::string>> named_values();
-std::string to_string(Color value) { return word_of(value); }
-template std::span<const std::pair<OnBadRecord, std::string>> named_values();
-std::string to_string(OnBadRecord value) { return word_of(value); }
-template std::span<const std::pair<ResizeMethod, std::string>> named_values();
-std::string to_string(ResizeMethod value) { return word_of(value); }
-template std::span<const std::pair<Precision, std::string>> named_values();
-std::string to_string(Precision value) { return word_of(value); }
-template std::span<const std::pair<OptimizerKind, std::string>> named_values();
-std::string to_string(OptimizerKind value) { return word_of(value); }
-template std::span<const std::pair<Task, std::string>> named_values();
-std::string to_string(Task value) { return word_of(value); }
-template std::span<const std::pair<UpdateScheme, std::string>> named_values();
-std::string to_string(UpdateScheme value) { return word_of(value); }
-template std::span<const std::pair<CommModel, std::string>> named_values();
-std::string to_string(CommModel value) { return word_of(value); }
-template std::span<const std::pair<FloatType, std::string>> named_values();
-std::string to_string(FloatType value) { return word_of(value); }
-template std::span<const std::pair<CommBackend, std::string>> named_values();
-std::string to_string(CommBackend value) { return word_of(value); }
-template std::span<const std::pair<PageCache, std::string>> named_values();
-std::string to_string(PageCache value) { return word_of(value); }
-template std::span<const std::pair<Schedule, std::string>> named_values();
-std::string to_string(Schedule value) { return word_of(value); }
-template std::span<const std::pair<BatchNormMode, std::string>> named_values();
-std::string to_string(BatchNormMode value) { return word_of(value); }
-template std::span<const std::pair<Freeze, std::string>> named_values();
-std::string to_string(Freeze value) { return word_of(value); }
-template std::span<const std::pair<Deliver, std::string>> named_values();
-std::string to_string(Deliver value) { return word_of(value); }
-template std::span<const std::pair<SecondJobKind, std::string>> named_values();
-std::string to_string(SecondJobKind value) { return word_of(value); }
-template std::span<const std::pair<S3Addressing, std::string>> named_values();
-std::string to_string(S3Addressing value) { return word_of(value); }
-template std::span<const std::pair<Redirects, std::string>> named_values();
-std::string to_string(Redirects value) { return word_of(value); }
-template std::span<const std::pair<FileReading, std::string>> named_values();
-std::string to_string(FileReading value) { return word_of(value); }
+#define CHEXBENCH_DEFINE(Enum)                                           \
+  template std::span<const std::pair<Enum, std::string>> named_values(); \
+  std::string to_string(Enum value) { return word_of(value); }
+CHEXBENCH_FOR_EACH_NAMED_ENUM(CHEXBENCH_DEFINE)
+#undef CHEXBENCH_DEFINE
 
 }  // namespace chexbench::spec

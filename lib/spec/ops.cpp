@@ -103,7 +103,7 @@ ParameterRule deterministic() {
 }
 
 ParameterRule shuffle_buffer() {
-  ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": as many as an epoch has");
+  ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": as many as there are in an epoch");
   rule.words = {"all"};
   return rule;
 }
@@ -135,7 +135,7 @@ std::vector<OpRule> make_op_rules() {
                               "files open at once; \"auto\": as many as read fastest, in the order of 10")),
                 count("block_length", 1, "records in a row from one"),
                 flag("parallel", true, "read the open files in parallel"), deterministic()},
-               "Reads several files in turn.", "cycle_length"),
+               "Reads several files alternately.", "cycle_length"),
       converts("map", record, example,
                {or_auto(count("parallel_calls", 1, "records worked on at once; \"auto\": as many as are fastest")),
                 deterministic()},
@@ -145,7 +145,7 @@ std::vector<OpRule> make_op_rules() {
                {few(count("parallel_batches", 5, "batches filled at once")), drop_remainder()},
                "Decodes in parallel straight into the slots of batches."),
       converts("worker_batches", file, batch,
-               {few(count_or("num_workers", {"auto"}, "auto", "\"auto\": one a core")),
+               {few(count_or("num_workers", {"auto"}, "auto", "\"auto\": one per core")),
                 few(count("prefetch_factor", 2, "batches that each worker keeps ready")),
                 flag("persistent", true, "workers live on when an epoch ends; false: each epoch starts new ones"),
                 seconds("start_s", "seconds that starting the workers takes, as those of processes do")},
@@ -153,9 +153,8 @@ std::vector<OpRule> make_op_rules() {
       keeps("prefetch", &OpRule::runs_ahead,
             {count_or("buffer", {"batch", "auto"}, "auto",
                       "elements to keep ready; \"batch\": as many as the local batch has images")},
-            "Runs what is before it on a thread of its own, ahead of what is after it."),
-      keeps("repeat", &OpRule::repeats,
-            {count_or("epochs", {"forever"}, "forever", "times to run through what is before it")},
+            "Runs the ops before it on a separate thread, ahead of the ops after it."),
+      keeps("repeat", &OpRule::repeats, {count_or("epochs", {"forever"}, "forever", "passes over the ops before it")},
             "Starts over at the end."),
       keeps("cache", &OpRule::caches, {text("to", {}, "memory", "\"memory\", or the path of a file"), cache_bytes()},
             "Keeps the elements of the first epoch for the others."),

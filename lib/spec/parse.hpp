@@ -1,5 +1,5 @@
 // Parses experiment files (JSON with comments) into specs. Anything not understood is an error, whose message includes
-// the JSON path, the expected value and the nearest valid name.
+// the JSON path, the expected value and the nearest valid name. Also describes such files by a schema, for editors.
 #pragma once
 
 #include <string>
@@ -42,5 +42,10 @@ enum class UnknownKeys { refused, ignored };
 // `source` names the text in errors.
 // @throws SpecError as load_spec() does, and if the text describes more than one trial
 TrialSpec parse_trial(const std::string& text, const std::string& source, UnknownKeys unknown = UnknownKeys::refused);
+
+// Returns a JSON schema (draft 2020-12) of experiment files, with a newline at the end. It is made from the tables that
+// drive the parser and contains the keys with their types, words, ranges, defaults and descriptions, and the ops with
+// their parameters. A test checks that configs/schema.json matches.
+std::string schema_text();
 
 }  // namespace chexbench::spec

@@ -1,7 +1,9 @@
-// Converts op lists between JSON trees and PipelineSpec, and sets the parameters of ops that sweeps and overrides name.
+// Finds pipelines (the named ones of configs/pipelines, which are built into the binary, and files), converts op lists
+// between JSON trees and PipelineSpec, and sets the parameters of ops that sweeps and overrides name.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +43,23 @@ std::optional<ParameterValue> value_of(const PipelineSpec& pipeline, const std::
 // Sets the parameter that `key` names to `value`, which its rule must allow.
 // @throws SpecError if the pipeline has no such op (naming those it has), or several and the key gives no index
 void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value);
+
+// Returns the names of the built-in pipelines, sorted: the files of configs/pipelines without ".json". Thread-safe.
+std::span<const std::string> preset_names();
+
+// Returns a built-in pipeline, with all its parameters.
+// @throws SpecError if there is no such name; the message suggests the nearest one
+PipelineSpec preset(const std::string& name);
+
+// Returns the pipeline that `name_or_path` names: a built-in one, or that of a file if it contains a '/' or ends in
+// ".json". A path is relative to the working directory, and a list without a name gets the file's.
+// @throws SpecError if there is no such pipeline, or if the file cannot be read or is not a valid pipeline
+PipelineSpec find_pipeline(const std::string& name_or_path);
+
+// Parses a pipeline from JSON: {"name": "...", "ops": [...]}, or the list of ops alone, which is then called
+// `default_name`. `source` names the text in errors.
+// @throws SpecError if the text is not JSON or not a valid pipeline
+PipelineSpec parse_pipeline(const std::string& text, const std::string& source,
+                            const std::string& default_name = "custom");
 
 }  // namespace chexbench::spec

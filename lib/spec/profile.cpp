@@ -9,8 +9,8 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
-#include "spec/names.hpp"
 #include "spec/shipped.hpp"
+#include "spec/trial_spec.hpp"
 #include "spec/values.hpp"
 
 namespace chexbench::spec {

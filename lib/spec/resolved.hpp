@@ -1,5 +1,5 @@
 // Writes a resolved trial as JSON. Every run prints this text, reports contain it, and the journal's keys are hashes of
-// it. Also makes a slower copy of a trial, and groups trials that are alike.
+// it. Also finds the keys of older versions, makes a slower copy of a trial, and groups trials that are alike.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ std::string to_json(const TrialSpec& trial, std::span<const std::string> left_ou
 std::string to_json(const PipelineSpec& pipeline);
 
 // Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (other inputs to the
-// results). It is the same on every machine and independent of the experiment's name. See key_history.hpp for the keys
+// results). It is the same on every machine and independent of the experiment's name. See trial_keys() for the keys
 // of older versions.
 std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
 
@@ -85,5 +85,14 @@ class Alike {
   std::vector<std::vector<std::size_t>> groups_;
   std::size_t added_ = 0;
 };
+
+// Returns the keys added to the spec since its first version, one list per version that added any, oldest first. The
+// default of each one is the behaviour of older versions.
+std::span<const std::vector<std::string>> added_keys();
+
+// Returns trial_key(), followed by the keys of the same trial in older versions, which lacked keys that the trial
+// leaves at their defaults; newest version first. So this version can continue their runs and trainings. No two
+// different trials share one of them.
+std::vector<std::string> trial_keys(const TrialSpec& trial, std::string_view extra = {});
 
 }  // namespace chexbench::spec

@@ -1,4 +1,4 @@
-#include "spec/schema.hpp"
+#include "spec/parse.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "spec/document.hpp"
 #include "spec/keys.hpp"
 #include "spec/ops.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::spec {
 namespace {

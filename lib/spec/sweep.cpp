@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "spec/contradictions.hpp"
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
 

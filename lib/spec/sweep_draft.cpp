@@ -1,4 +1,4 @@
-#include "spec/sweep_draft.hpp"
+#include "spec/draft.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "core/errors.hpp"
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
-#include "spec/presets.hpp"
 
 namespace chexbench::spec {
 namespace {

@@ -3,10 +3,12 @@
 // keys.cpp describes every key and its range.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -123,7 +125,7 @@ constexpr Deliver delivered(const DataSpec& data) {
 struct PreprocessSpec {
   ResizeMethod resize = ResizeMethod::bilinear;
   bool flip = false;          // flips half of the images horizontally
-  bool resized_crop = false;  // trains on a window of random place, size and shape (pipeline/augmentation.hpp)
+  bool resized_crop = false;  // trains on a window of random place, size and shape (pipeline/image_loader.hpp)
   double crop = 1;  // share of width and height that is kept: at a random place in training, central in validation
 
   friend bool operator==(const PreprocessSpec&, const PreprocessSpec&) = default;
@@ -255,42 +257,46 @@ struct TrialSpec {
   friend bool operator==(const TrialSpec&, const TrialSpec&) = default;
 };
 
-template <typename T, typename... Types>
-concept OneOf = (std::same_as<T, Types> || ...);
+// Returns whether a root is an address such as s3://bucket/images, not a local path.
+inline bool is_url(std::string_view root) { return root.find("://") != std::string_view::npos; }
 
-// The enums that a spec names by words; names.hpp lists the words of each.
-template <typename T>
-concept NamedEnum =
-    OneOf<T, DataFormat, DataLayout, UnclearLabel, Split, DecoderKind, JpegDecode, Color, OnBadRecord, ResizeMethod,
-          Precision, OptimizerKind, Task, UpdateScheme, CommModel, FloatType, CommBackend, PageCache, Schedule,
-          BatchNormMode, Freeze, Deliver, S3Addressing, Redirects, FileReading, SecondJobKind>;
+// The enums that a spec names by words; named_values() lists the words of each.
+#define CHEXBENCH_FOR_EACH_NAMED_ENUM(DO) \
+  DO(DataFormat)                          \
+  DO(DataLayout)                          \
+  DO(UnclearLabel)                        \
+  DO(Split)                               \
+  DO(DecoderKind)                         \
+  DO(JpegDecode)                          \
+  DO(Color)                               \
+  DO(OnBadRecord)                         \
+  DO(ResizeMethod)                        \
+  DO(Precision)                           \
+  DO(OptimizerKind)                       \
+  DO(Task)                                \
+  DO(UpdateScheme)                        \
+  DO(CommModel)                           \
+  DO(FloatType)                           \
+  DO(CommBackend)                         \
+  DO(PageCache)                           \
+  DO(Schedule)                            \
+  DO(BatchNormMode)                       \
+  DO(Freeze)                              \
+  DO(Deliver)                             \
+  DO(S3Addressing)                        \
+  DO(Redirects)                           \
+  DO(FileReading)                         \
+  DO(SecondJobKind)
 
-// Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are not a template, because a
-// call would be ambiguous with CLI11's template.
-std::string to_string(DataFormat value);
-std::string to_string(DataLayout value);
-std::string to_string(UnclearLabel value);
-std::string to_string(Split value);
-std::string to_string(DecoderKind value);
-std::string to_string(JpegDecode value);
-std::string to_string(Color value);
-std::string to_string(OnBadRecord value);
-std::string to_string(ResizeMethod value);
-std::string to_string(Precision value);
-std::string to_string(OptimizerKind value);
-std::string to_string(Task value);
-std::string to_string(UpdateScheme value);
-std::string to_string(CommModel value);
-std::string to_string(FloatType value);
-std::string to_string(CommBackend value);
-std::string to_string(PageCache value);
-std::string to_string(Schedule value);
-std::string to_string(BatchNormMode value);
-std::string to_string(Freeze value);
-std::string to_string(Deliver value);
-std::string to_string(S3Addressing value);
-std::string to_string(Redirects value);
-std::string to_string(FileReading value);
-std::string to_string(SecondJobKind value);
+// to_string() returns the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". It is no template,
+// because a call would be ambiguous with CLI11's template.
+#define CHEXBENCH_DECLARE(Enum) std::string to_string(Enum value);
+CHEXBENCH_FOR_EACH_NAMED_ENUM(CHEXBENCH_DECLARE)
+#undef CHEXBENCH_DECLARE
+
+// Returns the values of an enum with their words, in the order in which they are shown. The table is valid until the
+// program ends. Thread-safe.
+template <typename Enum>
+std::span<const std::pair<Enum, std::string>> named_values();
 
 }  // namespace chexbench::spec

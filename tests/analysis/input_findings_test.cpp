@@ -8,7 +8,7 @@
 #include "analysis/input_findings.hpp"
 #include "results/figures.hpp"
 #include "results/record_factory.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::analysis {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/plan.hpp"
-#include "spec/key_history.hpp"
+#include "spec/resolved.hpp"
 
 namespace chexbench::bench {
 namespace {

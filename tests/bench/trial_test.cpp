@@ -9,7 +9,7 @@
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "measure/trace.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::bench {
 namespace {

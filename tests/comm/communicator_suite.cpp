@@ -17,7 +17,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"
-#include "spec/names.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::comm {
 namespace {

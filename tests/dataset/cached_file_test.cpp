@@ -9,12 +9,12 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/convert.hpp"
 #include "dataset/make/placed_file.hpp"
 #include "dataset/make/synth.hpp"
-#include "dataset/splits.hpp"
 #include "image/decoder.hpp"
 #include "image/preprocess.hpp"
 

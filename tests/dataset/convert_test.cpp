@@ -1,3 +1,4 @@
+// Tests conversions to shards: TFRecords, and WebDataset's tar files.
 #include "dataset/make/convert.hpp"
 
 #include <gmock/gmock.h>
@@ -10,10 +11,11 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "dataset/conversions.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
-#include "dataset/newer_images.hpp"
-#include "dataset/shards_hint.hpp"
+#include "formats/record.hpp"
+#include "formats/shards.hpp"
 #include "formats/tf_example.hpp"
 #include "formats/tfrecord.hpp"
 
@@ -28,13 +30,14 @@ using testing::HasSubstr;
 class ConvertTest : public CopiedXraysTest {
  protected:
   formats::Conversion convert(Split split = Split::all, int shards = 0, std::size_t threads = 2) {
-    return convert_data_set({.root = root_.path(), .split = split, .shards = shards, .threads = threads});
+    return convert_data_set(
+        {.root = root_.path(), .split = split, .format = format_, .shards = shards, .threads = threads});
   }
-  Dataset shards_of(Split split) {
-    return open_dataset({.root = root_.path(), .format = spec::DataFormat::tfrecord, .split = split});
-  }
+  Dataset shards_of(Split split) { return open_dataset({.root = root_.path(), .format = format_, .split = split}); }
   std::map<std::string, std::string> contents_of_shards() { return contents_of(shards_of(Split::all).shards); }
   std::string image(const char* name) { return root_ / (std::string("images/") + name); }
+
+  spec::DataFormat format_ = spec::DataFormat::tfrecord;
 };
 
 TEST_F(ConvertTest, ItsCostIsKnownAfterwardsIfItWasDoneAtOnce) {
@@ -103,11 +106,14 @@ TEST_F(ConvertTest, NeverMakesAShardWithoutRecords) {
 }
 
 TEST_F(ConvertTest, GivesTheSameBytesAtAnyNumberOfThreads) {
-  convert(Split::all, 0, 1);
-  const auto first = contents_of_shards();
-  fs::remove_all(root_ / "tfrecord");
-  convert(Split::all, 0, 4);
-  EXPECT_EQ(contents_of_shards(), first);
+  for (const spec::DataFormat format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
+    format_ = format;
+    convert(Split::all, 0, 1);
+    const auto first = contents_of_shards();
+    fs::remove_all(root_ / spec::to_string(format));
+    convert(Split::all, 0, 4);
+    EXPECT_EQ(contents_of_shards(), first);
+  }
 }
 
 TEST_F(ConvertTest, WritesAManifestWithCountsBytesAndSeconds) {
@@ -142,22 +148,21 @@ TEST_F(ConvertTest, KeepsFinishedShardsAndMakesTheOthers) {
 }
 
 TEST_F(ConvertTest, MakesADamagedShardAnew) {
-  convert();
-  const auto before = contents_of_shards();
-  fs::resize_file(shards_of(Split::all).shards[0], 1000);
-  EXPECT_EQ(convert().kept(), 15u);
-  EXPECT_EQ(contents_of_shards(), before);
-}
-
-TEST_F(ConvertTest, MakesAShardAnewWhereTheBytesOfAnImageAreDamaged) {
-  convert();
-  const auto before = contents_of_shards();
-  const auto& [path, contents] = *before.begin();
-  std::string damaged = contents;
-  damaged[damaged.size() / 2] ^= 1;
-  write_text(path, damaged);
-  EXPECT_EQ(convert().kept(), 15u);
-  EXPECT_EQ(contents_of_shards(), before);
+  for (const spec::DataFormat format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
+    format_ = format;
+    convert();
+    const auto before = contents_of_shards();
+    fs::resize_file(shards_of(Split::all).shards[0], 1000);
+    EXPECT_EQ(convert().kept(), 15u);
+    EXPECT_EQ(contents_of_shards(), before);
+    const auto& [path, contents] = *before.begin();
+    std::string damaged = contents;
+    // A tar file has no checksum of an image.
+    damaged[format == spec::DataFormat::tfrecord ? damaged.size() / 2 : 600] ^= '?';
+    write_text(path, damaged);
+    EXPECT_EQ(convert().kept(), 15u);
+    EXPECT_EQ(contents_of_shards(), before);
+  }
 }
 
 TEST_F(ConvertTest, RemovesWhatAKilledConversionOfTheSplitLeft) {
@@ -213,6 +218,103 @@ TEST_F(ConvertTest, LeavesNoHalfShardWhenItFails) {
   fs::create_directories(root_ / "tfrecord/all-00000-of-00016/in the way");
   EXPECT_THROW(convert(), OutputError);
   for (const std::string& name : names_in(root_ / "tfrecord")) EXPECT_THAT(name, testing::StartsWith("all-"));
+}
+
+constexpr auto kWebDataset = spec::DataFormat::webdataset;
+
+class ConvertToWebDataset : public CopiedXraysTest {
+ protected:
+  formats::Conversion convert(int shards = 0, std::size_t threads = 2) {
+    return convert_data_set(
+        {.root = root_.path(), .split = Split::all, .format = kWebDataset, .shards = shards, .threads = threads});
+  }
+  Dataset open() { return open_dataset({.root = root_.path(), .format = kWebDataset, .split = Split::all}); }
+  std::string failure() {
+    return message_of<DataError>([&] { open(); });
+  }
+  std::map<std::string, std::string> contents_of_shards() { return contents_of(open().shards); }
+};
+
+TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {
+  const formats::Conversion conversion = convert();
+  EXPECT_EQ(conversion.shards[3].name, "all-000003.tar");
+  const Dataset dataset = open();
+  const Dataset png = open_dataset({.root = root_.path(), .split = Split::all});
+  std::set<std::string> seen;
+  for (const std::string& path : dataset.shards) {
+    const auto reader = formats::open_shard(kWebDataset, storage::stream_mapped(storage::MappedFile::open(path)));
+    while (const auto record = reader->next()) {
+      const formats::RecordView view =
+          formats::parse_record(kWebDataset, record->data, {.file = path, .offset = record->offset}, finding_names());
+      const auto found = find_image(png, view.filename);
+      ASSERT_TRUE(found) << view.filename;
+      EXPECT_TRUE(seen.insert(view.filename).second) << view.filename;
+      EXPECT_EQ(view.labels, png.images[*found].labels);
+      EXPECT_EQ(view.patient, std::int64_t{png.images[*found].patient});
+      EXPECT_EQ(std::string(reinterpret_cast<const char*>(view.encoded.data()), view.encoded.size()),
+                read_text(png.images[*found].path));
+    }
+  }
+  EXPECT_EQ(seen.size(), 24u);
+}
+
+// The name is in the sample's JSON, which cannot store such a name: the sample could not be read.
+TEST(ConvertNames, ThatAreNotUtf8FitTfRecordsButNotWebDataset) {
+  const ScratchFolder root;
+  const std::string xray = read_text(CHEXBENCH_TEST_DATA "/images/00000001_000.png");
+  for (const char* name : {"cat/gr\xf6sse.png", "cat/b.png", "dog/c.png", "dog/d.png"}) write_text(root / name, xray);
+  ConvertOptions options{.root = root.path(), .split = Split::all, .format = kWebDataset, .threads = 1};
+  EXPECT_THAT(message_of<DataError>([&] { convert_data_set(options); }),
+              AllOf(HasSubstr(R"(cat/gr\xf6sse.png: WebDataset cannot hold a name that is not UTF-8)"),
+                    HasSubstr("rename the file, or use --to tfrecord")));
+  options.format = spec::DataFormat::tfrecord;
+  convert_data_set(options);
+  const Dataset shards = open_dataset({.root = root.path(), .format = options.format, .split = Split::all});
+  int found = 0;
+  for (const std::string& path : shards.shards) {
+    const auto reader = formats::open_shard(options.format, storage::stream_mapped(storage::MappedFile::open(path)));
+    while (const auto record = reader->next()) {
+      const auto view = formats::parse_record(options.format, record->data, {}, shards.label_names);
+      found += find_image(shards, view.filename) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(found, 4);
+}
+
+TEST_F(ConvertToWebDataset, KnowsItsCostBesideThatOfOtherFormats) {
+  const formats::Conversion conversion = convert();
+  EXPECT_EQ(conversion_cost(root_.path(), Split::all, kWebDataset)->shard_bytes, conversion.shard_bytes);
+  EXPECT_FALSE(conversion_cost(root_.path(), Split::all));
+}
+
+// A killed conversion leaves some shards, and the file with their final number.
+TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAreThere) {
+  convert(20);
+  const auto before = contents_of_shards();
+  fs::remove(root_ / "webdataset/all-000019.tar");
+  fs::remove(root_ / "webdataset/all-manifest.json");
+  write_text(formats::unfinished_path(root_.path(), Split::all, kWebDataset), "20");
+  EXPECT_THAT(failure(), AllOf(HasSubstr("is not complete"), HasSubstr("--split all --to webdataset")));
+  const formats::Conversion again = convert();
+  EXPECT_EQ(again.kept(), 19u);
+  EXPECT_EQ(contents_of_shards(), before);
+}
+
+TEST_F(ConvertToWebDataset, WhoseLastOrAnyShardIsMissingIsRefused) {
+  EXPECT_THAT(failure(), HasSubstr("no WebDataset shards of split 'all'"));
+  convert();
+  for (const std::string name : {"all-000015.tar", "all-000002.tar"}) {
+    fs::rename(root_ / ("webdataset/" + name), root_ / "away");
+    EXPECT_THAT(failure(), HasSubstr("shard " + name + " is missing"));
+    fs::rename(root_ / "away", root_ / ("webdataset/" + name));
+  }
+  fs::remove(root_ / "webdataset/all-manifest.json");  // other programs write shards without one
+  EXPECT_EQ(open().shards.size(), 16u);
+}
+
+TEST_F(ConvertToWebDataset, RefusesAnotherNumberOfShards) {
+  convert();
+  EXPECT_THAT(message_of<OutputError>([&] { convert(18); }), HasSubstr("already holds 16 shards of split 'all'"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Tests which of the tables in a root are taken for that of the labels.
-#include "dataset/find_tables.hpp"
+#include "dataset/labelled_root.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,15 +24,7 @@ using testing::Not;
 constexpr std::string_view kTrials = "experiment,trial,pipeline,format\nx,y,z,png\n";
 constexpr std::string_view kScores = "file,patient,labels,probability_Mass\na.png,1,Mass,0.5\n";
 
-class FindTables : public testing::Test {
- protected:
-  void file(std::string_view name, std::string_view text = "1") { write_text(root_ / name, text); }
-  Index read() { return read_index(root_.path()); }
-  std::string failure() {
-    return message_of<DataError>([&] { read(); });
-  }
-  ScratchFolder root_;
-};
+using FindTables = LabelledRoot;
 
 TEST_F(FindTables, TakesEndingsInAnyCase) {
   for (const char* name : {"LABELS.CSV", "Labels.Csv", "labels.csv"}) {
@@ -51,7 +43,7 @@ TEST_F(FindTables, PassesHiddenFilesOver) {
   EXPECT_THAT(read().label_names, ElementsAre("Mass"));
   std::filesystem::rename(root_ / "labels.csv", root_ / "Data_Entry_2017.csv");
   std::filesystem::rename(root_ / "._labels.csv", root_ / "._Data_Entry_2017.csv");
-  EXPECT_THAT(failure(), HasSubstr("Data_Entry_2017.csv:1: the header has no column 'Image Index'"));
+  EXPECT_THAT(failure<DataError>(), HasSubstr("Data_Entry_2017.csv:1: the header has no column 'Image Index'"));
 }
 
 TEST_F(FindTables, TakesNoResultsOfChexbenchForLabels) {
@@ -62,10 +54,9 @@ TEST_F(FindTables, TakesNoResultsOfChexbenchForLabels) {
   EXPECT_THAT(read().label_names, ElementsAre("cat", "dog"));
   file("labels.csv", "image,Mass\ncat/1.png,1\n");
   EXPECT_THAT(read().label_names, ElementsAre("Mass"));
-  storage::DataRoot root(root_.path());
   std::filesystem::remove(root_ / "labels.csv");
-  root.layout = DataLayout::csv;
-  EXPECT_THAT(message_of<DataError>([&] { read_index(root); }),
+  spec_.layout = DataLayout::csv;
+  EXPECT_THAT(failure<DataError>(),
               AllOf(HasSubstr("Scores.csv, results.csv are results of chexbench"), HasSubstr("expected a *.csv")));
 }
 
@@ -100,15 +91,15 @@ TEST_F(FindTables, LetsATableLieInTheFolderOfAClass) {
   file("dog/1.png");
   EXPECT_THAT(read().label_names, ElementsAre("cat", "dog"));
   file("dog/Data_Entry_2017.csv");
-  EXPECT_THAT(failure(), HasSubstr("'dog' in it is a data set"));
+  EXPECT_THAT(failure<DataError>(), HasSubstr("'dog' in it is a data set"));
 }
 
 TEST_F(FindTables, SaysThatTheOneFolderWithATableIsTheDataSet) {
   file("set/labels.csv", "image,Mass\na.png,1\n");
   file("set/a.png");
-  EXPECT_THAT(failure(), HasSubstr("'set' in it is a data set"));
+  EXPECT_THAT(failure<DataError>(), HasSubstr("'set' in it is a data set"));
   file("other/images/b.png");
-  EXPECT_THAT(failure(), HasSubstr("'set' in it is a data set"));
+  EXPECT_THAT(failure<DataError>(), HasSubstr("'set' in it is a data set"));
 }
 
 TEST_F(FindTables, KnowsTablesByNameAndHeader) {
@@ -157,11 +148,10 @@ TEST_F(FindTables, ReadsTheBeginningOfEachTableOnce) {
   file("labels.csv", "image,Mass\na.png,1\n");
   file("trials.csv", kTrials);
   for (const DataLayout layout : {DataLayout::automatic, DataLayout::csv}) {
-    spec::DataSpec spec;
-    spec.root = root_.path();
-    spec.layout = layout;
+    spec_.root = root_.path();
+    spec_.layout = layout;
     const auto store = std::make_shared<CountingStore>(root_.path());
-    EXPECT_THAT(read_index(storage::DataRoot(spec, store)).label_names, ElementsAre("Mass"));
+    EXPECT_THAT(read_index(storage::DataRoot(spec_, store)).label_names, ElementsAre("Mass"));
     EXPECT_EQ(store->opened, (std::map<std::string, int>{{"labels.csv", 1}, {"trials.csv", 1}}));
   }
 }

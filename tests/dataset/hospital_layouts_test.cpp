@@ -6,6 +6,7 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "dataset/index_report.hpp"
+#include "dataset/labelled_root.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/convert.hpp"
@@ -22,30 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class HospitalTest : public testing::Test {
- protected:
-  void file(const std::string& name, std::string_view text) { write_text(root_ / name, text); }
-  storage::DataRoot root() {
-    spec_.root = root_.path();
-    return storage::DataRoot(spec_);
-  }
-  Index read() { return read_index(root()); }
-  Dataset open(Split split) {
-    spec_.root = root_.path();
-    spec_.split = split;
-    return open_dataset(spec_);
-  }
-  template <typename Error>
-  std::string failure() {
-    return message_of<Error>([&] { read(); });
-  }
-  static std::string text_of(const Index& index, std::size_t row) {
-    return labels_text(index.rows.at(row).labels, index.label_names);
-  }
-
-  ScratchFolder root_;
-  spec::DataSpec spec_;
-};
+using HospitalTest = LabelledRoot;
 
 class ChexpertLayout : public HospitalTest {
  protected:
@@ -121,7 +99,7 @@ TEST_F(ChexpertLayout, FindsImagesWhateverTheFoldersAboveAreCalledAndWhateverThe
   file("CheXpert-v1.0 batch 2 (train 1)/patient00001/study1/view1_frontal.png", "1234");
   EXPECT_EQ(open(Split::train).images.at(0).name, "patient00001/study1/view1_frontal.jpg");
   file("train/patient00001/study1/view1_frontal.jpg", "1234");
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }),
+  EXPECT_THAT(failure<DataError>(Split::train),
               HasSubstr("are both the image 'patient00001/study1/view1_frontal.jpg': keep one of them"));
 }
 

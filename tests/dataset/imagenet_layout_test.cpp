@@ -8,14 +8,15 @@
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "core/scratch.hpp"
+#include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
 #include "dataset/index_report.hpp"
+#include "dataset/labelled_root.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/make/stage.hpp"
-#include "dataset/make/synth_classes.hpp"
-#include "dataset/splits.hpp"
+#include "dataset/make/synth.hpp"
 #include "formats/record.hpp"
-#include "image/jpeg/jpeg_decoder.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -31,7 +32,7 @@ struct Image {
   std::string synset;
 };
 
-class ImagenetLayout : public testing::Test {
+class ImagenetLayout : public LabelledRoot {
  protected:
   ImagenetLayout() { spec_.format = spec::DataFormat::tfrecord; }
 
@@ -56,23 +57,12 @@ class ImagenetLayout : public testing::Test {
     shard(folder + "train-00001-of-00002", {{"n02_a.JPEG", 3, "n02"}});
     shard(validation + "validation-00000-of-00001", {{"val_1.JPEG", 1, "n01"}});
   }
-  Dataset open(spec::Split split) {
-    spec_.root = root_.path();
-    spec_.split = split;
-    return open_dataset(spec_);
-  }
-  std::string failure(spec::Split split = spec::Split::train) {
-    return message_of<DataError>([&] { open(split); });
-  }
-
-  ScratchFolder root_;
-  spec::DataSpec spec_;
+  std::string failure(spec::Split split = spec::Split::train) { return LabelledRoot::failure<DataError>(split); }
 };
 
 TEST_F(ImagenetLayout, IsFoundByItsShardsAndIsItsOwnIndex) {
   usual_set();
-  spec_.root = root_.path();
-  const Index index = read_index(storage::DataRoot(spec_));
+  const Index index = read();
   EXPECT_EQ(index.layout, DataLayout::imagenet);
   EXPECT_THAT(index.label_names, ElementsAre("n01", "class 2", "n02")) << "no image has class 2";
   const Dataset train = open(spec::Split::train);

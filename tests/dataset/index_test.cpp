@@ -9,8 +9,8 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "dataset/dicom.hpp"
-#include "dataset/nih_labels.hpp"
+#include "dataset/dataset.hpp"
+#include "dataset/passed_over.hpp"
 #include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::dataset {

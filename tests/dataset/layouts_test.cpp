@@ -1,5 +1,6 @@
 // Tests the layouts other than ChestX-ray14's: a user's own table, and folders of classes.
 #include "dataset/layouts.hpp"
+#include "dataset/labelled_root.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -20,31 +21,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-class LayoutTest : public testing::Test {
+class LayoutTest : public LabelledRoot {
  protected:
-  void table(std::string_view text, std::string_view name = "labels.csv") { write_text(root_ / name, text); }
-  void images(const std::vector<std::string>& names) {
-    for (const std::string& name : names) write_text(root_ / name, "1234");
-  }
-  Index read() {
-    spec_.root = root_.path();
-    return read_index(storage::DataRoot(spec_));
-  }
-  Dataset open(Split split) {
-    spec_.root = root_.path();
-    spec_.split = split;
-    return open_dataset(spec_);
-  }
-  template <typename Error>
-  std::string failure() {
-    return message_of<Error>([&] { read(); });
-  }
-  std::string text_of(const Index& index, std::size_t row) {
-    return labels_text(index.rows.at(row).labels, index.label_names);
-  }
-
-  ScratchFolder root_;
-  spec::DataSpec spec_;
+  void table(std::string_view text, const std::string& name = "labels.csv") { file(name, text); }
 };
 
 TEST_F(LayoutTest, TakesAnyOtherTableForOneOfOnesOwnAndItsColumnsForLabels) {
@@ -98,7 +77,7 @@ TEST_F(LayoutTest, QuotesATableInShortPrintableErrors) {
 
 TEST_F(LayoutTest, KnowsPatientsOnlyByTheirColumn) {
   table("image,Dog,person\na.png,0,1\nb.png,1,1\n");
-  images({"a.png", "b.png"});
+  files({"a.png", "b.png"});
   spec_.layout = DataLayout::csv;
   spec_.labels = {.columns = "Dog"};
   EXPECT_FALSE(open(Split::all).has_patients);
@@ -136,7 +115,7 @@ TEST_F(LayoutTest, ReadsMoreLabelsThanAWordHasBits) {
 
 TEST_F(LayoutTest, ReadsSplitsAndPatientsFromTheirColumns) {
   table("image,Mass,fold,who\na.png,0,train,P2\nb.png,1,valid,P1\nc.png,1,test,P2\nd.png,1,,P3\n");
-  images({"a.png", "b.png", "c.png", "d.png"});
+  files({"a.png", "b.png", "c.png", "d.png"});
   spec_.layout = DataLayout::csv;
   spec_.labels = {.split_column = "fold", .patient_column = "who"};
   const Index index = read();
@@ -149,16 +128,15 @@ TEST_F(LayoutTest, ReadsSplitsAndPatientsFromTheirColumns) {
 
 TEST_F(LayoutTest, SaysHowToNameTheSplitsThatATableLacks) {
   table("image,Mass\na.png,0\n");
-  images({"a.png"});
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }),
-              AllOf(HasSubstr("data.labels.split_column"), HasSubstr("\"all\"")));
+  files({"a.png"});
+  EXPECT_THAT(failure<DataError>(Split::train), AllOf(HasSubstr("data.labels.split_column"), HasSubstr("\"all\"")));
   EXPECT_EQ(open(Split::all).label_names, std::vector<std::string>{"Mass"});
 }
 
 TEST_F(LayoutTest, FindsFilesByPathByNameAndWithoutTheirEnding) {
   table("image,Mass\ndeep/a.png,0\nb.jpeg,0\nc,0\ndeep/d,0\ngone.png,0\n");
-  images({"deep/a.png", "deep/deeper/b.jpeg", "c.JPG", "deep/d.png", "deep/orphan.png", "deep/note.txt",
-          ".hidden/c.png", "tfrecord/c.png"});
+  files({"deep/a.png", "deep/deeper/b.jpeg", "c.JPG", "deep/d.png", "deep/orphan.png", "deep/note.txt", ".hidden/c.png",
+         "tfrecord/c.png"});
   const Index index = read();
   spec_.root = root_.path();
   NameArena arena;
@@ -171,15 +149,15 @@ TEST_F(LayoutTest, FindsFilesByPathByNameAndWithoutTheirEnding) {
 
 TEST_F(LayoutTest, RefusesANameThatCouldMeanTwoFiles) {
   table("image,Mass\na.png,0\n");
-  images({"one/a.png", "two/a.png"});
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::all); }),
+  files({"one/a.png", "two/a.png"});
+  EXPECT_THAT(failure<DataError>(Split::all),
               AllOf(HasSubstr("'a.png' could be"), HasSubstr("one/a.png"), HasSubstr("two/a.png")));
 }
 
 TEST_F(LayoutTest, RefusesTwoRowsThatMeanOneFile) {
   table("image,Mass\na.png,0\na,1\n");
-  images({"a.png"});
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::all); }), AllOf(HasSubstr("two rows"), HasSubstr("a.png")));
+  files({"a.png"});
+  EXPECT_THAT(failure<DataError>(Split::all), AllOf(HasSubstr("two rows"), HasSubstr("a.png")));
 }
 
 TEST(LabelPattern, FitsByItsPiecesInTheirOrder) {
@@ -192,7 +170,7 @@ TEST(LabelPattern, FitsByItsPiecesInTheirOrder) {
 }
 
 TEST_F(LayoutTest, RefusesShardsWhoseLabelsAreNumberedOtherwise) {
-  images({"a.png", "b.png"});
+  files({"a.png", "b.png"});
   for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
     table("image,Cat,Dog\na.png,1,0\nb.png,0,0\n");
     const auto convert = [&] {
@@ -202,8 +180,7 @@ TEST_F(LayoutTest, RefusesShardsWhoseLabelsAreNumberedOtherwise) {
     spec_.format = format;
     EXPECT_EQ(open(Split::all).labels(), 2);
     table("image,Dog,Cat\na.png,0,1\nb.png,0,0\n");
-    EXPECT_THAT(message_of<DataError>([&] { open(Split::all); }),
-                AllOf(HasSubstr("other labels"), HasSubstr("convert")));
+    EXPECT_THAT(failure<DataError>(Split::all), AllOf(HasSubstr("other labels"), HasSubstr("convert")));
     convert();
     EXPECT_THAT(open(Split::all).label_names, ElementsAre("Dog", "Cat"));
   }
@@ -285,7 +262,7 @@ TEST_F(LayoutTest, AsksForTheTableWhereThereAreSeveral) {
 }
 
 TEST_F(LayoutTest, TakesFoldersForClasses) {
-  images({"owl/1.jpg", "cat/1.png", "cat/more/2.png", "empty/readme.txt", "stray.png"});
+  files({"owl/1.jpg", "cat/1.png", "cat/more/2.png", "empty/readme.txt", "stray.png"});
   const Index index = read();
   EXPECT_EQ(index.layout, DataLayout::folders);
   EXPECT_THAT(index.label_names, ElementsAre("cat", "owl"));
@@ -294,11 +271,11 @@ TEST_F(LayoutTest, TakesFoldersForClasses) {
   EXPECT_EQ(text_of(index, 1), "cat");
   EXPECT_EQ(text_of(index, 2), "owl");
   EXPECT_EQ(open(Split::all).images.at(2).path, root_ / "owl/1.jpg");
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }), HasSubstr("no folder 'train'"));
+  EXPECT_THAT(failure<DataError>(Split::train), HasSubstr("no folder 'train'"));
 }
 
 TEST_F(LayoutTest, TakesImagesInNoFolderForOneClass) {
-  images({"2.png", "1.JPG", "readme.txt"});
+  files({"2.png", "1.JPG", "readme.txt"});
   const Index index = read();
   EXPECT_EQ(index.layout, DataLayout::folders);
   EXPECT_THAT(index.label_names, ElementsAre("images"));
@@ -306,14 +283,14 @@ TEST_F(LayoutTest, TakesImagesInNoFolderForOneClass) {
   EXPECT_EQ(index.rows[0].name, "1.JPG");
   EXPECT_EQ(text_of(index, 1), "images");
   EXPECT_EQ(open(Split::all).images.size(), 2u);
-  EXPECT_THAT(message_of<DataError>([&] { open(Split::train); }), HasSubstr("--split all"));
-  images({"train/3.png", "test/4.png"});
+  EXPECT_THAT(failure<DataError>(Split::train), HasSubstr("--split all"));
+  files({"train/3.png", "test/4.png"});
   EXPECT_EQ(open(Split::train).images.size(), 1u);
   EXPECT_EQ(open(Split::all).images.size(), 4u);
 }
 
 TEST_F(LayoutTest, TakesFoldersOfSplitsForSplitsWhoseLabelsAgree) {
-  images({"train/owl/1.jpg", "train/cat/1.jpg", "val/owl/1.jpg", "test/eel/1.jpg", "test/stray.png"});
+  files({"train/owl/1.jpg", "train/cat/1.jpg", "val/owl/1.jpg", "test/eel/1.jpg", "test/stray.png"});
   EXPECT_EQ(open(Split::train).images.size(), 2u);
   const Dataset val = open(Split::val);
   EXPECT_THAT(val.label_names, ElementsAre("cat", "eel", "owl"));
@@ -324,12 +301,12 @@ TEST_F(LayoutTest, TakesFoldersOfSplitsForSplitsWhoseLabelsAgree) {
 }
 
 TEST_F(LayoutTest, RefusesFoldersWithoutImages) {
-  images({"owl/readme.txt"});
+  files({"owl/readme.txt"});
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("no images below"), HasSubstr("/CLASS/")));
 }
 
 TEST_F(LayoutTest, SaysThatTheDataSetOfAFolderOfShardsIsTheFolderAbove) {
-  images({"tfrecord/train-00000-of-00001", "tfrecord/train-manifest.json"});
+  files({"tfrecord/train-00000-of-00001", "tfrecord/train-manifest.json"});
   for (const char* folder : {"tfrecord", "tfrecord/"}) {
     EXPECT_THAT(message_of<DataError>([&] { read_index(root_ / folder); }),
                 HasSubstr("set data.root to " + root_.path() + ", with data.format tfrecord"));
@@ -337,25 +314,25 @@ TEST_F(LayoutTest, SaysThatTheDataSetOfAFolderOfShardsIsTheFolderAbove) {
 }
 
 TEST_F(LayoutTest, SaysWhatShardsLackThatCannotBeRead) {
-  images({"xrays.tfrecord"});
+  files({"xrays.tfrecord"});
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("xrays.tfrecord looks like a shard"), HasSubstr("image/encoded")));
 }
 
 TEST_F(LayoutTest, SaysWhatShardsInFoldersOfSplitsLack) {
   for (const char* shard : {"train/0.tar", "Test/x.TFREC", "data/00000.tar"}) {
-    images({shard, "classnames.txt"});
+    files({shard, "classnames.txt"});
     EXPECT_THAT(failure<DataError>(), HasSubstr(std::string(shard) + " looks like a shard"));
     std::filesystem::remove(root_ / shard);
   }
 }
 
 TEST_F(LayoutTest, SaysThatShardsLackTheirTable) {
-  images({"webdataset/all-000000.tar"});
+  files({"webdataset/all-000000.tar"});
   EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("/webdataset holds shards, but "), HasSubstr("lacks the table")));
 }
 
 TEST_F(LayoutTest, ReadsTheLayoutThatIsAskedForWhateverElseLiesThere) {
-  images({"owl/1.jpg"});
+  files({"owl/1.jpg"});
   table("image,Cat\n1.jpg,1\n");
   EXPECT_EQ(read().layout, DataLayout::csv);
   spec_.layout = DataLayout::folders;
@@ -365,7 +342,7 @@ TEST_F(LayoutTest, ReadsTheLayoutThatIsAskedForWhateverElseLiesThere) {
 }
 
 TEST_F(LayoutTest, StopsAtALinkThatLeadsBack) {
-  images({"owl/1.jpg"});
+  files({"owl/1.jpg"});
   std::filesystem::create_directory_symlink(root_ / "owl", root_ / "owl/again");
   EXPECT_THAT(failure<DataError>(), HasSubstr("does a link lead back?"));
 }

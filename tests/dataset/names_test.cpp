@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "dataset/names.hpp"
+#include "dataset/image_files.hpp"
 
 namespace chexbench::dataset {
 namespace {

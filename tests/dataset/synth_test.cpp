@@ -9,8 +9,8 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "dataset/dataset.hpp"
 #include "dataset/index_report.hpp"
-#include "dataset/nih_labels.hpp"
 #include "image/png/png_file.hpp"
 #include "storage/file_bytes.hpp"
 

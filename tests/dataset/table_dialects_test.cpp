@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "dataset/labelled_root.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/table_rows.hpp"
 
@@ -47,27 +48,24 @@ std::vector<std::pair<std::string, std::string>> dialects_of(const std::string& 
           {"no last line end", table.substr(0, table.size() - 1)}};
 }
 
-class TableDialects : public testing::Test {
+class TableDialects : public LabelledRoot {
  protected:
-  Index read() {
-    spec_.root = root_.path();
-    return read_index(storage::DataRoot(spec_));
-  }
   // Returns "name:LABEL|LABEL" for each row.
   std::vector<std::string> rows() {
     const Index index = read();
     std::vector<std::string> rows;
-    for (const IndexRow& row : index.rows)
-      rows.push_back(fmt::format("{}:{}", row.name, labels_text(row.labels, index.label_names)));
+    for (std::size_t i = 0; i < index.rows.size(); ++i)
+      rows.push_back(fmt::format("{}:{}", index.rows[i].name, text_of(index, i)));
     return rows;
   }
   std::vector<std::string> rows_of(std::string_view table) {
-    write_text(root_ / "labels.csv", table);
+    file("labels.csv", table);
     return rows();
   }
-
-  ScratchFolder root_;
-  spec::DataSpec spec_;
+  std::string failure_of(std::string_view table) {
+    file("labels.csv", table);
+    return failure<DataError>();
+  }
 };
 
 TEST_F(TableDialects, AreReadInOnesOwnTable) {
@@ -115,8 +113,8 @@ TEST_F(TableDialects, HaveFieldsOfSeveralLines) {
   EXPECT_THAT(rows_of("image,report,Mass\na.png,\"one\n\"\"two\"\",\r\n\nthree\",1\nb.png,\"\",0\n"),
               ElementsAre("a.png:Mass", "b.png:No Finding"));
   EXPECT_THAT(rows_of("image,\"the\nreport\",Mass\na.png,\"1\n2\",1\n"), ElementsAre("a.png:Mass"));
-  write_text(root_ / "labels.csv", "image,report,Mass\na.png,\"1\n2\",1\nb.png,\"3\n4\",8\n");
-  EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr("labels.csv:4: column 'Mass' is '8'"));
+  EXPECT_THAT(failure_of("image,report,Mass\na.png,\"1\n2\",1\nb.png,\"3\n4\",8\n"),
+              HasSubstr("labels.csv:4: column 'Mass' is '8'"));
   write_text(root_ / "labels.csv", "image,report,Mass\na.png,\"never closed,1\nb.png,x,1\n");
   EXPECT_THAT(rows(), ElementsAre("a.png:Mass", "b.png:Mass"));
 }
@@ -133,8 +131,8 @@ TEST_F(TableDialects, MayHaveColumnsWithoutANameThatAreNoLabels) {
   EXPECT_THAT(rows_of("Unnamed: 0,image,Mass\n0,a.png,1\n"), ElementsAre("a.png:Mass"));
   EXPECT_THAT(rows_of("\"\",\"image\",\"Mass\"\n\"1\",\"a.png\",1\n"), ElementsAre("a.png:Mass"));
   EXPECT_THAT(rows_of(",Mass\na.png,1\n"), ElementsAre("a.png:Mass")) << "the images are the index";
-  write_text(root_ / "labels.csv", ",image,Mass,Mass\n0,a.png,1,0\n");
-  EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr("labels.csv:1: the header has column 'Mass' twice"));
+  EXPECT_THAT(failure_of(",image,Mass,Mass\n0,a.png,1,0\n"),
+              HasSubstr("labels.csv:1: the header has column 'Mass' twice"));
 }
 
 TEST_F(TableDialects, SpellTruthInManyWays) {
@@ -144,8 +142,8 @@ TEST_F(TableDialects, SpellTruthInManyWays) {
     EXPECT_THAT(rows_of(fmt::format("image,Mass\na.png,{}\n", no)), ElementsAre("a.png:No Finding")) << no;
   for (const char* other :
        {"2", "0.5", "1.01", "10", "-1", "-1.00", "-", "tr", "nan", "truth", "+", "\"\"", "F", "m"}) {
-    write_text(root_ / "labels.csv", fmt::format("image,Mass\na.png,{}\n", other));
-    EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr("labels.csv:2: column 'Mass' is '")) << other;
+    EXPECT_THAT(failure_of(fmt::format("image,Mass\na.png,{}\n", other)), HasSubstr("labels.csv:2: column 'Mass' is '"))
+        << other;
   }
 }
 
@@ -166,8 +164,7 @@ TEST_F(TableDialects, HaveLettersOfTruthInPairsAlone) {
       {"image,Mass,Sex\na.png,T,F\nb.png,F,F\n", "labels.csv:2: column 'Sex' is 'F'"},
       {"image,Mass\na.png,N\nb.png,\n", "labels.csv:2: column 'Mass' is 'N'"}};
   for (const auto& [table, place] : refused) {
-    write_text(root_ / "labels.csv", table);
-    EXPECT_THAT(message_of<DataError>([&] { read(); }), HasSubstr(place)) << table;
+    EXPECT_THAT(failure_of(table), HasSubstr(place)) << table;
   }
 }
 
@@ -179,8 +176,8 @@ TEST_F(TableDialects, MakeNoNamesOfTruthValues) {
   spec_.layout = DataLayout::csv;
   spec_.labels.separator = "|";
   spec_.labels.columns = "Mass";
-  write_text(root_ / "labels.csv", "image,Mass\na.png,True\nb.png,False\n");
-  EXPECT_THAT(message_of<DataError>([&] { read(); }), AllOf(HasSubstr("'Mass'"), HasSubstr("data.labels.separator")));
+  EXPECT_THAT(failure_of("image,Mass\na.png,True\nb.png,False\n"),
+              AllOf(HasSubstr("'Mass'"), HasSubstr("data.labels.separator")));
   EXPECT_THAT(rows_of("image,Mass\na.png,yes\nb.png,no\n"), ElementsAre("a.png:yes", "b.png:no"))
       << "classes may be called so";
 }

@@ -12,7 +12,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "image/decode_peers.hpp"
-#include "image/jpeg/jpeg_decoder.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 #include "image/png/png_decoder.hpp"
 #include "image/png/png_file.hpp"
 #include "image/preprocess.hpp"

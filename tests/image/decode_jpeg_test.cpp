@@ -7,8 +7,8 @@
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "image/decoder.hpp"
-#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 #include "image/jpeg_builder.hpp"
 #include "image/pixels.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/scratch.hpp"
-#include "dataset/make/synth_pixels.hpp"
+#include "dataset/make/synth.hpp"
 #include "image/decoder.hpp"
 #include "image/pixels.hpp"
 #include "image/png/png_file.hpp"

@@ -9,7 +9,7 @@
 
 #include "image/isa_test.hpp"
 #include "image/preprocess.hpp"
-#include "image/preprocess_tables.hpp"
+#include "image/preprocess_rows.hpp"
 
 namespace chexbench::image {
 namespace {

@@ -1,10 +1,10 @@
-#include "pipeline/augmentation.hpp"
+#include "pipeline/image_loader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "dataset/splits.hpp"
+#include "dataset/dataset.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {

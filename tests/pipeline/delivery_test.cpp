@@ -12,7 +12,7 @@
 #include "formats/tar.hpp"
 #include "pipeline/harness.hpp"
 #include "pipeline/tiny_set.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

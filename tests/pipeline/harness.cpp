@@ -18,7 +18,7 @@
 #include "image/png/png_writer.hpp"
 #include "image/preprocess.hpp"
 #include "pipeline/ops.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::pipeline::test {

@@ -13,7 +13,7 @@
 #include "image/jpeg_builder.hpp"
 #include "image/png_builder.hpp"
 #include "pipeline/harness.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

@@ -17,7 +17,6 @@
 
 #include "core/clock.hpp"
 #include "core/random.hpp"
-#include "pipeline/bounded_queue.hpp"
 #include "pipeline/element.hpp"
 #include "pipeline/threads.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "core/clock.hpp"
 #include "pipeline/batch_line.hpp"
-#include "pipeline/bounded_queue.hpp"
 #include "pipeline/harness.hpp"
 #include "pipeline/threads.hpp"
 

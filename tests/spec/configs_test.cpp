@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/spec_error.hpp"
 
 namespace chexbench::spec {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "spec/names.hpp"
 #include "spec/spec_error.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -63,29 +63,6 @@ TEST(Keys, GetWhatWasSetAndTouchNoOtherKey) {
   }
 }
 
-TEST(Keys, HaveTheDefaultsOfTheDesign) {
-  const auto standard = [](const std::string& path) { return find_key(path)->get(TrialSpec{}); };
-  EXPECT_EQ(standard("data.format"), Value("png"));
-  EXPECT_EQ(standard("data.split"), Value("train"));
-  EXPECT_EQ(standard("data.layout"), Value("auto"));
-  EXPECT_EQ(standard("data.labels.columns"), Value("*"));
-  EXPECT_EQ(standard("data.decoder"), Value("fast"));
-  EXPECT_EQ(standard("data.deliver"), Value("f32"));
-  EXPECT_EQ(standard("data.on_bad_record"), Value("stop"));
-  EXPECT_EQ(standard("model.image_size"), Value(std::int64_t{224}));
-  EXPECT_EQ(standard("training.batch_size"), Value(std::int64_t{16}));
-  EXPECT_EQ(standard("training.learning_rate"), Value(1e-3));
-  EXPECT_EQ(standard("comm.bucket_bytes"), Value(std::int64_t{26214400}));
-  EXPECT_EQ(standard("comm.backend"), Value("auto"));
-  EXPECT_EQ(standard("engine"), Value("auto"));
-  EXPECT_EQ(standard("ranks"), Value("all"));
-  EXPECT_EQ(standard("cores_per_rank"), Value("auto"));
-  EXPECT_EQ(standard("measure.warmup_steps"), Value(std::int64_t{3}));
-  EXPECT_EQ(standard("measure.steps"), Value(std::int64_t{12}));
-  EXPECT_EQ(standard("measure.repeats"), Value(std::int64_t{6}));
-  EXPECT_EQ(standard("measure.max_seconds"), Value());
-}
-
 TEST(Keys, KnowWhatCoresPerRankMeans) {
   const KeyRule& rule = *find_key("cores_per_rank");
   TrialSpec trial;
@@ -115,20 +92,10 @@ TEST(Values, TakeWholeNumbersHoweverTheyAreWritten) {
   EXPECT_EQ(check_value(find_key("training.learning_rate")->values, Node{std::int64_t{1}}, "x"), Value(1.0));
 }
 
-TEST(Names, AreTheWordsOfTheDesign) {
-  EXPECT_EQ(to_string(DataFormat::tfrecord), "tfrecord");
-  EXPECT_EQ(to_string(Split::all), "all");
-  EXPECT_EQ(to_string(DecoderKind::opencv), "opencv");
-  EXPECT_EQ(to_string(OnBadRecord::skip), "skip");
-  EXPECT_EQ(to_string(ResizeMethod::area), "area");
-  EXPECT_EQ(to_string(Precision::bf16), "bf16");
-  EXPECT_EQ(to_string(OptimizerKind::sgd), "sgd");
-  EXPECT_EQ(to_string(UpdateScheme::all_reduce), "all_reduce");
-  EXPECT_EQ(to_string(CommModel::alpha_beta), "alpha_beta");
-  EXPECT_EQ(to_string(CommBackend::nccl), "nccl");
-  EXPECT_EQ(to_string(PageCache::as_is), "as_is");
-  EXPECT_EQ(to_string(BatchNormMode::frozen), "frozen");
-  EXPECT_EQ(to_string(Deliver::u8), "u8");
+TEST(Url, IsToldFromAPathByItsScheme) {
+  for (const char* const url : {"s3://bucket/images", "nfs://filer/export", "https://host:80/a b"})
+    EXPECT_TRUE(is_url(url)) << url;
+  for (const char* const path : {"", "/data/nih", "data", "a:/b", "data:x//y"}) EXPECT_FALSE(is_url(path)) << path;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spec/class_weights.hpp"
+#include "spec/key_lists.hpp"
 #include "spec/resolved.hpp"
 #include "spec/spec_error.hpp"
 

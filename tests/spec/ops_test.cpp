@@ -20,32 +20,12 @@ std::string kinds_error(const std::vector<std::string>& ops) {
   return error_of([&] { check_kinds(pipeline_of(ops)); });
 }
 
-TEST(OpTable, HasTheOpsOfTheDesignInOrder) {
-  EXPECT_THAT(std::vector<std::string>(op_names().begin(), op_names().end()),
-              testing::ElementsAre("list_files", "shard", "shuffle", "read", "interleave", "map", "batch",
-                                   "map_and_batch", "worker_batches", "prefetch", "repeat", "cache", "take"));
-}
-
 TEST(OpTable, GivesEveryOpADelayOfZeroAsItsLastParameter) {
   for (const OpRule& rule : op_rules()) {
     ASSERT_FALSE(rule.parameters.empty()) << rule.op;
     EXPECT_EQ(rule.parameters.back().name, "delay_s") << rule.op;
     EXPECT_EQ(default_op(rule.op).number("delay_s"), 0.0) << rule.op;
   }
-}
-
-TEST(OpTable, HasTheDefaultsOfTheDesign) {
-  EXPECT_EQ(default_op("list_files").text("order"), "name");
-  EXPECT_EQ(default_op("interleave").integer("cycle_length"), 10);
-  EXPECT_EQ(default_op("interleave").integer("block_length"), 1);
-  EXPECT_TRUE(default_op("interleave").boolean("parallel"));
-  EXPECT_TRUE(default_op("interleave").boolean("deterministic"));
-  EXPECT_EQ(default_op("map").integer("parallel_calls"), 1);
-  EXPECT_TRUE(default_op("map").boolean("deterministic"));
-  EXPECT_TRUE(default_op("batch").boolean("drop_remainder"));
-  EXPECT_EQ(default_op("map_and_batch").integer("parallel_batches"), 5);
-  EXPECT_EQ(default_op("repeat").text("epochs"), "forever");
-  EXPECT_EQ(default_op("cache").text("to"), "memory");
 }
 
 TEST(OpTable, HoldsDefaultsThatItsOwnRulesAllow) {
@@ -156,11 +136,6 @@ TEST(CheckKinds, RefusesAListWithoutItsSourceFirst) {
 TEST(CheckKinds, RefusesAListThatDoesNotEndInBatches) {
   EXPECT_THAT(kinds_error({}), HasSubstr("has no ops"));
   EXPECT_THAT(kinds_error({"list_files", "read", "map"}), HasSubstr("ends in examples"));
-}
-
-TEST(CheckKinds, RefusesASecondBatchOp) {
-  EXPECT_THAT(kinds_error({"list_files", "read", "map", "batch", "batch"}),
-              HasSubstr("batch takes examples, but what comes before it gives batches"));
 }
 
 TEST(CheckKinds, RefusesASecondShard) {

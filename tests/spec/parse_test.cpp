@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "spec/keys.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/spec_error.hpp"
 
 namespace chexbench::spec {

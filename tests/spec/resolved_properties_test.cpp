@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "spec/contradictions.hpp"
 #include "spec/keys.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/resolved.hpp"
 #include "spec/spec_error.hpp"
+#include "spec/sweep.hpp"
 
 namespace chexbench::spec {
 namespace {

@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
-#include "spec/presets.hpp"
 #include "spec/spec_error.hpp"
 
 namespace chexbench::spec {
@@ -117,6 +118,144 @@ TEST(TrialKey, IsTheSameForATrialThatWasReadBack) {
   trial.data.format = DataFormat::synthetic;
   trial.pipeline = preset("keras");
   EXPECT_EQ(trial_key(trial, "world 1"), trial_key(parse_trial(to_json(trial), "x"), "world 1"));
+}
+
+using testing::ElementsAre;
+
+TEST(Numbering, GivesEqualExperimentsTheSameNumber) {
+  Numbering numbering;
+  TrialSpec other;
+  other.training.batch_size = 7;
+  EXPECT_EQ(numbering.of({}), 0U);
+  EXPECT_EQ(numbering.of(other), 1U);
+  EXPECT_EQ(numbering.of({}), 0U);
+  EXPECT_EQ(numbering.of(other), 1U);
+}
+
+TEST(TrialSpecHash, DependsOnKeysRanksAndThePipeline) {
+  const TrialSpecHash hash;
+  const auto differs = [&](auto change) {
+    TrialSpec changed;
+    changed.pipeline = preset("naive");
+    const std::size_t before = hash(changed);
+    change(changed);
+    return hash(changed) != before;
+  };
+  EXPECT_TRUE(differs([](TrialSpec& spec) { spec.measure.seed = 8; }));
+  EXPECT_TRUE(differs([](TrialSpec& spec) { spec.data.root = "elsewhere"; }));
+  EXPECT_TRUE(differs([](TrialSpec& spec) { spec.ranks = 3; }));
+  EXPECT_TRUE(differs([](TrialSpec& spec) { spec.pipeline = preset("optimized"); }));
+  EXPECT_TRUE(differs([](TrialSpec& spec) { spec.pipeline.ops.pop_back(); }));
+  EXPECT_FALSE(differs([](TrialSpec&) {}));
+}
+
+TEST(Alike, FindsWhatDiffersInWhatIsLeftOutAlone) {
+  Alike alike(leave_out_ranks);
+  TrialSpec one, two, other;
+  one.ranks = 1;
+  two.ranks = 2;
+  other.engine = "none";
+  for (const TrialSpec& each : {one, other, two}) alike.add(each);
+  EXPECT_THAT(alike.with(one), ElementsAre(0, 2));
+  EXPECT_THAT(alike.with(other), ElementsAre(1));
+  other.engine = "cuda";
+  EXPECT_THAT(alike.with(other), ElementsAre());
+}
+
+TEST(Slowed, ChangesWhatIsModelledAndNothingElse) {
+  const TrialSpec full = trials_of(R"({
+      "data": {"root": "d"}, "engine": "emulated:v100", "pipeline": "optimized",
+      "comm": {"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 2e-5},
+      "store": {"shape": {"bandwidth_mb_per_s": 100, "latency_ms": 2, "jitter_ms": 1, "iops": 50}}
+    })",
+                                   {"pipeline.map_and_batch.delay_s=0.01"})
+                             .front()
+                             .spec;
+  const TrialSpec slow = slowed(full, 4);
+  EXPECT_DOUBLE_EQ(slow.comm.alpha_s, 4e-5);
+  EXPECT_DOUBLE_EQ(slow.comm.launch_s, 8e-5);
+  EXPECT_DOUBLE_EQ(slow.comm.beta_bytes_per_s, 2.5e8);
+  EXPECT_DOUBLE_EQ(*slow.data.store.shape.bandwidth_mb_per_s, 25);
+  EXPECT_DOUBLE_EQ(*slow.data.store.shape.latency_ms, 8);
+  EXPECT_DOUBLE_EQ(*slow.data.store.shape.jitter_ms, 4);
+  EXPECT_DOUBLE_EQ(*slow.data.store.shape.iops, 12.5);
+  for (std::size_t i = 0; i < full.pipeline.ops.size(); ++i)
+    EXPECT_DOUBLE_EQ(slow.pipeline.ops[i].number("delay_s"), 4 * full.pipeline.ops[i].number("delay_s"));
+  EXPECT_EQ(slowed(full, 1), full);
+  EXPECT_EQ(slow.training, full.training);
+}
+
+TEST(Slowed, LeavesWorkersAloneWithoutAScaleModel) {
+  const TrialSpec full = trials_of(R"({"pipeline": "pytorch"})").front().spec;
+  EXPECT_EQ(slowed(full, 1), full);
+}
+
+TEST(Slowed, StartsAsManyWorkersAsThereAreCoresInTheModel) {
+  const auto workers_of = [](const std::string& asked) {
+    const TrialSpec full = trials_of(R"({"engine": "emulated:v100", "pipeline": "pytorch", "comm": {"model": "none"},
+                                          "emulation": {"cores_per_accelerator": 10}})",
+                                     {"pipeline.worker_batches.num_workers=" + asked})
+                               .front()
+                               .spec;
+    for (const OpSpec& op : slowed(full, 4).pipeline.ops)
+      if (op.op == "worker_batches") return op.integer("num_workers");
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(workers_of("auto"), 10);
+  EXPECT_EQ(workers_of("12"), 12);
+}
+
+using testing::Contains;
+
+TrialSpec first_trial() {
+  TrialSpec trial;
+  trial.data.root = "set";
+  trial.pipeline = preset("naive");
+  trial.training.batch_size = 2;
+  trial.model.image_size = 32;
+  trial.engine = "none";
+  trial.ranks = 1;
+  trial.measure.warmup_steps = 1;
+  trial.measure.steps = 2;
+  trial.measure.repeats = 5;
+  return trial;
+}
+
+TEST(TrialKeys, BeginWithTheKeyOfThisVersion) {
+  EXPECT_EQ(trial_keys(first_trial(), "world 1").front(), trial_key(first_trial(), "world 1"));
+}
+
+TEST(TrialKeys, AreThoseOfOlderVersions) {
+  TrialSpec trial = first_trial();
+  EXPECT_EQ(trial_keys(trial, "world 1").back(), "f3f2515d78582768");  // that the first version gave this trial
+  trial.measure.extra_repeats = 0;
+  EXPECT_EQ(trial_keys(trial, "world 1").back(), "e76c2c8e1989fdc1");
+}
+
+TEST(TrialKeys, OfATrialThatAnOlderVersionCannotMeasureAreNewer) {
+  TrialSpec trial = first_trial();
+  const std::vector<std::string> keys = trial_keys(trial);
+  for (const auto change :
+       {+[](TrialSpec& t) { t.measure.max_total_seconds = 60; }, +[](TrialSpec& t) { t.data.color = Color::rgb; },
+        +[](TrialSpec& t) { t.data.store.read = FileReading::copy; }, +[](TrialSpec& t) { t.measure.steps = 3; }}) {
+    TrialSpec other = trial;
+    change(other);
+    for (const std::string& key : trial_keys(other)) EXPECT_THAT(keys, Not(Contains(key)));
+  }
+}
+
+TEST(TrialKeys, DifferBetweenVersions) {
+  const std::vector<std::string> keys = trial_keys(first_trial());
+  EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
+}
+
+// A key that is added ends the resuming of older runs unless it is in the list.
+TEST(AddedKeys, AreAllButThoseOfTheFirstVersion) {
+  constexpr std::size_t kFirst = 75;
+  std::set<std::string> added;
+  for (const std::vector<std::string>& version : added_keys()) added.insert(version.begin(), version.end());
+  for (const std::string& path : added) EXPECT_NE(find_key(path), nullptr) << path;
+  EXPECT_EQ(key_rules().size() - added.size(), kFirst) << "a new key belongs at the end of added_keys()";
 }
 
 }  // namespace

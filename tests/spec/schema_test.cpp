@@ -1,4 +1,4 @@
-#include "spec/schema.hpp"
+#include "spec/parse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,63 +44,12 @@ TEST_F(SchemaTest, IsWhatTheFileHolds) {
   EXPECT_EQ(text, schema_text()) << "run this test with CHEXBENCH_WRITE_SCHEMA=1 and commit " << kPath;
 }
 
-TEST_F(SchemaTest, HasEveryKeyWithItsDefault) {
-  for (const KeyRule& rule : key_rules()) {
-    const Object& schema =
-        rule.path == "ranks" ? member(member(schema_, "$defs"), "rank_count") : property(schema_, rule.path);
-    const Node* standard = find_member(schema, "default");
-    ASSERT_NE(standard, nullptr) << rule.path;
-    EXPECT_EQ(to_text(*standard), to_text(to_node(rule.get(TrialSpec{})))) << rule.path;
-  }
-}
-
-// Counts the keys under `properties`, whose paths begin with `prefix`, and checks that all of them are known.
-std::size_t count_known_keys(const Object& properties, const std::string& prefix) {
-  std::size_t keys = 0;
-  for (const auto& [name, node] : properties) {
-    if (prefix.empty() && (name == "$schema" || name == "pipeline" || name == "sweep")) continue;
-    if (const Node* group = find_member(*node.object(), "properties")) {
-      keys += count_known_keys(*group->object(), prefix + name + ".");
-      continue;
-    }
-    EXPECT_NE(find_key(prefix + name), nullptr) << prefix << name;
-    ++keys;
-  }
-  return keys;
-}
-
-TEST_F(SchemaTest, HasNoKeyThatTheParserDoesNotKnow) {
-  EXPECT_EQ(count_known_keys(member(schema_, "properties"), ""), key_rules().size());
-}
-
-TEST_F(SchemaTest, HasEveryParameterOfEveryOp) {
-  for (const OpRule& rule : op_rules()) {
-    const Object& properties = member(member(member(schema_, "$defs"), rule.op), "properties");
-    EXPECT_EQ(properties.size(), rule.parameters.size() + 1) << rule.op;
-    for (const ParameterRule& parameter : rule.parameters) {
-      const Node* standard = find_member(member(properties, parameter.name), "default");
-      ASSERT_NE(standard, nullptr) << rule.op << '.' << parameter.name;
-      EXPECT_EQ(to_text(*standard), to_text(to_node(parameter.default_value))) << rule.op << '.' << parameter.name;
-    }
-  }
-}
-
 TEST_F(SchemaTest, AllowsASweepOfEveryKeyButTheName) {
   const Object& keys = member(property(schema_, "sweep"), "properties");
   for (const KeyRule& rule : key_rules()) {
     EXPECT_EQ(find_member(keys, rule.path) != nullptr, rule.path != "experiment") << rule.path;
   }
   EXPECT_NE(find_member(keys, "pipeline"), nullptr);
-}
-
-TEST_F(SchemaTest, AllowsInAZipWhatItAllowsInASweepButTwoKeysOrMoreAndNoZip) {
-  const Object& zip = member(member(property(schema_, "sweep"), "properties"), "zip");
-  EXPECT_EQ(to_text(*find_member(zip, "minItems")), "1");
-  const Object& entry = member(zip, "items");
-  EXPECT_EQ(*find_member(entry, "$ref")->text(), "#/properties/sweep");
-  EXPECT_EQ(to_text(*find_member(entry, "minProperties")), "2");
-  for (const char* key : {"zip", "exclude"})
-    EXPECT_EQ(to_text(*find_member(member(entry, "properties"), key)), "false");
 }
 
 TEST_F(SchemaTest, AllowsNamesAsATextAndAsAList) {
@@ -127,22 +76,6 @@ TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
     optional += rule.values.optional ? 1 : 0;
   }
   EXPECT_EQ(optional, 11);
-}
-
-TEST_F(SchemaTest, RefusesANamedPipelineWithoutOpsAndAnEmptyName) {
-  const List& any = *find_member(property(schema_, "pipeline"), "anyOf")->list();
-  const Object& named = *any.back().object();
-  EXPECT_EQ(to_text(*find_member(named, "required")), to_text(Node{List{Node{"ops"}}}));
-  EXPECT_EQ(to_text(*find_member(member(member(named, "properties"), "name"), "minLength")), "1");
-}
-
-TEST_F(SchemaTest, NamesTheLargestCountsThatTheParserTakes) {
-  const auto maximum_of = [](const Object& schema) { return to_text(*find_member(schema, "maximum")); };
-  EXPECT_EQ(maximum_of(property(schema_, "training.batch_size")), "65536");
-  EXPECT_EQ(maximum_of(property(schema_, "measure.steps")), "1000000");
-  EXPECT_EQ(maximum_of(property(schema_, "measure.warmup_steps")), "1000000");
-  const Object& buffer = member(member(member(member(schema_, "$defs"), "prefetch"), "properties"), "buffer");
-  EXPECT_EQ(maximum_of(*find_member(buffer, "anyOf")->list()->front().object()), "1000000");
 }
 
 TEST_F(SchemaTest, RefersOnlyToWhatItHas) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/resolved.hpp"
 #include "spec/spec_error.hpp"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spec/parse.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "verbs/advise/advise.hpp"
 #include "verbs/advise/edits.hpp"
 #include "verbs/advise/input_model.hpp"

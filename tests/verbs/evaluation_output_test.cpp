@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dataset/nih_labels.hpp"
+#include "dataset/dataset.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
 namespace chexbench::verbs {

@@ -24,8 +24,8 @@
 #include "core/interrupt.hpp"
 #include "core/printable.hpp"
 #include "measure/system_files.hpp"
+#include "spec/key_lists.hpp"
 #include "spec/resolved.hpp"
-#include "spec/second_job_cpus.hpp"
 
 namespace chexbench::bench {
 namespace {

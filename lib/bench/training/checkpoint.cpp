@@ -22,7 +22,7 @@
 #include "engine/training_engine.hpp"
 #include "results/read.hpp"
 #include "spec/document.hpp"
-#include "spec/key_history.hpp"
+#include "spec/resolved.hpp"
 #include "spec/safetensors.hpp"
 
 namespace chexbench::bench {

@@ -16,7 +16,7 @@
 #include "bench/training/epoch_events.hpp"
 #include "bench/training/learning_rate.hpp"
 #include "bench/trial.hpp"
-#include "dataset/splits.hpp"
+#include "dataset/dataset.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {

@@ -22,11 +22,11 @@
 #include "core/interrupt.hpp"
 #include "engine/initial_weights.hpp"
 #include "engine/training_engine.hpp"
-#include "image/preprocess_tables.hpp"
+#include "image/preprocess_rows.hpp"
 #include "model/class_maps.hpp"
 #include "model/networks.hpp"
 #include "pipeline/pipeline.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -11,10 +11,10 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
-#include "dataset/splits.hpp"
+#include "dataset/dataset.hpp"
 #include "measure/auroc.hpp"
 #include "measure/scores.hpp"
-#include "spec/class_weights.hpp"
+#include "spec/key_lists.hpp"
 
 namespace chexbench::bench {
 namespace {

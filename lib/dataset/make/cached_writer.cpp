@@ -1,4 +1,4 @@
-#include "dataset/make/cached_writer.hpp"
+#include "dataset/make/convert.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -21,7 +21,6 @@
 #include "core/printable.hpp"
 #include "core/random.hpp"
 #include "dataset/dataset.hpp"
-#include "dataset/make/cached_writer.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/record.hpp"
 #include "formats/shards.hpp"

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "dataset/dataset.hpp"
+#include "formats/cached_file.hpp"
 #include "formats/manifest.hpp"
 #include "image/decoder.hpp"
-#include "image/pixel_spec.hpp"
 #include "image/png/png_writer.hpp"
+#include "image/preprocess.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::dataset {
@@ -36,7 +37,7 @@ struct ConvertOptions {
 // of images, patients and bytes of image files. Thread-safe.
 formats::Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset);
 
-// Writes the shards (formats/shards.hpp) or the cached pixels (cached_writer.hpp) to ROOT/FORMAT, and
+// Writes the shards (formats/shards.hpp) or the cached pixels (formats/cached_file.hpp) to ROOT/FORMAT, and
 // SPLIT-manifest.json last. Returns the manifest's contents.
 // Every image of the split that has a file is in exactly one record. The images are put into a random order with a
 // fixed seed and dealt out one by one, so each shard is a random sample of the split, and the shards differ by at most
@@ -49,9 +50,7 @@ formats::Conversion begin_conversion(const ConvertOptions& options, const Datase
 // @throws InterruptedError after a signal
 formats::Conversion convert_data_set(const ConvertOptions& options);
 
-// Extracts the pixels of DICOM files.
-
-// Not thread-safe: use one per thread.
+// Extracts the pixels of DICOM files. Not thread-safe: use one per thread.
 class DicomToPng {
  public:
   // Returns a PNG of the decoder's gray values for the file, so that both give the same tensors, and nothing else from
@@ -64,5 +63,17 @@ class DicomToPng {
   std::vector<std::uint8_t> pixels_;
   image::PngWriter writer_;
 };
+
+// Writes the file of decoded pixels, cached_path(), and returns the contents of its manifest, which the caller writes.
+// `dataset` has the image files of the split. Images are decoded with the fast decoder, resized, and rounded like
+// data.deliver u8. Equal input gives equal bytes. Until the file is complete it is called PATH.partial. It reserves its
+// whole size first, so that a full disk shows at once. A conversion after an interrupted one keeps the images already
+// in this file. A complete file is kept if it was made from these images and is undamaged.
+// @throws SpecError if the image size is out of range or a number of shards is given
+// @throws DataError if an image file cannot be read, or its name has a line break; an image that cannot be decoded is
+// only a warning
+// @throws OutputError if the file cannot be written, or another process is writing it
+// @throws InterruptedError after a signal
+formats::Conversion convert_to_cached(const ConvertOptions& options, const Dataset& dataset);
 
 }  // namespace chexbench::dataset

@@ -14,10 +14,9 @@
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
 #include "dataset/make/progress.hpp"
-#include "dataset/make/synth_pixels.hpp"
-#include "dataset/nih_labels.hpp"
 #include "image/png/png_file.hpp"
 #include "image/png/png_writer.hpp"
 #include "storage/file_bytes.hpp"
@@ -173,7 +172,7 @@ SynthResult write_synthetic_set(const SynthOptions& options) {
 
 namespace {
 
-// Counts over the 112,120 published rows, in the order of nih_labels.hpp.
+// Counts over the 112,120 published rows, in the order of kNihLabelNames.
 constexpr double kRows = 112120;
 constexpr std::array<double, kNihLabels> kRowsWithLabel = {11559, 2776, 13317, 19894, 5782, 6331, 1431,
                                                            5302,  4667, 2303,  2516,  1686, 3385, 227};

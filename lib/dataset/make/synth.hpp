@@ -1,5 +1,6 @@
-// Makes a synthetic data set that behaves like NIH ChestX-ray14 in a pipeline: in file sizes, row filters, zlib
-// settings, files per patient and label frequencies. A network can learn its findings, because the pixels show them.
+// Makes synthetic data sets, which a network can learn, because the pixels show what the labels say: X-rays that behave
+// like NIH ChestX-ray14 in a pipeline (in file sizes, row filters, zlib settings, files per patient and label
+// frequencies), and exclusive classes in the form of TensorFlow's shards of ImageNet.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ struct SynthImage {
   std::string name;
   std::uint32_t patient = 0;
   int follow_up = 0;  // number of the image among the patient's, from 0
-  LabelBits labels;   // in the order of nih_labels.hpp
+  LabelBits labels;   // in the order of kNihLabelNames
   int age_years = 0;
   char sex = 'M';          // M or F
   bool frontal_pa = true;  // view position PA, else AP
@@ -58,5 +59,41 @@ std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed);
 // @throws OutputError if the directory contains another data set or cannot be written
 // @throws InterruptedError after a signal
 SynthResult write_synthetic_set(const SynthOptions& options);
+
+// A set of exclusive classes: color JPEGs in TFRecords with image/class/label from 1 on. Each class has its own
+// stripes.
+struct SynthClassesOptions {
+  std::string directory;
+  int images = 0;   // at least one of each class
+  int classes = 0;  // 2 to 10000
+  int size = 400;   // longer side of an image in pixels, 32..8192; the other one is three quarters of it
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;  // 0: one per usable core
+};
+
+// Writes DIR/train-00000-of-NNNNN and so on, and DIR/validation-00000-of-NNNNN with a tenth of the images, of all
+// classes alike. The pixels depend only on the options.
+// @throws SpecError if an option is out of range
+// @throws DataError if the directory is a URL, or this build cannot write JPEGs
+// @throws OutputError if the directory exists and is not empty, or cannot be written
+// @throws InterruptedError after a signal
+SynthResult write_synthetic_classes(const SynthClassesOptions& options);
+
+// The contents of one synthetic chest X-ray: a smooth anatomy, one pattern for each finding, and noise.
+struct ChestScene {
+  std::uint64_t patient_seed = 0;  // decides the anatomy, which a patient's images share
+  std::uint64_t image_seed = 0;    // decides the position, the exposure, the places of findings, and the noise
+  LabelBits labels;                // in the order of kNihLabelNames
+};
+
+// Writes `size` x `size` 8-bit gray pixels, row by row without padding, into `pixels`, whose memory is reused. The
+// bytes are the same on any machine, because the arithmetic is only +, -, * and /, which IEEE 754 rounds the same way
+// everywhere. Thread-safe.
+void render_chest(const ChestScene& scene, int size, std::vector<std::uint8_t>& pixels);
+
+// Draws the smooth part of an X-ray: body, lungs, heart, ribs, and the effect of each finding. Returns the brightness,
+// about 0..255, at `side` x `side` points that span the image from edge to edge, row by row. `side` is at least 2.
+// Thread-safe.
+std::vector<float> draw_anatomy(const ChestScene& scene, int side);
 
 }  // namespace chexbench::dataset

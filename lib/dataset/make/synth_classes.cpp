@@ -1,4 +1,4 @@
-#include "dataset/make/synth_classes.hpp"
+#include "dataset/make/synth.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "core/random.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/record.hpp"
-#include "image/jpeg/jpeg_writer.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::dataset {

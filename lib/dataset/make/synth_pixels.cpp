@@ -1,4 +1,4 @@
-#include "dataset/make/synth_pixels.hpp"
+#include "dataset/make/synth.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
-#include "dataset/nih_labels.hpp"
+#include "dataset/dataset.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -158,7 +158,7 @@ class Chest {
   }
 
  private:
-  // In the order of nih_labels.hpp.
+  // In the order of kNihLabelNames.
   enum class Finding : unsigned {
     atelectasis,
     cardiomegaly,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "image/decoded_image.hpp"
 
@@ -18,8 +19,10 @@ bool reads_dicom();
 // either.
 bool is_dicom(std::span<const std::byte> bytes);
 
-// How many bytes is_dicom() looks at: a preamble of 128, and four letters.
-inline constexpr std::size_t kDicomBeginningBytes = 132;
+// A file begins with a preamble of arbitrary bytes and four letters. is_dicom() looks only at them.
+inline constexpr std::size_t kDicomPreambleBytes = 128;
+inline constexpr std::string_view kDicomLetters = "DICM";
+inline constexpr std::size_t kDicomBeginningBytes = kDicomPreambleBytes + kDicomLetters.size();
 
 // Returns whether the name ends in .dcm or .dicom, in either case.
 bool is_dicom_name(std::string_view name);
@@ -28,9 +31,10 @@ bool is_dicom_name(std::string_view name);
 class DicomDecoder {
  public:
   virtual ~DicomDecoder() = default;
-  // Decodes a file with one gray frame of 8 to 16 bits; see dicom_display.hpp. The result is valid until the next call.
+  // Decodes a file with one gray frame of 8 to 16 bits; see dicom_decoder.cpp. The result is valid until the next call.
   // @throws DataError without the file's name if it is damaged or truncated; has no pixels, colors, several frames or a
-  // transfer syntax that DCMTK does not read; or asks for too much (image_limits.hpp). In a build without DCMTK always.
+  // transfer syntax that DCMTK does not read; or asks for too much (decoded_image.hpp). In a build without DCMTK
+  // always.
   // @throws SpecError as max_image_pixels()
   virtual DecodedImage decode(std::span<const std::byte> bytes) = 0;
 };

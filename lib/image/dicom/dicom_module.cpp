@@ -19,9 +19,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "image/dicom/dicom_file_header.hpp"
+#include "image/dicom/dicom_decoder.hpp"
 
 namespace chexbench::image {
 namespace {
@@ -198,6 +199,75 @@ E_TransferSyntax syntax_of(const std::string& uid) {
   if (is_raw || DcmCodecList::canChangeCoding(syntax, EXS_LittleEndianExplicit)) return syntax;
   fail(std::string("its transfer syntax is ") + xfer.getXferName() + " (" + uid +
        "), which DCMTK does not read here: convert it, for example by gdcmconv --raw");
+}
+
+// The file meta information of a DICOM file, which precedes its data set.
+struct DicomFileHeader {
+  std::string syntax;     // the transfer syntax's UID; empty if none is named
+  std::size_t bytes = 0;  // where the data set begins
+};
+
+constexpr std::uint32_t kSyntax = 0x00020010;
+constexpr std::size_t kDicomHeadBytes = 8;  // of an element: its tag, and its type and length
+
+using Bytes = std::span<const std::uint8_t>;
+
+std::uint32_t number(Bytes bytes, std::size_t at, int count) {
+  std::uint32_t value = 0;
+  for (int i = count - 1; i >= 0; --i) value = value << 8 | bytes[at + static_cast<std::size_t>(i)];
+  return value;
+}
+
+std::string_view text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// Returns whether the element that begins here names its type, as in explicit syntaxes.
+bool has_explicit_type(Bytes element) {
+  const auto is_capital = [](std::uint8_t c) { return c >= 'A' && c <= 'Z'; };
+  return element.size() >= kDicomHeadBytes && is_capital(element[4]) && is_capital(element[5]);
+}
+
+struct Element {
+  std::uint32_t tag = 0;
+  Bytes value;
+};
+
+// Takes the element at the beginning of `bytes`, in little-endian order. Returns std::nullopt if it is cut off.
+std::optional<Element> take_element(Bytes& bytes) {
+  if (bytes.size() < kDicomHeadBytes) return std::nullopt;
+  Element element{.tag = number(bytes, 0, 2) << 16 | number(bytes, 2, 2)};
+  const std::string_view type = text(bytes.subspan(4, 2));
+  const bool is_long = type == "OB" || type == "OW" || type == "UN" || type == "SQ" || type == "UT";
+  std::size_t begin = kDicomHeadBytes, length = number(bytes, 4, 4);
+  if (has_explicit_type(bytes)) {
+    if (is_long && bytes.size() < begin + 4) return std::nullopt;
+    length = is_long ? number(bytes, begin, 4) : number(bytes, 6, 2);
+    begin += is_long ? 4 : 0;
+  }
+  if (length > bytes.size() - begin) return std::nullopt;
+  element.value = bytes.subspan(begin, length);
+  bytes = bytes.subspan(begin + length);
+  return element;
+}
+
+// Reads all elements of group 2, regardless of the group's stated length, with or without the preamble and "DICM"
+// before them. Returns std::nullopt if there are none, or if one is cut off.
+std::optional<DicomFileHeader> read_file_header(Bytes file) {
+  Bytes rest = file;
+  const bool has_letters = file.size() >= kDicomPreambleBytes + kDicomLetters.size() &&
+                           text(file.subspan(kDicomPreambleBytes, kDicomLetters.size())) == kDicomLetters;
+  if (has_letters) rest = rest.subspan(kDicomPreambleBytes + kDicomLetters.size());
+  DicomFileHeader header;
+  bool has_elements = false;
+  while (rest.size() >= 2 && number(rest, 0, 2) == 2) {
+    const std::optional<Element> element = take_element(rest);
+    if (!element) return std::nullopt;
+    has_elements = true;
+    if (element->tag != kSyntax) continue;
+    header.syntax = text(element->value);
+    header.syntax.erase(header.syntax.find_last_not_of(std::string_view("\0 ", 2)) + 1);
+  }
+  header.bytes = file.size() - rest.size();
+  return has_elements ? std::optional(header) : std::nullopt;
 }
 
 // Returns the syntax in which the data set `set` really is: some writers label explicit types as implicit, or the other

@@ -4,7 +4,6 @@
 
 #include "core/text.hpp"
 #include "image/dicom/dicom_decoder.hpp"
-#include "image/dicom/dicom_file_header.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::image {

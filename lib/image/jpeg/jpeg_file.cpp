@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/errors.hpp"
-#include "image/image_limits.hpp"
+#include "image/decoded_image.hpp"
 
 namespace chexbench::image {
 namespace {

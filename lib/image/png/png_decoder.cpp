@@ -2,10 +2,82 @@
 
 #include <fmt/format.h>
 
-#include "image/png/png_channels.hpp"
+#include <cstring>
 
 namespace chexbench::image {
 namespace {
+
+// Treats images of several bytes per pixel as one gray image for each of these bytes, which are its channels here:
+// those of colors, or the high and the low bytes of 16 bits. PNG's filters predict a byte from bytes of the same
+// channel, so the filtered bytes of a channel are those of a gray image.
+
+// The number of channels is a constant, because the compiler uses shuffles only then.
+template <int kChannels>
+void split_rows(const std::uint8_t* rows, int width, int height, int channel, std::uint8_t* out) {
+  for (int y = 0; y < height; ++y) {
+    *out++ = *rows++;
+    for (int x = 0; x < width; ++x) out[x] = rows[kChannels * x + channel];
+    out += width;
+    rows += static_cast<std::size_t>(width) * kChannels;
+  }
+}
+
+// Copies one channel to `out`, where each of the `height` packed rows has its filter byte and `width` bytes. `rows` has
+// the same filter bytes, each followed by `width` pixels of `channels` (2, 3 or 4) bytes.
+void split_channel(const std::uint8_t* rows, int width, int height, int channels, int channel, std::uint8_t* out) {
+  if (channels == 4) return split_rows<4>(rows, width, height, channel, out);
+  if (channels == 3) return split_rows<3>(rows, width, height, channel, out);
+  split_rows<2>(rows, width, height, channel, out);
+}
+
+// Returns true if red, green and blue are equal in all pixels.
+bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height) {
+  const auto bytes = static_cast<std::size_t>(width);
+  for (int y = 0; y < height; ++y) {
+    if (std::memcmp(red.row(y), green.row(y), bytes) != 0) return false;
+    if (std::memcmp(red.row(y), blue.row(y), bytes) != 0) return false;
+  }
+  return true;
+}
+
+// Writes the gray values of `width` x `height` pixels over `red`: 0.299 red + 0.587 green + the rest blue, with weights
+// of 15 bits; weights and sum are truncated. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
+void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height) {
+  constexpr std::uint32_t kRed = 9797;
+  constexpr std::uint32_t kGreen = 19234;
+  constexpr std::uint32_t kBlue = (1u << 15) - kRed - kGreen;
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* const r = red.row(y);
+    const std::uint8_t* const g = green.row(y);
+    const std::uint8_t* const b = blue.row(y);
+    for (int x = 0; x < width; ++x)
+      r[x] = static_cast<std::uint8_t>((kRed * r[x] + kGreen * g[x] + kBlue * b[x]) >> 15);
+  }
+}
+
+// Writes interleaved red, green and blue to `rgb`, which has packed rows.
+void join_channels(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height,
+                   std::uint8_t* rgb) {
+  for (int y = 0; y < height; ++y) {
+    const std::uint8_t* const r = red.row(y);
+    const std::uint8_t* const g = green.row(y);
+    const std::uint8_t* const b = blue.row(y);
+    for (int x = 0; x < width; ++x) {
+      *rgb++ = r[x];
+      *rgb++ = g[x];
+      *rgb++ = b[x];
+    }
+  }
+}
+
+// Writes pixels of 16 bits over their high bytes, scaled to 8 (decoded_image.hpp).
+void scale_rows(const PixelRows& high, const PixelRows& low, int width, int height) {
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* const h = high.row(y);
+    const std::uint8_t* const l = low.row(y);
+    for (int x = 0; x < width; ++x) h[x] = scaled_to_8_bits(static_cast<std::uint16_t>(h[x] << 8 | l[x]));
+  }
+}
 
 std::uint8_t* reserve_with_slack(storage::ByteBuffer& buffer, std::size_t bytes) {
   return reinterpret_cast<std::uint8_t*>(buffer.reserve(bytes + 2 * kUnfilterSlack)) + kUnfilterSlack;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
-#include "image/image_limits.hpp"
+#include "image/decoded_image.hpp"
 #include "image/png/png_inflate.hpp"
 
 namespace chexbench::image {

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "image/png/png_wavefront.hpp"
-
 namespace chexbench::image {
 namespace {
 

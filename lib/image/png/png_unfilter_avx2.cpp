@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "image/png/png_wavefront.hpp"
+#include "image/png/png_unfilter.hpp"
 
 // Switched on per function, not per file; see preprocess_rows_avx2.cpp for the reason.
 #define CHEXBENCH_AVX2 [[gnu::target("avx2")]]

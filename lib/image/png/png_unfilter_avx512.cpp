@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "image/png/png_wavefront.hpp"
+#include "image/png/png_unfilter.hpp"
 
 // Switched on per function, not per file; see preprocess_rows_avx2.cpp for the reason.
 #define CHEXBENCH_AVX512_INLINE [[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq"), gnu::always_inline]] inline

@@ -12,7 +12,7 @@
 #include "engine/registry.hpp"
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -16,7 +16,7 @@
 #include "formats/shards.hpp"
 #include "image/isa.hpp"
 #include "report/text_table.hpp"
-#include "spec/url.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 namespace {

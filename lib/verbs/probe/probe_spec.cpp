@@ -9,10 +9,10 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
-#include "dataset/dicom.hpp"
+#include "dataset/passed_over.hpp"
 #include "spec/interval.hpp"
-#include "spec/presets.hpp"
-#include "spec/url.hpp"
+#include "spec/pipeline_list.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 namespace {

@@ -19,7 +19,7 @@
 #include "engine/registry.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/profile.hpp"
 #include "verbs/probe/probe_spec.hpp"
 #include "verbs/run/dry_run.hpp"

@@ -22,7 +22,7 @@
 #include "image/preprocess.hpp"
 #include "pipeline/pipeline.hpp"
 #include "spec/golden.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::verbs {
@@ -107,7 +107,7 @@ std::vector<int> delivered_order(const spec::InterleaveGolden& golden, const dat
 
 constexpr double kTolerance = 2e-6;
 constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
-// The normalization of the first channel (image/preprocess_tables.hpp). It is undone here, because golden values are
+// The normalization of the first channel (image/preprocess_rows.hpp). It is undone here, because golden values are
 // pixel / 255.
 constexpr double kMeanRed = 0.485;
 constexpr double kStdRed = 0.229;

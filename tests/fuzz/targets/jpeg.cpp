@@ -4,8 +4,8 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/pixels.hpp"
 #include "image/decoder.hpp"
-#include "image/jpeg/jpeg_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
+#include "image/jpeg/jpeg_turbo.hpp"
 
 namespace chexbench::fuzz {
 namespace {
@@ -32,7 +32,7 @@ std::vector<JpegDecoders> all_decoders() {
 
 }  // namespace
 
-FUZZ_TARGET(jpeg, "image/decoder.cpp image/jpeg/jpeg_file.cpp image/jpeg/jpeg_decoder_turbo.cpp") {
+FUZZ_TARGET(jpeg, "image/decoder.cpp image/jpeg/jpeg_file.cpp image/jpeg/jpeg_turbo.cpp") {
   static const std::vector<JpegDecoders> decoders = all_decoders();
   Input input(bytes);
   const JpegDecoders& chosen = decoders[input.byte() % decoders.size()];

@@ -43,7 +43,7 @@ void compare_twins(const image::PngFile& png) {
 }  // namespace
 
 FUZZ_TARGET(png,
-            "image/decoder.cpp image/png/png_file.cpp image/png/png_decoder.cpp image/png/png_channels.cpp "
+            "image/decoder.cpp image/png/png_file.cpp image/png/png_decoder.cpp "
             "image/png/png_unfilter.cpp image/png/png_inflate_isal.cpp",
             mutate_png) {
   if (!image::is_png(bytes)) return;

@@ -7,7 +7,7 @@
 #include "spec/keys.hpp"
 #include "spec/ops.hpp"
 #include "spec/parse.hpp"
-#include "spec/presets.hpp"
+#include "spec/pipeline_list.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 
@@ -69,7 +69,7 @@ FUZZ_TARGET(json_document, "spec/document.cpp") {
 
 FUZZ_TARGET(experiment,
             "spec/parse.cpp spec/draft.cpp spec/sweep_draft.cpp spec/sweep.cpp spec/sweep_draft.cpp spec/values.cpp "
-            "spec/keys.cpp spec/contradictions.cpp spec/key_conditions.cpp spec/resolved.cpp",
+            "spec/keys.cpp spec/data_keys.cpp spec/training_keys.cpp spec/contradictions.cpp spec/resolved.cpp",
             mutate_experiment) {
   Input input(bytes);
   const std::vector<std::string> overrides = overrides_of(input);

@@ -1,0 +1,223 @@
+// The keys of the input and its source: data, preprocess and store.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spec/key_making.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+bool has_own_table(const TrialSpec& trial) { return uses_pipeline(trial) && trial.data.layout == DataLayout::csv; }
+
+bool has_root_like(const TrialSpec& trial, std::string_view beginning) {
+  return uses_pipeline(trial) && trial.data.root.starts_with(beginning);
+}
+
+constexpr Condition kFastDecoder{[](const TrialSpec& trial) { return trial.data.decoder == DecoderKind::fast; },
+                                 "data.decoder is fast"};
+constexpr Condition kOwnTable{has_own_table, "data.layout is csv"};
+constexpr Condition kLabelledTable{
+    [](const TrialSpec& trial) {
+      const DataLayout layout = trial.data.layout;
+      return has_own_table(trial) ||
+             (uses_pipeline(trial) && (layout == DataLayout::chexpert || layout == DataLayout::mimic));
+    },
+    "data.layout is csv, chexpert or mimic"};
+constexpr Condition kJoinedLabels{
+    [](const TrialSpec& trial) { return has_own_table(trial) && !trial.data.labels.separator.empty(); },
+    "data.layout is csv and data.labels.separator is given"};
+constexpr Condition kNumberedClasses{
+    [](const TrialSpec& trial) { return !uses_pipeline(trial) || trial.data.layout == DataLayout::imagenet; },
+    "data.layout is imagenet or data.format is synthetic"};
+constexpr Condition kDistant{[](const TrialSpec& trial) { return uses_pipeline(trial) && is_distant(trial); },
+                             "data.root is a URL"};
+constexpr Condition kWeb{
+    [](const TrialSpec& trial) { return has_root_like(trial, "http://") || has_root_like(trial, "https://"); },
+    "data.root begins with http:// or https://"};
+constexpr Condition kS3{[](const TrialSpec& trial) { return has_root_like(trial, "s3://"); },
+                        "data.root begins with s3://"};
+// Only PNG files are never mapped.
+constexpr Condition kMapped{[](const TrialSpec& trial) {
+                              return uses_pipeline(trial) && !is_distant(trial) && trial.data.format != DataFormat::png;
+                            },
+                            "data.format is tfrecord, webdataset or cached and data.root is a folder of this machine"};
+
+// Each returns the rule of a member: store_key("store.region", &StoreSpec::region, "...").
+template <typename T>
+Key store_key(std::string path, T StoreSpec::*member, std::string description) {
+  return key_at(
+      std::move(path), [=](auto& trial) -> auto& { return trial.data.store.*member; }, std::move(description));
+}
+
+Key shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
+  return key_at(
+             std::move(path), [=](auto& trial) -> auto& { return trial.data.store.shape.*member; },
+             std::move(description))
+      .has_effect_where(kUsesPipeline);
+}
+
+// Most labels are described for the user's own table only.
+template <typename T>
+Key label_key(std::string path, T LabelsSpec::*member, std::string description, const Condition& where = kOwnTable) {
+  return key_at(
+             std::move(path), [=](auto& trial) -> auto& { return trial.data.labels.*member; }, std::move(description))
+      .only_where(where);
+}
+
+std::vector<KeyRule> label_keys() {
+  return {
+      label_key("data.labels.csv", &LabelsSpec::csv,
+                "Path of the table in the root; empty: the root's only *.csv file."),
+      label_key("data.labels.image_column", &LabelsSpec::image_column,
+                "Column with the image files' names; empty: the first."),
+      label_key("data.labels.columns", &LabelsSpec::columns,
+                "Columns of 0 and 1, one for each label: names and patterns with *, as a list or joined by commas.",
+                kLabelledTable)
+          .is_list(),
+      label_key("data.labels.separator", &LabelsSpec::separator,
+                "Not empty: data.labels.columns is one column, whose fields hold names joined by this."),
+      label_key("data.labels.none", &LabelsSpec::none, "The name that stands for no label; empty: none does.",
+                kJoinedLabels),
+      label_key("data.labels.split_column", &LabelsSpec::split_column,
+                "Column that says train, val or test; empty: there are no splits."),
+      label_key("data.labels.patient_column", &LabelsSpec::patient_column,
+                "Column that identifies the patient; empty: each image counts as a separate patient."),
+      label_key("data.labels.uncertain", &LabelsSpec::uncertain,
+                "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or that loss and scores leave the label out "
+                "(U-Ignore); auto: U-Ones, but an error where data.layout is csv.",
+                kLabelledTable),
+      label_key("data.labels.blank", &LabelsSpec::blank,
+                "What an empty field means in a label column, in the same words; auto: U-Zeros, but an error where "
+                "data.layout is csv.",
+                kLabelledTable),
+      label_key("data.labels.classes", &LabelsSpec::classes,
+                "Number of classes; 0: the highest class in the shards or, for ready-made batches, the number of "
+                "ChestX-ray14's labels.",
+                kNumberedClasses)
+          .at_most(100'000),
+  };
+}
+
+// The limits keep every sleep clearly shorter than a hang.
+std::vector<KeyRule> shape_keys() {
+  constexpr double kSlowest = 1e-3;  // MB/s, and requests per second
+  constexpr double kFastest = 1e9;
+  constexpr double kMostDelayMs = 60'000;
+  return {
+      shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
+                "Limits each rank's reading to this many MB/s; null: no limit.")
+          .at_least(kSlowest)
+          .at_most(kFastest),
+      shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
+                "Added to each request (a file, or 1 MiB of a shard); null: nothing.")
+          .at_most(kMostDelayMs),
+      shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
+                "Mean of an additional random latency: exponential, from a fixed seed; null: none.")
+          .at_most(kMostDelayMs),
+      shape_key("store.shape.iops", &StoreShape::iops, "Requests that a rank may start per second; null: no limit.")
+          .at_least(kSlowest)
+          .at_most(kFastest),
+  };
+}
+
+}  // namespace
+
+std::vector<KeyRule> data_keys() {
+  constexpr auto data = &TrialSpec::data;
+  std::vector<KeyRule> rules = {
+      key("data.root", data, &DataSpec::root,
+          "Folder of the data set, relative to the working directory, or its URL: http(s)://, s3://, nfs://.")
+          .is_path()
+          .has_effect_where(kUsesPipeline),
+      key("data.format", data, &DataSpec::format,
+          "Files to read: PNGs and JPEGs; TFRecords, WebDataset's tar files or cached pixels (see data convert); or "
+          "ready-made synthetic batches: the ceiling of the compute side."),
+      key("data.split", data, &DataSpec::split,
+          "Images to use, according to the data set's lists, folders or column; val only if the set has one.")
+          .has_effect_where(kUsesPipeline),
+      key("data.decoder", data, &DataSpec::decoder, "PNG and JPEG decoder: chexbench's own fast paths, or OpenCV.")
+          .has_effect_where(kUsesPipeline),
+      key("data.jpeg", data, &DataSpec::jpeg,
+          "Pixels of a JPEG that are decoded: all (full: the same for every decoder), or as few as the network's size "
+          "needs (scaled: faster, and other pixels).")
+          .has_effect_where(kUsesPipeline)
+          .only_where(kFastDecoder),
+      key("data.color", data, &DataSpec::color,
+          "Colors that images are decoded to: gray, which gives a network three equal channels, or rgb; auto: rgb "
+          "where "
+          "data.layout is imagenet, else gray.")
+          .has_effect_where(kUsesPipeline),
+      key("data.deliver", data, &DataSpec::deliver,
+          "What a batch holds: f32, 3 channels, normalized; u8, 1 channel (3 of rgb), normalized by the engine."),
+      key("data.on_bad_record", data, &DataSpec::on_bad_record,
+          "A corrupt image or record stops the trial, or is skipped and counted.")
+          .has_effect_where(kUsesPipeline),
+      key("data.layout", data, &DataSpec::layout,
+          "How the root stores its labels: ChestX-ray14's table (nih), the user's own table (csv), a folder for each "
+          "class (folders), CheXpert's tables (chexpert), those of MIMIC-CXR-JPG (mimic), TensorFlow's shards of "
+          "ImageNet (imagenet), or what is found (auto).")
+          .has_effect_where(kUsesPipeline),
+  };
+  std::ranges::move(label_keys(), std::back_inserter(rules));
+  return rules;
+}
+
+std::vector<KeyRule> preprocess_keys() {
+  constexpr auto preprocess = &TrialSpec::preprocess;
+  return {
+      key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.").has_effect_where(kUsesPipeline),
+      key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")
+          .has_effect_where(kUsesPipeline),
+      key("preprocess.crop", preprocess, &PreprocessSpec::crop,
+          "Share of an image's width and height that is kept: at a random place in training, at the center in "
+          "validation.")
+          .at_least(0.1)
+          .at_most(1)
+          .has_effect_where(kUsesPipeline),
+      key("preprocess.resized_crop", preprocess, &PreprocessSpec::resized_crop,
+          "In training, a random window of 8 to 100 % of an image's area and of shape 3:4 to 4:3 is resized to the "
+          "network's input; in validation the whole image. Like torchvision's RandomResizedCrop.")
+          .has_effect_where(kUsesPipeline),
+  };
+}
+
+std::vector<KeyRule> store_keys() {
+  std::vector<KeyRule> rules = {
+      store_key("store.endpoint", &StoreSpec::endpoint,
+                "Server, http(s)://host[:port]; empty: AWS_ENDPOINT_URL, or else Amazon's.")
+          .only_where(kS3),
+      store_key("store.region", &StoreSpec::region, "Region of the bucket; empty: AWS_REGION, or else ~/.aws/config.")
+          .only_where(kS3),
+      store_key("store.addressing", &StoreSpec::addressing,
+                "Whether the bucket's name is in the path or in front of the host's name; auto: in the path if an "
+                "endpoint is given.")
+          .only_where(kS3),
+      store_key("store.timeout_s", &StoreSpec::timeout_s,
+                "A request fails after this many seconds without a connection, or with less than 1 kB/s; as a whole it "
+                "may take 15 times as long.")
+          .above(0)
+          .at_most(3600)
+          .only_where(kDistant),
+      store_key("store.tries", &StoreSpec::tries, "How often a request is tried, with increasing pauses.")
+          .at_least(1)
+          .at_most(100)
+          .only_where(kDistant),
+      store_key("store.redirects", &StoreSpec::redirects,
+                "Redirects that are followed: to the same scheme, host and port only (same_host), or to any (any), "
+                "without a password and never from https to http.")
+          .only_where(kWeb),
+      store_key("store.read", &StoreSpec::read,
+                "How shards and cached pixels are read: mapped, or copied, for files that other programs may change "
+                "meanwhile.")
+          .has_effect_where(kMapped),
+  };
+  std::ranges::move(shape_keys(), std::back_inserter(rules));
+  return rules;
+}
+
+}  // namespace chexbench::spec
