@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/errors.hpp"
-#include "core/x86_features.hpp"
 
 namespace chexbench {
 namespace {

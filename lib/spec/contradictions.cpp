@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "spec/class_weights.hpp"
 #include "spec/interval.hpp"
 #include "spec/keys.hpp"

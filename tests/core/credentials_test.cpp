@@ -1,4 +1,4 @@
-#include "core/credentials.hpp"
+#include "core/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/folder_lock.hpp"
+#include "core/folder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/folder_lock.hpp"
+#include "core/folder.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"

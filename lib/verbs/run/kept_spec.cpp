@@ -9,9 +9,7 @@
 
 #include "bench/rank_agreement.hpp"
 #include "comm/texts.hpp"
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
-#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"

@@ -1,7 +1,7 @@
 // The type of activations, matrices and their gradients in each precision.
 #pragma once
 
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
