@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/provenance.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/random.hpp"

@@ -22,7 +22,7 @@
 #include "bench/stopping.hpp"
 #include "bench/training/validation.hpp"
 #include "bench/trial.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"

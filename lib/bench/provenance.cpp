@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "bench/rank_records.hpp"
-#include "comm/library_name.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"
 #include "dataset/index_report.hpp"
@@ -40,7 +39,9 @@ std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_h
 }
 
 std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world) {
-  std::vector<measure::LibraryVersion> libraries = comm::libraries(world);
+  const std::string mpi = world.library();
+  std::vector<measure::LibraryVersion> libraries{{"MPI", mpi == "none" ? std::nullopt : std::optional(mpi)},
+                                                 {"NCCL", measure::loaded_version("NCCL")}};
   for (const engine::EngineKind* kind : engine::engine_kinds()) {
     if (kind->libraries == nullptr) continue;
     for (measure::LibraryVersion& library : kind->libraries()) libraries.push_back(std::move(library));

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/random.hpp"

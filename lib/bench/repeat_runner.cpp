@@ -12,7 +12,7 @@
 #include "bench/second_job/cores.hpp"
 #include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "comm/library_name.hpp"
+#include "comm/mpi_start.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "comm/mpi.hpp"
+#include "comm/launcher.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {

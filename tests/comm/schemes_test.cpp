@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm/schemes/scheduled_average.hpp"
-#include "comm/schemes/shaped_transport.hpp"
+#include "comm/schemes/transport.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {

@@ -1,4 +1,4 @@
-#include "comm/shared_memory_check.hpp"
+#include "comm/mpi_start.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests the reducer's own work with simulated ranks; communicator_suite.cpp tests it with real ones.
-#include "comm/staged_reducer.hpp"
+#include "comm/device_reducers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "comm/host_copies.hpp"
-#include "comm/single.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"
 

@@ -1,4 +1,4 @@
-#include "comm/start_watch.hpp"
+#include "comm/mpi_start.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include "analysis/verdict.hpp"
 #include "bench/core_layout.hpp"
 #include "bench/plan.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

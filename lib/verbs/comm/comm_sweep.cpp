@@ -10,8 +10,8 @@
 
 #include "bench/core_layout.hpp"
 #include "bench/gpu_layout.hpp"
+#include "comm/communicator.hpp"
 #include "comm/device_copies.hpp"
-#include "comm/texts.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/rank_agreement.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"

@@ -1,9 +1,12 @@
-#include "comm/single.hpp"
+#include "comm/communicator.hpp"
 
-#include <fmt/format.h>
-
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <span>
+#include <utility>
 
 #include "comm/arguments.hpp"
 
@@ -60,5 +63,37 @@ class SingleWorld final : public World {
 std::unique_ptr<World> make_single_world() { return std::make_unique<SingleWorld>(); }
 
 std::unique_ptr<Reducer> make_single_reducer() { return std::make_unique<SingleReducer>(); }
+
+std::string broadcast_text(Communicator& communicator, std::string text) {
+  std::uint64_t size = text.size();
+  communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  text.resize(size);
+  if (size > 0) communicator.broadcast(std::as_writable_bytes(std::span(text.data(), text.size())), 0);
+  return text;
+}
+
+bool broadcast_flag(Communicator& communicator, bool value) {
+  auto byte = static_cast<std::byte>(value);
+  communicator.broadcast(std::span(&byte, 1), 0);
+  return byte != std::byte{0};
+}
+
+std::vector<std::string> all_gather(Communicator& communicator, const std::string& text) {
+  std::string packed;
+  for (const std::string& part : communicator.gather(text, 0)) {
+    const std::uint64_t size = part.size();
+    packed.append(reinterpret_cast<const char*>(&size), sizeof size);
+    packed += part;
+  }
+  packed = broadcast_text(communicator, std::move(packed));
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < packed.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, packed.data() + at, sizeof size);
+    parts.push_back(packed.substr(at + sizeof size, size));
+    at += sizeof size + size;
+  }
+  return parts;
+}
 
 }  // namespace chexbench::comm

@@ -1,15 +1,21 @@
-#include "comm/start_watch.hpp"
+#include "comm/mpi_start.hpp"
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <sstream>
+#include <stop_token>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -57,6 +63,36 @@ StartWatch watch_start(const Launcher& launcher) {
                            if (rank < kSpeakers) log::warning("{}", say_ranks_are_missing(launcher, rank, waited_s));
                          },
                      .on_signal = end_at_signal});
+}
+
+void check_shared_memory(const Environment& environment, std::string_view library,
+                         const measure::SharedMemory& memory) {
+  constexpr double kMegabyte = 1e6;
+  if (library.find("ch4:ucx") == std::string_view::npos || environment("UCX_TLS") != nullptr) return;
+  if (!memory.problem.empty()) {
+    throw DeviceError(fmt::format(
+        "comm: MPI cannot write to /dev/shm, through which ranks of a host exchange data: {}. Let this user write to "
+        "it (chmod 1777), or {}",
+        memory.problem, measure::kMoreSharedMemory));
+  }
+  const std::uint64_t ranks = ranks_of_host(environment);
+  const std::uint64_t bytes = measure::shared_bytes_of(ranks);
+  if (!memory.exists || memory.free_bytes >= bytes) return;
+  throw DeviceError(fmt::format(
+      "comm: {} of this host take{} {:.0f} MB of /dev/shm, and {:.1f} of {:.1f} MB are free: {}, remove what "
+      "others left there, or start fewer ranks",
+      count_text(ranks, "rank"), ranks == 1 ? "s" : "", static_cast<double>(bytes) / kMegabyte,
+      static_cast<double>(memory.free_bytes) / kMegabyte, static_cast<double>(memory.total_bytes) / kMegabyte,
+      measure::kMoreSharedMemory));
+}
+
+std::string short_library_name(std::string_view description) {
+  std::istringstream words{std::string(description.substr(0, description.find_first_of(",\n")))};
+  std::string name;
+  for (std::string word; words >> word;) {
+    if (word != "Version:") name += (name.empty() ? "" : " ") + word;
+  }
+  return name;
 }
 
 }  // namespace chexbench::comm
