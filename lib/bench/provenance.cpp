@@ -16,8 +16,8 @@
 #include "engine/registry.hpp"
 #include "formats/cached_file.hpp"
 #include "image/opencv_decoder.hpp"
-#include "measure/cpu.hpp"
 #include "measure/data_place.hpp"
+#include "measure/machine.hpp"
 
 namespace chexbench::bench {
 

@@ -9,7 +9,7 @@
 
 #include "comm/launcher.hpp"
 #include "comm/wait_watch.hpp"
-#include "measure/shared_memory.hpp"
+#include "measure/memory_state.hpp"
 
 namespace chexbench::comm {
 

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/cpu_features.hpp"
+#include "measure/system_files.hpp"
 
 namespace chexbench::measure {
 
@@ -27,5 +32,41 @@ std::string utc_now();
 
 // Returns the seconds since 1970 in UTC. This is a time of day, which may jump; measure durations with now_s().
 double unix_now_s();
+
+// The generation of this CPU, and which of its instruction sets programs cannot use here.
+
+// A generation and the instruction sets that all of its CPUs have. All known generations have AVX2.
+struct CpuKind {
+  std::string name;  // "Cascade Lake"
+  bool avx512 = false;
+  bool avx512_bf16 = false;
+  bool amx = false;
+};
+
+// Finds the kind in the text of /proc/cpuinfo. AMD's desktop CPUs, and Intel's Core X, are named like the servers of
+// their generation. std::nullopt for Intel's other desktop CPUs, for CPUs newer or older than the table, and on other
+// architectures. Pure.
+std::optional<CpuKind> find_cpu_kind(const std::string& cpuinfo);
+
+// Returns "AMX (the hypervisor hides it)" for each instruction set that a CPU of this kind has and kernels cannot use,
+// with the reason: CHEXBENCH_ISA (`used` is below `offered`), the build, or the machine. Pure.
+std::vector<std::string> unused_instruction_sets(const CpuKind& kind, const X86Features& offered,
+                                                 const CpuFeatures& used, bool virtual_machine);
+
+// The machine's CPUs as the kernel numbers them, with their frequency governors and the current load.
+
+// Describes the CPUs that are online. A count is 0, and a list empty, if the kernel does not report it.
+struct CpuLayout {
+  int sockets = 0;
+  int physical_cores = 0;
+  int hardware_threads = 0;
+  std::vector<std::vector<int>> numa_nodes;  // the CPUs of each node that has any, ordered by node number
+  std::map<std::string, int> governors;      // frequency governor -> number of CPUs that it controls
+  // The one-minute load average: runnable and blocked threads of the whole machine.
+  std::optional<double> load;
+};
+
+// Reads sysfs; tests can substitute a folder. Thread-safe.
+CpuLayout probe_cpu_layout(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

@@ -11,7 +11,6 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "measure/nvml_activity.hpp"
 #include "measure/nvml_functions.hpp"
 
 namespace chexbench::measure {

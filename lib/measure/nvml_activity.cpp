@@ -1,4 +1,4 @@
-#include "measure/nvml_activity.hpp"
+#include "measure/nvml_functions.hpp"
 
 #include <utility>
 

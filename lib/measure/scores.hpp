@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "measure/auroc.hpp"
-#include "measure/patient_bootstrap.hpp"
 
 namespace chexbench::measure {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/statistics.hpp"
 #include "report/csv_row.hpp"
 #include "results/field.hpp"

@@ -19,7 +19,7 @@
 #include "core/printable.hpp"
 #include "measure/auroc.hpp"
 #include "measure/gpu_libraries.hpp"
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/scores.hpp"
 #include "measure/statistics.hpp"
 #include "results/figures.hpp"

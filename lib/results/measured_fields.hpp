@@ -1,7 +1,7 @@
 // The fields of the records that the room measure fills.
 #pragma once
 
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/nvml.hpp"
 #include "measure/wait_book.hpp"
 #include "results/field.hpp"

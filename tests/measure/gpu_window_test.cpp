@@ -1,5 +1,5 @@
 // Tests the summary of a window on artificial samples.
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,6 @@
 #include "core/errors.hpp"
 #include "measure/gpu_sampler.hpp"
 #include "measure/gpu_survey.hpp"
-#include "measure/gpu_window.hpp"
 
 namespace chexbench::measure {
 namespace {
