@@ -13,7 +13,7 @@
 #include "core/batch.hpp"
 #include "image/pixel_spec.hpp"
 #include "spec/trial_spec.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::formats {
 class CachedFile;  // formats/cached_file.hpp

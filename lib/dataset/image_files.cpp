@@ -12,7 +12,7 @@
 #include "dataset/layouts.hpp"
 #include "dataset/names.hpp"
 #include "image/dicom/dicom_decoder.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::dataset {
 namespace {

@@ -21,7 +21,7 @@
 #include "dataset/shards_hint.hpp"
 #include "dataset/table_rows.hpp"
 #include "spec/folder_file.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::dataset {
 namespace {

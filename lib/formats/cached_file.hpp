@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "image/pixel_spec.hpp"
-#include "storage/file_ranges.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {
 

@@ -1,4 +1,4 @@
-#include "storage/environment.hpp"
+#include "storage/http/http_client.hpp"
 
 #include <cstdlib>
 

@@ -9,9 +9,8 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "storage/file_ranges.hpp"
-#include "storage/limits.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

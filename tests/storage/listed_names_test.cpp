@@ -1,10 +1,9 @@
 // Tests which names of listings are used, and how a server's text is shown.
-#include "storage/listed_names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "storage/limits.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

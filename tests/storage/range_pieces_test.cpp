@@ -1,4 +1,4 @@
-#include "storage/range_pieces.hpp"
+#include "storage/range_stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "storage/socket_wait.hpp"
+#include "storage/retry.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -28,7 +28,7 @@
 #include "image/dicom/dicom_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/png/png_file.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::dataset {

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "storage/environment.hpp"
+#include "spec/trial_spec.hpp"
+#include "storage/http/http_client.hpp"
 
 namespace chexbench::storage {
 
@@ -27,5 +29,29 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
 // one of the known distributions keeps its authorities; "" if there is none, so that libcurl takes the one it was built
 // for. `root` stands for "/" in tests. Thread-safe.
 std::string trusted_certificates(const Environment& environment, const std::filesystem::path& root = "/");
+
+// Decides which redirects of a web server are followed.
+
+// Returns true if both URLs have the same scheme, host and port, so that anything that may be sent to one may be sent
+// to the other. URLs are split by libcurl, which also sends the requests: another parser could see a different host in
+// them.
+bool have_same_origin(const std::string& a, const std::string& b);
+
+// Returns the URL without its user and password, or "" if libcurl does not accept it. libcurl resolves a relative
+// redirect to a URL that has the user and password of ~/.netrc.
+std::string without_user(const std::string& url);
+
+// Returns why a redirect must not be followed, or "" if it may. Never allowed are other schemes than http and https,
+// from https to http, and to another origin with a user. Otherwise Redirects::same_host allows the same origin, and
+// Redirects::any all. `from` must be an http:// or https:// URL. The text names the new host and nothing else of the
+// URL, which may contain secrets.
+std::string redirect_refusal(const std::string& from, const std::string& to, spec::Redirects allowed);
+
+// Reads the headers of answers over HTTP/1.
+
+constexpr int kPartialContent = 206;  // the status of an answer that is a part of an object
+
+// Adds a header line to `reply`: a status line starts it afresh, maybe after a redirect or a 1xx answer.
+void read_header_line(HttpReply& reply, std::string_view line);
 
 }  // namespace chexbench::storage

@@ -13,9 +13,8 @@
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
 #include "storage/file_bytes.hpp"
-#include "storage/http/http_headers.hpp"
-#include "storage/limits.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/http/curl_parts.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

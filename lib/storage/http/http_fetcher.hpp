@@ -13,9 +13,9 @@
 
 #include "storage/file_bytes.hpp"
 #include "storage/http/http_client.hpp"
-#include "storage/known_versions.hpp"
-#include "storage/range_pieces.hpp"
+#include "storage/range_stream.hpp"
 #include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 

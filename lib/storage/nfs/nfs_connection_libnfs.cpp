@@ -18,11 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "storage/limits.hpp"
-#include "storage/nfs/nfs_blocks.hpp"
 #include "storage/nfs/nfs_compound.hpp"
-#include "storage/nfs/nfs_connection.hpp"
-#include "storage/socket_wait.hpp"
+#include "storage/nfs/nfs_store.hpp"
+#include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -16,11 +16,9 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "storage/file_bytes.hpp"
-#include "storage/known_versions.hpp"
-#include "storage/limits.hpp"
-#include "storage/listed_names.hpp"
 #include "storage/range_stream.hpp"
 #include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.hpp"
-#include "storage/http/http_index.hpp"
-#include "storage/s3/s3_xml.hpp"
+#include "storage/http/http_store.hpp"
+#include "storage/s3/s3_store.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::fuzz {

@@ -6,8 +6,8 @@
 
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
+#include "storage/http/curl_parts.hpp"
 #include "storage/http/http_fetcher.hpp"
-#include "storage/http/http_headers.hpp"
 #include "storage/nfs/nfs_store.hpp"
 #include "storage/s3/aws_settings.hpp"
 

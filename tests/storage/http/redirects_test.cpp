@@ -1,4 +1,4 @@
-#include "storage/http/redirects.hpp"
+#include "storage/http/curl_parts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "storage/nfs/nfs_blocks.hpp"
+#include "storage/nfs/nfs_store.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "storage/s3/s3_xml.hpp"
+#include "storage/s3/s3_store.hpp"
 
 namespace chexbench::storage {
 namespace {
