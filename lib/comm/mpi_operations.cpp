@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <list>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>

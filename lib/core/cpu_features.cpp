@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
+#include <string>
 
 #include "core/errors.hpp"
 

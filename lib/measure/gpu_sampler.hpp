@@ -1,4 +1,4 @@
-// Samples one GPU at regular intervals while something is measured.
+// Samples one GPU at regular intervals while something is measured, and aggregates the samples over a window of time.
 #pragma once
 
 #include <condition_variable>
@@ -66,8 +66,6 @@ class GpuSampler {
   std::string problem_;
   std::jthread thread_;
 };
-
-// Aggregates the samples of a GPU over a window of time.
 
 // A throttle reason and the share of samples that had it, among the samples that reported reasons.
 struct ThrottleShare {

@@ -1,4 +1,4 @@
-// Describes the machine that a result came from, and gives the time of day for reports.
+// Describes the machine that a result came from and its CPUs, and gives the time of day for reports.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace chexbench::measure {
 struct Machine {
   std::string host;
   std::string cpu;                 // model name in /proc/cpuinfo
-  std::string cpu_kind;            // "Cascade Lake"; empty if cpu.hpp does not know it
+  std::string cpu_kind;            // "Cascade Lake"; empty if find_cpu_kind() does not know it
   int cores = 0;                   // that this process may run on
   std::uint64_t memory_bytes = 0;  // of the whole machine
   std::string kernel;              // "Linux 6.1.0"
@@ -32,8 +32,6 @@ std::string utc_now();
 
 // Returns the seconds since 1970 in UTC. This is a time of day, which may jump; measure durations with now_s().
 double unix_now_s();
-
-// The generation of this CPU, and which of its instruction sets programs cannot use here.
 
 // A generation and the instruction sets that all of its CPUs have. All known generations have AVX2.
 struct CpuKind {
@@ -53,9 +51,8 @@ std::optional<CpuKind> find_cpu_kind(const std::string& cpuinfo);
 std::vector<std::string> unused_instruction_sets(const CpuKind& kind, const X86Features& offered,
                                                  const CpuFeatures& used, bool virtual_machine);
 
-// The machine's CPUs as the kernel numbers them, with their frequency governors and the current load.
-
-// Describes the CPUs that are online. A count is 0, and a list empty, if the kernel does not report it.
+// The CPUs that are online, as the kernel numbers them, with their frequency governors and the current load. A count is
+// 0, and a list empty, if the kernel does not report it.
 struct CpuLayout {
   int sockets = 0;
   int physical_cores = 0;

@@ -1,4 +1,4 @@
-// How the machine's memory is used at the moment.
+// How the machine's memory is used at the moment, and the memory that its processes share as files.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ struct MemoryState {
 // Reads MemTotal, MemAvailable and Cached of /proc/meminfo, and the mode of transparent huge pages. Thread-safe.
 MemoryState probe_memory(const SystemRoots& roots = {});
 
-// The memory that this host's processes share as files; MPI takes some for each rank.
-
+// The memory of /dev/shm, of which MPI takes some for each rank.
 struct SharedMemory {
   bool exists = false;            // MPI can do without
   std::uint64_t total_bytes = 0;  // 0 also without a limit, which UCX treats as no memory at all
@@ -28,7 +27,7 @@ struct SharedMemory {
   std::string problem;  // why this process cannot write there, or ""
 };
 
-// Looks at /dev/shm. Thread-safe.
+// Thread-safe.
 SharedMemory probe_shared_memory(const SystemRoots& roots = {});
 
 // Returns the memory that MPICH over UCX takes for the ranks of one host: the same for each, regardless of how much

@@ -1,4 +1,4 @@
-// Puts whole files of this machine into memory: shards are mapped, images are read into a reusable buffer.
+// Reads files of this machine: shards are mapped or copied in ranges, images are read whole into a reusable buffer.
 #pragma once
 
 #include <cstddef>
@@ -103,9 +103,8 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 // before its size
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);
 
-// Memory for bytes whose number is only a server's claim, which may be false.
-
-// The bytes that are reserved before any has arrived. Above that, memory grows with what arrives.
+// The bytes that are reserved before any has arrived, if their number is only a server's claim. Above that, memory
+// grows with what arrives.
 inline constexpr std::uint64_t kMostTrustedBytes = std::uint64_t{64} << 20;
 
 // Returns space for `bytes` bytes after the first `kept` bytes of the buffer, which are preserved. If the buffer must
@@ -113,9 +112,7 @@ inline constexpr std::uint64_t kMostTrustedBytes = std::uint64_t{64} << 20;
 // @throws std::bad_alloc if the system has no memory left
 std::byte* room_behind(ByteBuffer& buffer, std::size_t kept, std::size_t bytes, std::uint64_t most);
 
-// Reads any part of a file of this machine: as a view where the file is mapped or in memory, else as a copy.
-
-// A file from which any range can be read. Thread-safe.
+// A file from which any range can be read: as a view where it is mapped or in memory, else as a copy. Thread-safe.
 class FileRanges {
  public:
   virtual ~FileRanges() = default;

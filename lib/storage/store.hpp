@@ -90,10 +90,8 @@ class Store {
   virtual bool is_distant() const { return !is_local(); }
 };
 
-// The store of the files of this machine.
-
-// Returns the local store of this kind, which all folders share. Its streams give views of mapped files, or copies.
-// Thread-safe.
+// Returns the store of the files of this machine, which all folders share. Its streams give views of mapped files, or
+// copies. Thread-safe.
 const std::shared_ptr<const Store>& local_store(spec::FileReading reading = spec::FileReading::map);
 
 // Streams a mapped file. The stream's take() throws DataError if the file has become shorter since it was mapped.

@@ -1,5 +1,5 @@
-// Limits on data from a server, which may be broken or hostile, and on files that are read whole. They are far above
-// those of real data sets.
+// Servers may be broken or hostile: limits on what they send, which names of their listings are used, how messages show
+// their texts, and whether a file changed. The limits are far above those of real data sets.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,6 @@ inline constexpr std::uint64_t kMostS3PageBytes = std::uint64_t{16} << 20;
 inline constexpr std::size_t kMostEntries = 2'000'000;
 // Bytes of the name of an entry: the limit of a whole S3 key.
 inline constexpr std::size_t kMostNameBytes = 1024;
-
-// Decides which names of a server's listing are used, and how messages show them.
 
 // Returns true for the name of one file or folder: not empty, "." or "..", and without '/'. No other name may be
 // appended to a folder, because it would lead out of it.
@@ -55,8 +53,6 @@ class ListedNames {
   std::string first_;
 };
 
-// Makes text of servers safe to print.
-
 // Returns true if the text has a control character, which a terminal may obey: those below 0x20, DEL, and U+0080 to
 // U+009F in UTF-8.
 bool has_control_character(std::string_view text);
@@ -65,15 +61,13 @@ bool has_control_character(std::string_view text);
 // `most_bytes`. The result is always UTF-8.
 std::string shown(std::string_view text, std::size_t most_bytes = 200);
 
-// Remembers the size and version of each distant file, so that a run does not mix two versions of one file.
-
 // The version of an object; empty members are unknown.
 struct ObjectVersion {
   std::optional<std::uint64_t> bytes;
   std::string tag;  // its ETag, or else the time of its last change; compared as text
 };
 
-// The versions of the objects of one store, by path. Thread-safe.
+// The versions of the objects of one store, by path, so that a run does not mix two versions of one file. Thread-safe.
 class KnownVersions {
  public:
   // Sets the version of an object from a listing, replacing any earlier one.

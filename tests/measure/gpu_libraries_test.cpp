@@ -1,4 +1,4 @@
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What all users of libcurl here share: owners of its objects, and how it may connect.
+// Parts of the client over libcurl: owners of its objects, the certificates that it trusts, and the redirects that it
+// follows.
 #pragma once
 
 #include <curl/curl.h>
@@ -6,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "spec/trial_spec.hpp"
 #include "storage/http/http_client.hpp"
@@ -23,14 +23,10 @@ using CurlUrl = std::unique_ptr<CURLU, FreeCurl>;
 // Returns a part of a URL; "" if it has no such part. `flags` are those of curl_url_get().
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
 
-// Finds the certificate authorities to trust.
-
 // Returns the file that AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names, in this order, or else the file in which
 // one of the known distributions keeps its authorities; "" if there is none, so that libcurl takes the one it was built
 // for. `root` stands for "/" in tests. Thread-safe.
 std::string trusted_certificates(const Environment& environment, const std::filesystem::path& root = "/");
-
-// Decides which redirects of a web server are followed.
 
 // Returns true if both URLs have the same scheme, host and port, so that anything that may be sent to one may be sent
 // to the other. URLs are split by libcurl, which also sends the requests: another parser could see a different host in
@@ -46,12 +42,5 @@ std::string without_user(const std::string& url);
 // Redirects::any all. `from` must be an http:// or https:// URL. The text names the new host and nothing else of the
 // URL, which may contain secrets.
 std::string redirect_refusal(const std::string& from, const std::string& to, spec::Redirects allowed);
-
-// Reads the headers of answers over HTTP/1.
-
-constexpr int kPartialContent = 206;  // the status of an answer that is a part of an object
-
-// Adds a header line to `reply`: a status line starts it afresh, maybe after a redirect or a 1xx answer.
-void read_header_line(HttpReply& reply, std::string_view line);
 
 }  // namespace chexbench::storage

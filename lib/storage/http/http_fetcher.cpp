@@ -209,16 +209,8 @@ std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffe
   return {buffer.reserve(0), sink.filled()};
 }
 
-std::string HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes) {
-  return ask_listing(target, most_bytes, false).value_or("");
-}
-
-std::optional<std::string> HttpFetcher::find_listing(const HttpTarget& target, std::uint64_t most_bytes) {
-  return ask_listing(target, most_bytes, true);
-}
-
-std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, std::uint64_t most_bytes,
-                                                    bool may_be_absent) {
+std::optional<std::string> HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes,
+                                                     bool may_be_absent) {
   std::string text;
   const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = may_be_absent}, [&] {
     text.clear();

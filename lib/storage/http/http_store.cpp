@@ -88,7 +88,7 @@ class WebStore final : public HttpStore {
   std::vector<StoreEntry> list(const std::string& folder) const override {
     HttpTarget page = target(folder);
     if (!page.url.ends_with('/')) page.url += '/';
-    const std::optional<std::string> html = fetcher().find_listing(page, kMostIndexPageBytes);
+    const std::optional<std::string> html = fetcher().read_listing(page, kMostIndexPageBytes, true);
     if (!html) return {};
     try {
       std::vector<StoreEntry> entries = parse_index_page(*html, page.url.substr(0, page.url.size() - 1));

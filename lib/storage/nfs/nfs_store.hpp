@@ -19,20 +19,12 @@
 
 namespace chexbench::storage {
 
-// Returns a store that opens up to 16 connections by `connect`, as it needs them. Sends no request yet. `root` comes
-// from parse_url().
-// @throws DataError if `root` names no export, or no valid port after the ':'
-std::unique_ptr<Store> make_nfs_store(const Url& root, NfsConnect connect, const RetryPolicy& policy);
-
-// A connection to an NFS server. nfs_store.hpp interprets its failures and decides what to retry.
-
-// The server and folder of a connection, and how long it waits.
+// The server and folder of a connection.
 struct NfsPlace {
   std::string host;
   int port = 2049;
-  std::string folder;        // on the server, begins with '/'; may be below an export
-  double timeout_s = 20;     // to connect, and without an answer coming in
-  double whole_try_s = 300;  // for all answers of one call
+  std::string folder;  // on the server, begins with '/'; may be below an export
+  RetryPolicy limits;  // its timeouts; NfsStore does the retries
 };
 
 struct NfsAttributes {
@@ -54,8 +46,8 @@ struct NfsFailure {
   bool is_absent = false;     // there is no such file or folder
 };
 
-// Not thread-safe, but several connections in one process do not interfere. Paths begin with '/' and are relative to
-// NfsPlace::folder.
+// A connection to a server. Not thread-safe, but several connections in one process do not interfere. Paths begin with
+// '/' and are relative to NfsPlace::folder.
 // @throws NfsFailure from every function; do not use the connection after one
 class NfsConnection {
  public:
@@ -78,9 +70,8 @@ using NfsConnect = std::function<std::unique_ptr<NfsConnection>(const NfsPlace& 
 // @throws DataError if this build has no libnfs
 NfsConnect nfs_connect();
 
-// The blocks in which a range of a file is requested from an NFS server, all at once.
-
-// Reorders the bytes of answers, which may arrive out of order.
+// The blocks in which a range of a file is requested, all at once. Reorders the bytes of answers, which may arrive out
+// of order.
 class NfsBlocks {
  public:
   static constexpr std::size_t kBytes = std::size_t{1} << 20;  // of a block: the size that servers grant
@@ -124,5 +115,10 @@ class NfsBlocks {
   std::vector<Block> blocks_;
   std::size_t next_ = 0;  // the next block in order: all before it are complete
 };
+
+// Returns a store that opens up to 16 connections by `connect`, as it needs them. Sends no request yet. `root` comes
+// from parse_url().
+// @throws DataError if `root` names no export, or no valid port after the ':'
+std::unique_ptr<Store> make_nfs_store(const Url& root, NfsConnect connect, const RetryPolicy& policy);
 
 }  // namespace chexbench::storage

@@ -150,7 +150,7 @@ class S3Store final : public HttpStore {
     std::string bucket_url = url_of("");
     if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket": some servers treat "/bucket/" differently
     const HttpTarget page{folder, fmt::format("{}?{}", bucket_url, sorted_query(std::move(query)))};
-    const std::string xml = fetcher().read_listing(page, kMostS3PageBytes);
+    const std::string xml = fetcher().read_listing(page, kMostS3PageBytes).value_or("");
     try {
       return parse_s3_page(xml);
     } catch (const DataError& error) {

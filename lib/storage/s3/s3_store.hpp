@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "spec/trial_spec.hpp"
-#include "storage/http/http_client.hpp"
 #include "storage/http/http_fetcher.hpp"
 #include "storage/s3/aws_settings.hpp"
 #include "storage/store.hpp"
@@ -33,8 +32,6 @@ S3Place find_s3_place(const std::string& bucket, const spec::StoreSpec& spec, co
 // @throws DataError if the endpoint is not http(s)://host[:port]
 std::unique_ptr<Store> make_s3_store(const Url& root, const spec::StoreSpec& spec, const AwsSettings& settings,
                                      std::unique_ptr<HttpClient> client, const RetryPolicy& policy);
-
-// Parses the S3 answers that reading data sets needs.
 
 // One page of a listing.
 struct S3Page {

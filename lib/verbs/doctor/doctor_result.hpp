@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "measure/gpu_libraries.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "measure/surroundings.hpp"

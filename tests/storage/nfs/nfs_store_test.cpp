@@ -82,7 +82,7 @@ TEST_F(NfsStoreTest, FindsHostPortAndFolderInItsRoot) {
   EXPECT_EQ(place_.host, "host");
   EXPECT_EQ(place_.port, 12049);
   EXPECT_EQ(place_.folder, "/export/set");
-  EXPECT_DOUBLE_EQ(place_.timeout_s, 7);
+  EXPECT_DOUBLE_EQ(place_.limits.timeout_s, 7);
   open()->list("nfs://host/export");
   EXPECT_EQ(place_.port, 2049);
 }
