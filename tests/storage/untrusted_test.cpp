@@ -1,9 +1,8 @@
 // Tests which names of listings are used, and how a server's text is shown.
+#include "storage/untrusted.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {
