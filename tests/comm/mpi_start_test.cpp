@@ -3,13 +3,48 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 
 namespace chexbench::comm {
 namespace {
+
+using testing::Each;
+using testing::Ge;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<double> lines_until(std::size_t lines, WaitTimes times) {
+  std::vector<double> waited_s;
+  std::promise<void> all_said;
+  const StartWatch watch({.say =
+                              [&](double s) {
+                                waited_s.push_back(s);
+                                if (waited_s.size() == lines) all_said.set_value();
+                              },
+                          .on_signal = [] { ADD_FAILURE(); }},
+                         times);
+  EXPECT_EQ(all_said.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  return waited_s;
+}
+
+TEST(StartWatch, SpeaksAfterItsTimesForAsLongAsItLives) {
+  EXPECT_THAT(lines_until(1, {.first_line_s = 0.1, .next_line_s = 1000}), AllOf(SizeIs(1), Each(Ge(0.1))));
+  EXPECT_GE(lines_until(2, {.first_line_s = 0.1, .next_line_s = 0.1}).back(), 0.2);
+}
+
+TEST(StartWatch, IsSilentAndGoesAtOnceWhereTheRanksCome) {
+  std::vector<double> said_s;
+  {
+    const StartWatch watch({.say = [&](double s) { said_s.push_back(s); }, .on_signal = [] { ADD_FAILURE(); }});
+  }
+  EXPECT_THAT(said_s, IsEmpty());
+}
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -57,6 +92,12 @@ TEST(SharedMemoryCheck, LeavesAloneWhatItHasNotMeasured) {
   EXPECT_NO_THROW(check({{"MPI_LOCALNRANKS", "64"}}, kOverOfi, memory_of(kDocker, kDocker)));
   EXPECT_NO_THROW(check({{"MPI_LOCALNRANKS", "64"}, {"UCX_TLS", "sysv,self"}}, kOverUcx, memory_of(kDocker, kDocker)));
   EXPECT_NO_THROW(check({{"MPI_LOCALNRANKS", "64"}}, kOverUcx, {})) << "there is no /dev/shm";
+}
+
+TEST(LibraryName, IsNameAndVersionAlone) {
+  EXPECT_EQ(short_library_name("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7\n"), "MPICH 4.0.2");
+  EXPECT_EQ(short_library_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "Open MPI v4.1.4");
+  EXPECT_EQ(short_library_name(""), "");
 }
 
 }  // namespace
