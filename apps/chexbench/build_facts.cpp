@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/credentials.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::app {
 

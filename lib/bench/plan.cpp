@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bench/rank_records.hpp"
-#include "comm/library_name.hpp"
+#include "comm/mpi_start.hpp"
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
@@ -18,7 +18,6 @@
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
 #include "image/opencv_decoder.hpp"
-#include "measure/cpu.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "spec/profile.hpp"
@@ -201,7 +200,9 @@ std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_h
 }
 
 std::vector<measure::LibraryVersion> loaded_libraries(const comm::World& world) {
-  std::vector<measure::LibraryVersion> libraries = comm::libraries(world);
+  const std::string mpi = world.library();
+  std::vector<measure::LibraryVersion> libraries{{"MPI", mpi == "none" ? std::nullopt : std::optional(mpi)},
+                                                 {"NCCL", measure::loaded_version("NCCL")}};
   for (const engine::EngineKind* kind : engine::engine_kinds()) {
     if (kind->libraries == nullptr) continue;
     for (measure::LibraryVersion& library : kind->libraries()) libraries.push_back(std::move(library));

@@ -21,7 +21,7 @@
 #include "bench/training/validation.hpp"
 #include "bench/trial.hpp"
 #include "bench/trial_data.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"

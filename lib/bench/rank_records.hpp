@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "comm/texts.hpp"
 #include "results/packed.hpp"
 
 namespace chexbench::bench {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "comm/communicator.hpp"
 #include "comm/launcher.hpp"
-#include "comm/texts.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"

@@ -12,7 +12,7 @@
 #include "bench/stopping.hpp"
 #include "bench/training/epochs.hpp"
 #include "bench/trial_data.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "measure/cgroup_limits.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/random.hpp"

@@ -1,5 +1,5 @@
 // Groups of ranks and their collective operations. Each rank is one process with one accelerator. mpi.cpp implements
-// this interface over MPI, single.cpp for a single process.
+// this interface over MPI, communicator.cpp for a single process.
 #pragma once
 
 #include <cstddef>
@@ -96,7 +96,14 @@ class World {
 // does not fit the launcher, `srun` without --mpi; or if MPI does not start
 std::unique_ptr<World> join_world();
 
-// Returns a reducer for a world of one rank: it does nothing.
+// Returns the world of one rank, in which every collective is the identity, and its reducer, which does nothing.
+std::unique_ptr<World> make_single_world();
 std::unique_ptr<Reducer> make_single_reducer();
+
+// Returns every rank's text, on every rank, in the order of ranks. Collective, like the next two.
+std::vector<std::string> all_gather(Communicator& communicator, const std::string& text);
+// Returns the text, or the value, of rank 0 on every rank.
+std::string broadcast_text(Communicator& communicator, std::string text);
+bool broadcast_flag(Communicator& communicator, bool value);
 
 }  // namespace chexbench::comm

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
+#include <system_error>
 
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
@@ -172,6 +175,19 @@ void abort_ranks(const Environment& environment, int exit_code) {
   if (!hydra_socket(environment) || read_count(environment("PMI_SIZE")).value_or(1) == 1) return;
   let_first_rank_report(environment);
   abort_by_launcher(environment, exit_code);
+}
+
+std::unique_ptr<World> join_world() {
+  try {
+    const std::optional<Launcher> launcher = find_launcher(std::getenv);
+    return launcher ? make_mpi_world(*launcher) : make_single_world();
+  } catch (const DeviceError&) {
+    let_first_rank_report(std::getenv);  // most launchers then end the others
+    throw;
+  } catch (const std::system_error&) {  // no thread
+    let_first_rank_report(std::getenv);
+    throw;
+  }
 }
 
 }  // namespace chexbench::comm

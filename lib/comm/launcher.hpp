@@ -1,11 +1,14 @@
-// Detects whether a launcher (mpirun, srun) started this process together with others.
+// Detects whether a launcher (mpirun, srun) started this process together with others, and joins them or ends them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "comm/communicator.hpp"
 
 namespace chexbench::comm {
 
@@ -66,5 +69,12 @@ bool abort_by_launcher(const Environment& environment, int exit_code);
 // wait for it in MPI_Init for ever. Like abort_by_launcher(), but ranks other than 0 give rank 0 a second to do so,
 // because it may have the same error to report. Does nothing if the launcher started the process alone.
 void abort_ranks(const Environment& environment, int exit_code);
+
+// Returns a World of the ranks that the launcher started. Loads MPI, and initializes it on a thread that then makes all
+// MPI calls of the process. Call it once per process. Without an MPI library, and in a build without MPI, it returns a
+// world of one rank if the launcher started one rank.
+// @throws DeviceError if there are several ranks and no MPI, if MPI does not start, or if each rank appears alone
+// because the launcher belongs to another MPI
+std::unique_ptr<World> make_mpi_world(const Launcher& launcher);
 
 }  // namespace chexbench::comm

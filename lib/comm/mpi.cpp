@@ -1,4 +1,4 @@
-#include "comm/mpi.hpp"
+#include "comm/launcher.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <future>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -18,17 +17,13 @@
 #include "comm/arguments.hpp"
 #include "comm/background_reducer.hpp"
 #include "comm/comm_thread.hpp"
+#include "comm/communicator.hpp"
 #include "comm/device_reducers.hpp"
-#include "comm/library_name.hpp"
-#include "comm/mpi_collectives.hpp"
-#include "comm/mpi_half_sums.hpp"
 #include "comm/mpi_library.hpp"
-#include "comm/mpi_transport.hpp"
+#include "comm/mpi_operations.hpp"
+#include "comm/mpi_start.hpp"
 #include "comm/schemes/scheduled_average.hpp"
-#include "comm/schemes/shaped_transport.hpp"
-#include "comm/shared_memory_check.hpp"
-#include "comm/single.hpp"
-#include "comm/start_watch.hpp"
+#include "comm/schemes/transport.hpp"
 #include "comm/wait_watch.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -79,12 +74,6 @@ Group make_group(MPI_Comm control, std::uint64_t id) {
   check_mpi(mpi().comm_size(control, &group.world), "MPI_Comm_size");
   group.hosts = find_hosts(control, group.rank, group.world);
   return group;
-}
-
-int checked_size(std::size_t bytes, std::string_view what) {
-  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw DeviceError(fmt::format("comm: {} of {} bytes is beyond MPI's limit of 2 GiB", what, bytes));
-  return static_cast<int>(bytes);
 }
 
 class MpiCommunicator final : public Communicator {
@@ -185,7 +174,7 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
 
 // Averages by messages between ranks, as the project's own schemes do.
 MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
-  std::unique_ptr<Transport> links = make_mpi_transport(&group.gradients);
+  std::unique_ptr<Transport> links = make_mpi_transport(group.gradients);
   if (comm.model == spec::CommModel::shaped) {
     links = make_shaped_transport(std::move(links), {.latency_s = comm.alpha_s, .bytes_per_s = comm.beta_bytes_per_s},
                                   now_s);
@@ -209,8 +198,7 @@ MakeAverage MpiCommunicator::library_averages(FloatType dtype) {
   }
   if (!half_sums_) thread_.run(this, [this] { half_sums_ = std::make_unique<HalfSums>(); });
   return [this, dtype](std::span<float> values) {
-    return begin_together(group_.gradients, values.size_bytes(),
-                          half_sums_->average(&group_.gradients, values, dtype, group_.world));
+    return half_sums_->average(group_.gradients, values, dtype, group_.world);
   };
 }
 
@@ -297,7 +285,7 @@ void MpiWorld::initialize(const Launcher& launcher) {
   check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
   check_mpi(mpi().comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
   Group group = make_group(control, 0);
-  watch_ = std::make_unique<WaitWatch>(group.rank, names_of_hosts(control, group.world), make_mpi_notes(&notes_), now_s,
+  watch_ = std::make_unique<WaitWatch>(group.rank, names_of_hosts(control, group.world), make_mpi_notes(notes_), now_s,
                                        [](const std::string& line) { log::warning("{}", line); });
   communicator_ = std::make_unique<MpiCommunicator>(thread_, *watch_, std::move(group));
 }

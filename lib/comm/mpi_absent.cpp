@@ -1,5 +1,5 @@
-#include "comm/mpi.hpp"
-#include "comm/single.hpp"
+#include "comm/communicator.hpp"
+#include "comm/launcher.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {

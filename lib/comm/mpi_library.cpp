@@ -2,13 +2,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <cstdlib>
-#include <list>
 #include <sstream>
 #include <string>
-#include <type_traits>
 
 #include "core/errors.hpp"
 
@@ -41,54 +38,18 @@ void refuse_open_mpi() {
       "folder of one of them in LD_LIBRARY_PATH, or build with Open MPI");
 }
 
-struct Symbol {
-  void* address;
-  template <typename Function>
-  operator Function*() const {
-    return reinterpret_cast<Function*>(address);
-  }
-};
-
-// Not from the library's handle alone, because tools intercept functions.
-Symbol find(const char* name) {
-  void* const address = dlsym(RTLD_DEFAULT, name);
-  if (address == nullptr) throw DeviceError(fmt::format("the MPI library has no {}", name));
-  return {address};
-}
-
 MpiLibrary open() {
   load();
   refuse_open_mpi();
-  return {.abort = find("MPI_Abort"),
-          .allgather = find("MPI_Allgather"),
-          .bcast = find("MPI_Bcast"),
-          .comm_dup = find("MPI_Comm_dup"),
-          .comm_free = find("MPI_Comm_free"),
-          .comm_rank = find("MPI_Comm_rank"),
-          .comm_set_errhandler = find("MPI_Comm_set_errhandler"),
-          .comm_size = find("MPI_Comm_size"),
-          .comm_split = find("MPI_Comm_split"),
-          .comm_split_type = find("MPI_Comm_split_type"),
-          .error_string = find("MPI_Error_string"),
-          .finalize = find("MPI_Finalize"),
-          .get_library_version = find("MPI_Get_library_version"),
-          .get_processor_name = find("MPI_Get_processor_name"),
-          .iallreduce = find("MPI_Iallreduce"),
-          .ibarrier = find("MPI_Ibarrier"),
-          .ibcast = find("MPI_Ibcast"),
-          .igather = find("MPI_Igather"),
-          .igatherv = find("MPI_Igatherv"),
-          .init_thread = find("MPI_Init_thread"),
-          .iprobe = find("MPI_Iprobe"),
-          .irecv = find("MPI_Irecv"),
-          .isend = find("MPI_Isend"),
-          .op_create = find("MPI_Op_create"),
-          .op_free = find("MPI_Op_free"),
-          .recv = find("MPI_Recv"),
-          .test = find("MPI_Test")};
+  return {};
 }
 
 }  // namespace
+
+// Not from the library's handle alone, because tools intercept functions.
+MpiSymbol::MpiSymbol(const char* name) : address(dlsym(RTLD_DEFAULT, name)) {
+  if (address == nullptr) throw DeviceError(fmt::format("the MPI library has no {}", name));
+}
 
 const MpiLibrary& mpi() {
   static const MpiLibrary library = open();
@@ -101,62 +62,6 @@ void check_mpi(int code, std::string_view what) {
   int length = 0;
   mpi().error_string(code, text, &length);
   throw DeviceError(fmt::format("comm: {} failed: {}", what, std::string_view(text, static_cast<std::size_t>(length))));
-}
-
-namespace {
-
-static_assert(std::is_trivially_copyable_v<WaitNote>);
-constexpr int kNoteTag = 2;
-constexpr std::size_t kMostUnsent = 4096;  // to ranks that take nothing: more would only cost memory
-
-class MpiNotes final : public NoteLinks {
- public:
-  explicit MpiNotes(MPI_Comm comm) : comm_(comm) {}
-
-  void send(int rank, const WaitNote& note) override {
-    forget_sent();
-    if (unsent_.size() >= kMostUnsent) return;
-    Sending& sending = unsent_.emplace_back(Sending{note, MPI_REQUEST_NULL});
-    check_mpi(mpi().isend(&sending.note, sizeof(WaitNote), MPI_BYTE, rank, kNoteTag, comm_, &sending.request),
-              "MPI_Isend");
-  }
-
-  std::optional<std::pair<int, WaitNote>> receive() override {
-    int has_come = 0;
-    MPI_Status status;
-    check_mpi(mpi().iprobe(MPI_ANY_SOURCE, kNoteTag, comm_, &has_come, &status), "MPI_Iprobe");
-    if (has_come == 0) {
-      forget_sent();
-      return {};
-    }
-    WaitNote note;
-    check_mpi(mpi().recv(&note, sizeof(WaitNote), MPI_BYTE, status.MPI_SOURCE, kNoteTag, comm_, MPI_STATUS_IGNORE),
-              "MPI_Recv");
-    return std::pair(status.MPI_SOURCE, note);
-  }
-
- private:
-  struct Sending {
-    WaitNote note;
-    MPI_Request request;
-  };
-
-  void forget_sent() {
-    std::erase_if(unsent_, [](Sending& sending) {
-      int complete = 0;
-      check_mpi(mpi().test(&sending.request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
-      return complete != 0;
-    });
-  }
-
-  const MPI_Comm comm_;
-  std::list<Sending> unsent_;  // a list, because MPI reads the notes where they are
-};
-
-}  // namespace
-
-std::unique_ptr<NoteLinks> make_mpi_notes(const void* mpi_comm) {
-  return std::make_unique<MpiNotes>(*static_cast<const MPI_Comm*>(mpi_comm));
 }
 
 }  // namespace chexbench::comm

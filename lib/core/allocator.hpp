@@ -23,8 +23,6 @@ class PinnedAllocator {
 // aligned to 2 MiB and ask the kernel for huge pages. Its allocate() throws std::bad_alloc only.
 PinnedAllocator& host_allocator();
 
-// How many arenas malloc has for the threads of this process.
-
 // Limits glibc's malloc to one arena per CPU that this process may run on, unless the variable MALLOC_ARENA_MAX already
 // sets a number. By default there are up to eight per CPU, each with free memory that no other can use, so that the
 // memory of a long run grows for hours. Call it before other threads start.

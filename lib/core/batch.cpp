@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace chexbench {
+namespace {
+
+constexpr std::size_t kInFirst = 64;
+
+}  // namespace
 
 BatchLease::BatchLease(std::shared_ptr<BatchPool> pool, std::unique_ptr<Batch> batch)
     : pool_(std::move(pool)), batch_(std::move(batch)) {}
@@ -56,11 +61,6 @@ BatchLease BatchPool::acquire(std::stop_token stop) {
   return {shared_from_this(), std::move(batch)};
 }
 
-std::size_t BatchPool::allocated_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return allocated_ * shape_.bytes();
-}
-
 void BatchPool::put_back(std::unique_ptr<Batch> batch) {
   {
     const std::lock_guard lock(mutex_);
@@ -68,12 +68,6 @@ void BatchPool::put_back(std::unique_ptr<Batch> batch) {
   }
   returned_.notify_one();
 }
-
-namespace {
-
-constexpr std::size_t kInFirst = 64;
-
-}  // namespace
 
 bool LabelBits::has(std::size_t label) const {
   if (label < kInFirst) return (first_ >> label & 1u) != 0;

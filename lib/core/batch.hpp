@@ -116,8 +116,6 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
 
   const BatchShape& shape() const { return shape_; }
   std::size_t capacity() const { return capacity_; }
-  // Bytes of the images of all batches allocated so far, leased or not; labels and ids are not counted.
-  std::size_t allocated_bytes() const;
 
  private:
   friend class BatchLease;
@@ -127,16 +125,15 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
   const BatchShape shape_;
   const std::size_t capacity_;
   PinnedAllocator& allocator_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable_any returned_;
   std::vector<std::unique_ptr<Batch>> free_;
   std::size_t allocated_ = 0;
 };
 
-// The labels of an image, usually few of many, and those that are unknown.
-
-// A set of labels, each known by its place in Dataset::label_names. The first 64 take no extra memory; of the others
-// only those that are set are stored, so that an image of one class in thousands stays small.
+// The labels of an image, usually few of many, and those that are unknown: a set of labels, each known by its place in
+// Dataset::label_names. The first 64 take no extra memory; of the others only those that are set are stored, so that an
+// image of one class in thousands stays small.
 class LabelBits {
  public:
   static constexpr std::size_t kMostIgnored = 64;

@@ -2,22 +2,18 @@
 
 #include <cerrno>
 #include <cmath>
-#include <ctime>
 
 namespace chexbench {
-namespace {
 
-double read_s(clockid_t clock) {
+double clock_s(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace
+double now_s() { return clock_s(CLOCK_MONOTONIC); }
 
-double now_s() { return read_s(CLOCK_MONOTONIC); }
-
-double thread_cpu_s() { return read_s(CLOCK_THREAD_CPUTIME_ID); }
+double thread_cpu_s() { return clock_s(CLOCK_THREAD_CPUTIME_ID); }
 
 void sleep_until_s(double deadline_s) {
   const double whole_s = std::floor(deadline_s);

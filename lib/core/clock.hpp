@@ -2,6 +2,8 @@
 // never jumps.
 #pragma once
 
+#include <ctime>
+
 namespace chexbench {
 
 // Returns the seconds of CLOCK_MONOTONIC since an arbitrary start that is the same for all processes of a host, so that
@@ -10,6 +12,9 @@ double now_s();
 
 // Returns the CPU seconds that the calling thread has used so far.
 double thread_cpu_s();
+
+// Returns the seconds of another clock of the system, such as CLOCK_BOOTTIME.
+double clock_s(clockid_t clock);
 
 // Sleeps until now_s() >= deadline_s, and returns at once if that time is past. The deadline is absolute, so the delays
 // of late wake-ups do not add up over many calls. Signals do not end the sleep.

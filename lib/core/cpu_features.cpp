@@ -2,10 +2,9 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
+#include <string>
 
 #include "core/errors.hpp"
-#include "core/x86_features.hpp"
 
 namespace chexbench {
 namespace {

@@ -6,9 +6,23 @@
 #include <string>
 #include <string_view>
 
-#include "core/x86_features.hpp"
-
 namespace chexbench {
+
+// The extensions of an x86 CPU and its kernel, named as in /proc/cpuinfo, without the ceiling of CHEXBENCH_ISA.
+struct X86Features {
+  bool compiled = false;  // This build has kernels for these extensions; if not, the others are false, too.
+  bool avx2 = false;
+  bool fma = false;
+  bool avx512f = false;
+  bool avx512bw = false;
+  bool avx512dq = false;
+  bool avx512vl = false;
+  bool avx512_bf16 = false;
+  bool amx_tile = false;
+  bool amx_bf16 = false;
+};
+
+X86Features x86_features();  // queries the CPU; thread-safe
 
 struct CpuFeatures {
   bool avx2 = false;

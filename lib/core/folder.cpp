@@ -1,13 +1,21 @@
 #include "core/folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
 #include "core/printable.hpp"
 
 namespace chexbench {
@@ -51,6 +59,26 @@ std::string with_home(const std::string& path, const std::string& what) {
                               first == "~" ? "needs the home folder, and HOME is not set"
                                            : "begins with another user's home folder, which only shells know",
                               printable(first)));
+}
+
+FolderLock::FolderLock(const std::string& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  constexpr std::chrono::milliseconds kBetweenTries{100};
+  if (descriptor_ < 0) return;
+  for (bool is_told = false; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; is_told = true) {
+    if (!is_told) log::info("another chexbench writes to {}: waiting until it ends", folder);
+    try {
+      throw_if_interrupted();
+    } catch (...) {
+      ::close(descriptor_);
+      throw;
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace chexbench

@@ -1,12 +1,19 @@
-// Converts between float32 and the two 16-bit float types on the host, where gradients that GPUs computed in 16 bits
-// are averaged and checked.
+// The types of floats, and conversions between float32 and the two 16-bit types on the host, where gradients that GPUs
+// computed in 16 bits are averaged and checked.
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace chexbench {
+
+// The types of floats in memory and between ranks. How a GPU multiplies them is up to spec::Precision.
+enum class FloatType { f32, fp16, bf16 };
+
+// Returns the bytes of one element.
+constexpr std::size_t bytes_of(FloatType type) { return type == FloatType::f32 ? 4 : 2; }
 
 // IEEE 754 binary16: 5 bits of exponent, 10 of fraction.
 struct Half {

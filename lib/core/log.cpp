@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 
-#include "core/credentials.hpp"
 #include "core/printable.hpp"
 #include "core/terminal.hpp"
 

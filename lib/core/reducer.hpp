@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 
 namespace chexbench {
 

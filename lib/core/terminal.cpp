@@ -162,13 +162,17 @@ std::optional<std::string> launchers_stream(int stream, const std::string& proc,
   const std::string file = "fd/" + std::to_string(stream);
   const std::string pipe = target_of(root / process / file);
   if (!pipe.starts_with("pipe:")) return std::nullopt;
-  std::string id = parent_of(root / process);
-  // A shell may come between the rank and the proxy, but nothing between the proxy and mpirun.
-  while (id != kNobody && !program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
-  if (id == kNobody || !holds(root / id, pipe)) return std::nullopt;
-  while (program_of(root / id).starts_with(kHelpers)) id = parent_of(root / id);
-  if (program_of(root / id) != kLauncher || changes_output(root / id, stream)) return std::nullopt;
-  return root / id / file;
+  bool is_forwarded = false;  // a helper above the process reads the pipe
+  for (std::string id = parent_of(root / process); id != kNobody; id = parent_of(root / id)) {
+    const std::string program = program_of(root / id);
+    if (program.starts_with(kHelpers)) {
+      is_forwarded |= holds(root / id, pipe);
+    } else if (is_forwarded) {  // nothing comes between the helpers and mpirun
+      const bool is_known = program == kLauncher && !changes_output(root / id, stream);
+      return is_known ? std::optional(root / id / file) : std::nullopt;
+    }
+  }
+  return std::nullopt;
 }
 
 int open_launchers_terminal(int stream) {

@@ -1,4 +1,4 @@
-#include "core/x86_features.hpp"
+#include "core/cpu_features.hpp"
 
 namespace chexbench {
 

@@ -14,7 +14,7 @@
 #include "core/batch.hpp"
 #include "image/preprocess.hpp"
 #include "spec/trial_spec.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::formats {
 class CachedFile;  // formats/cached_file.hpp

@@ -11,7 +11,7 @@
 #include "core/printable.hpp"
 #include "dataset/layouts.hpp"
 #include "image/dicom/dicom_decoder.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::dataset {
 namespace {

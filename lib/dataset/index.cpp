@@ -19,7 +19,7 @@
 #include "dataset/passed_over.hpp"
 #include "dataset/table_rows.hpp"
 #include "spec/folder_file.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::dataset {
 namespace {

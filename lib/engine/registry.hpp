@@ -11,7 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/gpus.hpp"
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 #include "model/graph.hpp"
 
 namespace chexbench::engine {

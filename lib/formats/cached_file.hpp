@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "image/preprocess.hpp"
-#include "storage/file_ranges.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {
 

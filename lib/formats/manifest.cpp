@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "formats/shards.hpp"
 #include "storage/file_bytes.hpp"

@@ -71,7 +71,7 @@ std::optional<Manifest> read_manifest(const storage::DataRoot& root, spec::Split
 
 // Returns the contents of the file, or the JSON value null if the file is missing, damaged or nested too deep; callers
 // then treat its contents as unknown. Thread-safe.
-// @throws DataError if a newer chexbench wrote it (core/format_version.hpp)
+// @throws DataError if a newer chexbench wrote it (core/json_text.hpp)
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path);
 
 // Returns the text of such a file, indented and with a newline at the end. Bytes that are not UTF-8 become U+FFFD,

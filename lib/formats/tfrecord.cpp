@@ -9,7 +9,7 @@
 
 #include "core/errors.hpp"
 #include "formats/crc32c.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::formats {
 namespace {

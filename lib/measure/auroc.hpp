@@ -1,18 +1,51 @@
-// The area under the ROC curve (AUROC): how well scores separate images with a label from images without it.
+// The area under the ROC curve (AUROC): how well scores separate images with a label from images without it. And 95 %
+// intervals of such figures, where several images may belong to one patient.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/batch.hpp"
-#include "measure/patient_bootstrap.hpp"
 #include "measure/statistics.hpp"
 
 namespace chexbench::measure {
+
+inline constexpr int kBootstrapResamples = 1000;
+inline constexpr std::uint64_t kBootstrapSeed = 1;
+
+// A figure and its 95 % interval.
+struct Estimate {
+  std::optional<double> value;
+  std::optional<Interval> ci95;
+};
+
+// Computes figures with image i counted weight[i] times, and writes one value for each, std::nullopt if it is
+// undefined. The first call has all weights 1.
+using WeightedFigures =
+    std::function<void(std::span<const std::uint32_t> weight, std::span<std::optional<double>> values)>;
+
+// Computes `count` figures and their percentile-bootstrap intervals. The bootstrap draws as many patients as there are
+// with replacement, and takes all images of a drawn patient together (Field and Welsh, "Bootstrapping clustered data",
+// 2007). It uses kBootstrapResamples resamples and a fixed seed, so the result is deterministic. `patients` has the
+// patient of each image. An interval is std::nullopt if its figure is defined in fewer than half of the resamples.
+// @throws InterruptedError if a signal arrives meanwhile
+std::vector<Estimate> bootstrap_over_patients(const std::vector<std::uint32_t>& patients, std::size_t count,
+                                              const WeightedFigures& figures);
+
+// The mean over the figures that have a value in the first call. A later call in which other figures have values
+// returns std::nullopt, because it would average different figures.
+class MeanOfDefined {
+ public:
+  std::optional<double> operator()(std::span<const std::optional<double>> values);
+
+ private:
+  std::optional<std::vector<bool>> defined_;  // in the first call
+};
 
 // Returns the probability that an image with the label scores higher than one without it, where ties count half.
 // This is the Mann-Whitney statistic (Hanley and McNeil, "The meaning and use of the area under a ROC curve",
@@ -50,15 +83,11 @@ struct AurocSummary {
   std::optional<Interval> mean_ci95;
 };
 
-// Computes the AUROC of each label and the mean over labels, each with a 95 % interval (patient_bootstrap.hpp).
-//
-// A resample in which a label has no AUROC does not count for that label, nor for the mean, which would then be a
-// mean over other labels. Takes about 12 ns per image, label and resample: 1.7 s for 14 labels of ten thousand images.
-// Thread-safe.
+// Computes the AUROC of each label and the mean over labels, each with a 95 % interval over patients. A resample in
+// which a label has no AUROC does not count for that label, nor for the mean, which would then be a mean over other
+// labels. Takes about 12 ns per image, label and resample: 1.7 s for 14 labels of ten thousand images. Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 AurocSummary summarize_auroc(const ScoredImages& images);
-
-// The ROC curve of a label: the share of its images that are found, against the false positives.
 
 inline constexpr std::size_t kRocPoints = 51;  // false positive rates 0, 0.02, ..., 1
 
@@ -81,9 +110,8 @@ struct RocSummary {
 // @throws InterruptedError if a signal arrives meanwhile
 RocSummary summarize_roc(const ScoredImages& images);
 
-// One label of scored images, sorted by score: the input for counting AUROC and average precision.
-
-// Sorted once, so that a bootstrap can count each resample in O(n). Immutable, so threads may share it.
+// One label of scored images, sorted by score once, so that a bootstrap can count each resample in O(n). Immutable, so
+// threads may share it.
 class RankedLabel {
  public:
   // All spans have the same length and one element per image whose label is known. `images` are their numbers, for

@@ -3,19 +3,140 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <nvml.h>
 
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "measure/nvml_activity.hpp"
-#include "measure/nvml_functions.hpp"
 
 namespace chexbench::measure {
 namespace {
+
+// A symbol's address, or null. It converts to the type of the function pointer that it is assigned to.
+struct Symbol {
+  void* address;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
+
+// The functions of the driver's library; null if this driver lacks one. A type is spelled out if a newer nvml.h marks
+// the function as deprecated.
+struct Functions {
+  explicit Functions(void* opened) : library(opened) {}
+  Symbol find(const char* symbol) const { return {dlsym(library, symbol)}; }
+  Symbol find(const char* symbol, const char* older_symbol) const {
+    const Symbol found = find(symbol);
+    return found.address != nullptr ? found : find(older_symbol);
+  }
+
+  void* library;
+  decltype(&nvmlInit_v2) init = find("nvmlInit_v2");
+  decltype(&nvmlShutdown) shutdown = find("nvmlShutdown");
+  decltype(&nvmlErrorString) error_string = find("nvmlErrorString");
+  decltype(&nvmlSystemGetDriverVersion) driver_version = find("nvmlSystemGetDriverVersion");
+  decltype(&nvmlSystemGetCudaDriverVersion_v2) cuda_version = find("nvmlSystemGetCudaDriverVersion_v2");
+  decltype(&nvmlDeviceGetCount_v2) count = find("nvmlDeviceGetCount_v2");
+  decltype(&nvmlDeviceGetHandleByIndex_v2) handle_by_index = find("nvmlDeviceGetHandleByIndex_v2");
+  decltype(&nvmlDeviceGetHandleByUUID) handle_by_uuid = find("nvmlDeviceGetHandleByUUID");
+  decltype(&nvmlDeviceGetIndex) index = find("nvmlDeviceGetIndex");
+  decltype(&nvmlDeviceGetName) name = find("nvmlDeviceGetName");
+  decltype(&nvmlDeviceGetUUID) uuid = find("nvmlDeviceGetUUID");
+  decltype(&nvmlDeviceGetPciInfo_v3) pci_info = find("nvmlDeviceGetPciInfo_v3");
+  decltype(&nvmlDeviceGetMemoryInfo) memory = find("nvmlDeviceGetMemoryInfo");
+  decltype(&nvmlDeviceGetUtilizationRates) utilization = find("nvmlDeviceGetUtilizationRates");
+  decltype(&nvmlDeviceGetClockInfo) clock = find("nvmlDeviceGetClockInfo");
+  decltype(&nvmlDeviceGetPowerUsage) power = find("nvmlDeviceGetPowerUsage");
+  nvmlReturn_t (*temperature)(nvmlDevice_t, nvmlTemperatureSensors_t, unsigned*) = find("nvmlDeviceGetTemperature");
+  nvmlReturn_t (*throttle_reasons)(nvmlDevice_t,
+                                   unsigned long long*) = find("nvmlDeviceGetCurrentClocksEventReasons",
+                                                               "nvmlDeviceGetCurrentClocksThrottleReasons");
+  decltype(&nvmlDeviceGetTotalEccErrors) ecc_errors = find("nvmlDeviceGetTotalEccErrors");
+  decltype(&nvmlDeviceGetTotalEnergyConsumption) energy = find("nvmlDeviceGetTotalEnergyConsumption");
+  decltype(&nvmlGpmQueryDeviceSupport) gpm_support = find("nvmlGpmQueryDeviceSupport");
+  decltype(&nvmlGpmSampleAlloc) gpm_alloc = find("nvmlGpmSampleAlloc");
+  decltype(&nvmlGpmSampleFree) gpm_free = find("nvmlGpmSampleFree");
+  decltype(&nvmlGpmSampleGet) gpm_sample = find("nvmlGpmSampleGet");
+  decltype(&nvmlGpmMetricsGet) gpm_metrics = find("nvmlGpmMetricsGet");
+};
+
+// NVML's GPM metrics (GPU performance monitoring) of one GPU between one call and the next, available since Hopper: how
+// much of the GPU works, while NVML's utilization only shows that something runs. Thread-safe.
+class Activity {
+ public:
+  // `functions` must outlive this object.
+  Activity(const Functions& functions, nvmlDevice_t device);
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  // Sets the activities since the last call; leaves them empty in the first call, and if the GPU or the driver has no
+  // such metrics.
+  void add_to(GpuSample& sample) const;
+
+ private:
+  bool is_supported() const;
+
+  const Functions& functions_;
+  const nvmlDevice_t device_;
+  mutable std::mutex mutex_;                         // guards the members below
+  mutable std::array<nvmlGpmSample_t, 2> states_{};  // of the hardware's counters: the last one and the one to be taken
+  mutable bool has_last_ = false;
+};
+
+constexpr std::array<unsigned, 3> kMetrics{NVML_GPM_METRIC_SM_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL,
+                                           NVML_GPM_METRIC_DRAM_BW_UTIL};
+
+std::optional<double> share(const nvmlGpmMetric_t& metric) {
+  return metric.nvmlReturn == NVML_SUCCESS ? std::optional(metric.value / 100) : std::nullopt;
+}
+
+Activity::Activity(const Functions& functions, nvmlDevice_t device) : functions_(functions), device_(device) {
+  if (!is_supported()) return;
+  for (nvmlGpmSample_t& state : states_) {
+    if (functions_.gpm_alloc(&state) != NVML_SUCCESS) state = nullptr;
+  }
+}
+
+Activity::~Activity() {
+  for (const nvmlGpmSample_t state : states_) {
+    if (state != nullptr) functions_.gpm_free(state);
+  }
+}
+
+bool Activity::is_supported() const {
+  if (functions_.gpm_support == nullptr || functions_.gpm_alloc == nullptr || functions_.gpm_free == nullptr ||
+      functions_.gpm_sample == nullptr || functions_.gpm_metrics == nullptr)
+    return false;
+  nvmlGpmSupport_t support{};
+  support.version = NVML_GPM_SUPPORT_VERSION;
+  return functions_.gpm_support(device_, &support) == NVML_SUCCESS && support.isSupportedDevice != 0;
+}
+
+void Activity::add_to(GpuSample& sample) const {
+  const std::lock_guard lock(mutex_);
+  if (states_[0] == nullptr || states_[1] == nullptr) return;
+  if (functions_.gpm_sample(device_, states_[1]) != NVML_SUCCESS) return;
+  nvmlGpmMetricsGet_t asked{};
+  asked.version = NVML_GPM_METRICS_GET_VERSION;
+  asked.numMetrics = static_cast<unsigned>(kMetrics.size());
+  asked.sample1 = states_[0];
+  asked.sample2 = states_[1];
+  for (std::size_t i = 0; i < kMetrics.size(); ++i) asked.metrics[i].metricId = kMetrics[i];
+  if (has_last_ && functions_.gpm_metrics(&asked) == NVML_SUCCESS) {
+    sample.sm_activity = share(asked.metrics[0]);
+    sample.tensor_activity = share(asked.metrics[1]);
+    sample.dram_activity = share(asked.metrics[2]);
+  }
+  std::swap(states_[0], states_[1]);
+  has_last_ = true;
+}
 
 // Returns the remedy for a status, if NVML's description does not give it.
 const char* remedy(nvmlReturn_t status) {
@@ -41,7 +162,7 @@ bool is_final(nvmlReturn_t status) {
          status == NVML_ERROR_LIB_RM_VERSION_MISMATCH;
 }
 
-void* open_library(const char* file) {
+void* open_driver(const char* file) {
   // The library is never closed, because NVIDIA does not document that this is safe.
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw DeviceError(fmt::format("NVML: the driver's library cannot be opened: {}", dlerror()));
@@ -52,7 +173,7 @@ void* open_library(const char* file) {
 class Library {
  public:
   // @throws DeviceError
-  explicit Library(const char* file) : functions_(open_library(file)) {
+  explicit Library(const char* file) : functions_(open_driver(file)) {
     if (functions_.init == nullptr || functions_.shutdown == nullptr || functions_.count == nullptr ||
         functions_.handle_by_index == nullptr) {
       throw DeviceError(
@@ -202,9 +323,6 @@ class DriverNvml final : public Nvml {
   }
   std::unique_ptr<Gpu> gpu_by_uuid(const std::string& uuid) const override {
     return find(functions_.handle_by_uuid, uuid.c_str(), uuid);
-  }
-  std::unique_ptr<Gpu> gpu_by_pci_bus_id(const std::string& pci_bus_id) const override {
-    return find(functions_.handle_by_pci_bus_id, pci_bus_id.c_str(), pci_bus_id);
   }
 
  private:

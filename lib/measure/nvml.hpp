@@ -62,10 +62,9 @@ class Nvml {
   virtual unsigned count() const = 0;                   // @throws DeviceError
   // @throws DeviceError if there is no such GPU, or if it cannot be queried
   virtual std::unique_ptr<Gpu> gpu(unsigned index) const = 0;
-  // Engines identify their device by UUID or PCI bus id, because CUDA numbers GPUs differently from NVML.
+  // Engines identify their device by UUID, because CUDA numbers GPUs differently from NVML.
   // @throws DeviceError as gpu() does
   virtual std::unique_ptr<Gpu> gpu_by_uuid(const std::string& uuid) const = 0;
-  virtual std::unique_ptr<Gpu> gpu_by_pci_bus_id(const std::string& pci_bus_id) const = 0;
 };
 
 // Opens libnvidia-ml.so.1, or the library that the environment variable CHEXBENCH_NVML_LIBRARY names. If an old

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -35,11 +34,7 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-double process_cpu_s() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+double process_cpu_s() { return clock_s(CLOCK_PROCESS_CPUTIME_ID); }
 
 double process_cpu_wait_s() {
   // libstdc++'s directory_iterator ends the process if it runs out of memory.
@@ -83,12 +78,6 @@ namespace {
 // The start time is field 22 of /proc/PID/stat (proc(5)). Counting begins after field 2, the command's name, which
 // may contain spaces.
 constexpr int kFieldsFromNameToStart = 20;
-
-double clock_s(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 }  // namespace
 

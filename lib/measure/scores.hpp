@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "measure/auroc.hpp"
-#include "measure/patient_bootstrap.hpp"
 
 namespace chexbench::measure {
 
@@ -64,7 +63,7 @@ struct ScoreSummary {
 };
 
 // Computes all figures of each label and the means over the labels that are scored, with 95 % intervals over patients
-// (patient_bootstrap.hpp), as summarize_auroc() does. Scores are probabilities. Takes three times as long as
+//, as summarize_auroc() does. Scores are probabilities. Takes three times as long as
 // summarize_auroc(). Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ScoreSummary summarize_scores(const ScoredImages& images);
@@ -110,7 +109,7 @@ struct Confusion {
 std::vector<Confusion> most_confused(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> taken_for,
                                      std::size_t most);
 
-// Computes the shares, with 95 % intervals over patients (patient_bootstrap.hpp). Thread-safe.
+// Computes the shares, with 95 % intervals over patients. Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ClassScores summarize_classes(const std::vector<PlacedImage>& images, std::size_t classes);
 

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "measure/cgroup_limits.hpp"
-#include "measure/cpu.hpp"
 #include "measure/data_place.hpp"
+#include "measure/machine.hpp"
 #include "measure/memory_state.hpp"
-#include "measure/shared_memory.hpp"
 
 namespace chexbench::measure {
 

@@ -16,7 +16,7 @@
 
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/statistics.hpp"
 #include "results/field.hpp"
 #include "results/figures.hpp"

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/nvml.hpp"
 #include "measure/wait_book.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/gpu_window.hpp"
+#include "measure/gpu_sampler.hpp"
 #include "measure/statistics.hpp"
 #include "results/field.hpp"
 #include "spec/interval.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 #include "measure/statistics.hpp"
 #include "results/repeat.hpp"
 #include "spec/trial_spec.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/format_version.hpp"
+#include "core/json_text.hpp"
 #include "measure/statistics.hpp"
 #include "results/gpu_summary.hpp"
 

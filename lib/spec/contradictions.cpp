@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "spec/interval.hpp"
 #include "spec/key_lists.hpp"
 #include "spec/keys.hpp"

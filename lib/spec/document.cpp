@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
 #include "core/printable.hpp"

@@ -4,7 +4,6 @@
 
 #include <string_view>
 
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"

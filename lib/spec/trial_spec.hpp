@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 #include "spec/ops.hpp"
 
 namespace chexbench::spec {

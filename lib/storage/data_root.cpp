@@ -6,11 +6,11 @@
 
 #include "core/errors.hpp"
 #include "storage/http/http_store.hpp"
-#include "storage/local_store.hpp"
 #include "storage/nfs/nfs_store.hpp"
 #include "storage/s3/aws_settings.hpp"
 #include "storage/s3/s3_store.hpp"
 #include "storage/shaped_store.hpp"
+#include "storage/store.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {

@@ -1,4 +1,4 @@
-// Puts whole files of this machine into memory: shards are mapped, images are read into a reusable buffer.
+// Reads files of this machine: shards are mapped or copied in ranges, images are read whole into a reusable buffer.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/watched_mapping.hpp"
+#include "spec/trial_spec.hpp"
 #include "storage/block_pool.hpp"
 
 namespace chexbench::storage {
@@ -102,14 +103,35 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 // before its size
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);
 
-// Memory for bytes whose number is only a server's claim, which may be false.
-
-// The bytes that are reserved before any has arrived. Above that, memory grows with what arrives.
+// The bytes that are reserved before any has arrived, if their number is only a server's claim. Above that, memory
+// grows with what arrives.
 inline constexpr std::uint64_t kMostTrustedBytes = std::uint64_t{64} << 20;
 
 // Returns space for `bytes` bytes after the first `kept` bytes of the buffer, which are preserved. If the buffer must
 // grow, it grows to twice that, but not beyond `most`, which is at least `kept` + `bytes`.
 // @throws std::bad_alloc if the system has no memory left
 std::byte* room_behind(ByteBuffer& buffer, std::size_t kept, std::size_t bytes, std::uint64_t most);
+
+// A file from which any range can be read: as a view where it is mapped or in memory, else as a copy. Thread-safe.
+class FileRanges {
+ public:
+  virtual ~FileRanges() = default;
+  virtual const std::string& path() const = 0;
+  // Returns the file's size in bytes when it was opened.
+  virtual std::uint64_t size() const = 0;
+  // Returns `bytes` bytes from `offset` on, which must be within size(). The view is valid as long as this object, and
+  // until the next use of `buffer`, into which the bytes are copied if they cannot be viewed in place.
+  // @throws DataError naming the file if it became shorter or cannot be read
+  virtual std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer& buffer) const = 0;
+  // Removes the file's pages from this process's memory. The kernel keeps pages in its page cache while a process has
+  // them mapped; after this call it can drop them.
+  virtual void release_pages() const {}
+};
+
+// Opens the file and maps it or copies from it. @throws DataError as MappedFile::open()
+std::shared_ptr<const FileRanges> open_ranges(const std::string& path, spec::FileReading reading);
+
+// Serves bytes in memory as a file; they must outlive it. Messages call it `path`.
+std::shared_ptr<const FileRanges> ranges_of(std::span<const std::byte> bytes, const std::string& path);
 
 }  // namespace chexbench::storage

@@ -1,4 +1,4 @@
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,10 +1,14 @@
 #include "storage/retry.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
@@ -14,7 +18,8 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr double kLookS = 0.05;  // how often a pause checks whether it should end
+constexpr double kLookS = 0.05;  // how often a pause or a wait checks whether it should end
+constexpr double kBetweenWarningsS = 10;
 
 // Returns a number in [0, 1) that differs between threads, tries and processes, because clients with equal jitter would
 // all retry at the same time. The address of a local variable separates the threads.
@@ -37,12 +42,6 @@ void pause_before(const RetryPolicy& policy, int next_try, double least_s, const
   }
 }
 
-namespace {
-
-constexpr double kPauseS = 10;  // between two warnings
-
-}  // namespace
-
 RetryNotes::~RetryNotes() {
   if (untold_ > 0) log::warning("{}: {} more retries since the last warning", place_, untold_);
 }
@@ -63,9 +62,32 @@ void RetryNotes::tell_wait(std::string_view path, double waited_s, double now_s)
 bool RetryNotes::tell(const std::string& trouble, double now_s) {
   if (now_s < next_s_) return false;
   log::warning("{}{}", trouble, untold_ == 0 ? "" : fmt::format(" ({} more retries since the last warning)", untold_));
-  next_s_ = now_s + kPauseS;
+  next_s_ = now_s + kBetweenWarningsS;
   untold_ = 0;
   return true;
+}
+
+SocketWait::SocketWait(int socket, const RetryPolicy& limits, std::function<bool()> ends)
+    : socket_(socket), limits_(limits), ends_(std::move(ends)), begin_s_(now_s()), since_s_(begin_s_) {}
+
+std::string SocketWait::wait(short events) {
+  if (ends_()) return "nobody waits for it any more";
+  pollfd socket{socket_, events, 0};
+  if (::poll(&socket, 1, static_cast<int>(kLookS * 1000)) < 0 && errno != EINTR) return std::strerror(errno);
+  ready_ = socket.revents;
+  return overdue(now_s());
+}
+
+std::string SocketWait::overdue(double time_s) {
+  if (time_s > begin_s_ + limits_.whole_try_s()) return fmt::format("not done after {} s", limits_.whole_try_s());
+  if (time_s < since_s_ + limits_.timeout_s) return {};
+  if (since_bytes_ == 0) return fmt::format("no answer for {} s", limits_.timeout_s);
+  if (static_cast<double>(since_bytes_) < kLeastBytesPerS * limits_.timeout_s) {
+    return fmt::format("too slow: less than {} bytes/s for {} s", kLeastBytesPerS, limits_.timeout_s);
+  }
+  since_s_ = time_s;
+  since_bytes_ = 0;
+  return {};
 }
 
 }  // namespace chexbench::storage

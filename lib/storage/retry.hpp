@@ -1,4 +1,4 @@
-// How often, and after which pauses, stores repeat a request that failed.
+// How long stores wait for a server, and how often and after which pauses they repeat a request that failed.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,8 @@ double backoff_s(const RetryPolicy& policy, int next_try, double uniform);
 // @throws InterruptedError if a signal asks the run to end
 void pause_before(const RetryPolicy& policy, int next_try, double least_s, const std::function<bool()>& ends);
 
-// Warns the user that a store is slow or has temporary failures.
-
-// Warns of a store's first problem at once, and then at most once in 10 s, with the number of retries since the last
-// warning. The destructor reports the rest. Thread-safe.
+// Warns of a slow store, and of temporary failures: of the first problem at once, and then at most once in 10 s, with
+// the number of retries since the last warning. The destructor reports the rest. Thread-safe.
 class RetryNotes {
  public:
   // `place` names the store in the last warning.
@@ -56,6 +54,33 @@ class RetryNotes {
   std::mutex mutex_;
   double next_s_ = 0;
   std::size_t untold_ = 0;
+};
+
+// The waits for a server's socket in one try of a request, which begins with the constructor. Not thread-safe.
+class SocketWait {
+ public:
+  // `socket` is still owned by the caller, and must stay open for the lifetime of this object. `ends` is asked before
+  // each wait; true ends it.
+  SocketWait(int socket, const RetryPolicy& limits, std::function<bool()> ends);
+
+  // Records that the server has sent this many bytes.
+  void count(std::size_t bytes) { since_bytes_ += bytes; }
+  // Waits for poll's `events` for at most 50 ms, with or without them. Returns why the request has failed; empty: try
+  // the socket.
+  std::string wait(short events);
+  // The events of the last wait.
+  short ready() const { return ready_; }
+
+ private:
+  std::string overdue(double time_s);
+
+  const int socket_;
+  const RetryPolicy limits_;
+  const std::function<bool()> ends_;
+  const double begin_s_;
+  double since_s_;               // when the current window of limits_.timeout_s began
+  std::size_t since_bytes_ = 0;  // that came in it
+  short ready_ = 0;
 };
 
 }  // namespace chexbench::storage

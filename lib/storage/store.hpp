@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/trial_spec.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::storage {
@@ -88,5 +89,12 @@ class Store {
   // are worth their threads.
   virtual bool is_distant() const { return !is_local(); }
 };
+
+// Returns the store of the files of this machine, which all folders share. Its streams give views of mapped files, or
+// copies. Thread-safe.
+const std::shared_ptr<const Store>& local_store(spec::FileReading reading = spec::FileReading::map);
+
+// Streams a mapped file. The stream's take() throws DataError if the file has become shorter since it was mapped.
+std::unique_ptr<ByteStream> stream_mapped(std::shared_ptr<const MappedFile> file);
 
 }  // namespace chexbench::storage

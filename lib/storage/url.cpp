@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::storage {
 namespace {

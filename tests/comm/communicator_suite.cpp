@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "comm/device_reducers.hpp"
 #include "comm/host_copies.hpp"
-#include "comm/staged_reducer.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"

@@ -72,12 +72,8 @@ TEST_F(DeviceReducers, AutoIsHostMemoryOnAllRanksWhereOneLacksNccl) {
 
 TEST_F(DeviceReducers, NcclThatIsAskedForAndMissingIsAnError) {
   standin::script().problem = "this machine has no NCCL";
-  try {
-    make(group_->world(), CommBackend::nccl);
-    ADD_FAILURE() << "no error";
-  } catch (const DeviceError& error) {
-    EXPECT_STREQ(error.what(), "this machine has no NCCL");
-  }
+  EXPECT_THAT([&] { make(group_->world(), CommBackend::nccl); },
+              testing::ThrowsMessage<DeviceError>("this machine has no NCCL"));
 }
 
 TEST_F(DeviceReducers, OverMpiCopyAverageAndCopyBack) {

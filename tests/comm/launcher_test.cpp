@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "comm/library_name.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {
@@ -174,12 +173,6 @@ TEST(WaitUntilRead, WaitsForNothingButPipes) {
   wait_until_read(file, 60);
   close(file);
   wait_until_read(-1, 60);
-}
-
-TEST(LibraryName, IsNameAndVersionAlone) {
-  EXPECT_EQ(short_library_name("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7\n"), "MPICH 4.0.2");
-  EXPECT_EQ(short_library_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "Open MPI v4.1.4");
-  EXPECT_EQ(short_library_name(""), "");
 }
 
 TEST(VariablesOfALauncher, AreToldFromOthers) {

@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "comm/mpi.hpp"
+#include "comm/launcher.hpp"
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -15,13 +16,8 @@ TEST(WithoutMpi, OneLaunchedRankIsAWorldOfOne) {
 }
 
 TEST(WithoutMpi, SeveralLaunchedRanksAreAnErrorThatSaysWhatIsMissing) {
-  const auto message_for = [](const Launcher& launcher) -> std::string {
-    try {
-      make_mpi_world(launcher);
-    } catch (const DeviceError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto message_for = [](const Launcher& launcher) {
+    return message_of<DeviceError>([&] { make_mpi_world(launcher); });
   };
   EXPECT_THAT(message_for({.variable = "PMI_RANK", .ranks = 2}),
               testing::AllOf(testing::HasSubstr("2 ranks"), testing::HasSubstr("PMI_RANK"),

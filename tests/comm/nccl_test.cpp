@@ -9,6 +9,7 @@
 #include "comm/nccl_standin.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -45,15 +46,6 @@ class NcclTest : public testing::Test {
   }
   void reduce(std::size_t count = 3, FloatType type = FloatType::f32) {
     reducer_->reduce({gradients_.data(), count, type}, ready_);
-  }
-  template <typename Call>
-  static std::string error_of(Call call) {
-    try {
-      call();
-    } catch (const DeviceError& error) {
-      return error.what();
-    }
-    return "no error";
   }
 
   std::vector<float> gradients_ = std::vector<float>(8);
@@ -242,7 +234,7 @@ TEST_F(NcclTest, ALostRankIsFoundWhileTheHostWaitsAndAborts) {
   script().busy_queries = 1000;
   reduce();
   script().async_error = ncclRemoteError;
-  EXPECT_THAT(error_of([&] { reducer_->wait(); }),
+  EXPECT_THAT(message_of<DeviceError>([&] { reducer_->wait(); }),
               AllOf(HasSubstr("remote process exited"), HasSubstr("connection closed by peer 10.0.0.7")));
   leave();
   EXPECT_THAT(calls(), Contains("ncclCommAbort comm1"));
@@ -250,11 +242,11 @@ TEST_F(NcclTest, ALostRankIsFoundWhileTheHostWaitsAndAborts) {
 
 TEST_F(NcclTest, ALostRankIsFoundByCheckAndSaidAgainByEveryLaterCall) {
   script().async_error = ncclRemoteError;
-  EXPECT_THAT(error_of([&] { reducer_->check(); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(message_of<DeviceError>([&] { reducer_->check(); }), HasSubstr("remote process exited"));
   script().async_error = ncclSuccess;
-  EXPECT_THAT(error_of([&] { reducer_->check(); }), HasSubstr("remote process exited"));
-  EXPECT_THAT(error_of([&] { reduce(); }), HasSubstr("remote process exited"));
-  EXPECT_THAT(error_of([&] { world_->make_reducer(2); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(message_of<DeviceError>([&] { reducer_->check(); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(message_of<DeviceError>([&] { reduce(); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(message_of<DeviceError>([&] { world_->make_reducer(2); }), HasSubstr("remote process exited"));
   leave();
   EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclAllReduce"))));
   EXPECT_EQ(std::ranges::count(calls(), "ncclCommAbort comm1"), 1);
@@ -269,8 +261,8 @@ TEST_F(NcclTest, IsReadyWhenItIsMadeAlthoughItDoesNotBlock) {
 
 TEST_F(NcclTest, ARankThatGivesUpAbortsAndSaysWhyInEveryLaterCall) {
   reducer_->give_up("rank 1 has waited 60 s");
-  EXPECT_EQ(error_of([&] { reducer_->check(); }), "rank 1 has waited 60 s");
-  EXPECT_EQ(error_of([&] { reduce(); }), "rank 1 has waited 60 s");
+  EXPECT_EQ(message_of<DeviceError>([&] { reducer_->check(); }), "rank 1 has waited 60 s");
+  EXPECT_EQ(message_of<DeviceError>([&] { reduce(); }), "rank 1 has waited 60 s");
   leave();
   EXPECT_EQ(std::ranges::count(calls(), "ncclCommAbort comm1"), 1);
   EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclCommDestroy"))));
@@ -278,7 +270,7 @@ TEST_F(NcclTest, ARankThatGivesUpAbortsAndSaysWhyInEveryLaterCall) {
 
 TEST_F(NcclTest, AnAllReduceThatIsRefusedAborts) {
   script().all_reduce = ncclInvalidUsage;
-  EXPECT_THAT(error_of([&] { reduce(); }), HasSubstr("ncclAllReduce"));
+  EXPECT_THAT(message_of<DeviceError>([&] { reduce(); }), HasSubstr("ncclAllReduce"));
   leave();
   EXPECT_THAT(calls(), Contains("ncclCommAbort comm1"));
 }
@@ -310,7 +302,8 @@ TEST_F(NcclTest, RefusesBucketsThatItCannotAverage) {
 
 TEST_F(NcclTest, AGpuThatIsNotThereIsAnErrorInTheWordsOfCuda) {
   script().set_device = cudaErrorNoDevice;
-  EXPECT_THAT(error_of([&] { reset_world(); }), AllOf(HasSubstr("cudaSetDevice"), HasSubstr("no CUDA-capable device")));
+  EXPECT_THAT(message_of<DeviceError>([&] { reset_world(); }),
+              AllOf(HasSubstr("cudaSetDevice"), HasSubstr("no CUDA-capable device")));
 }
 
 }  // namespace

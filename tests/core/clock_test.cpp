@@ -31,18 +31,13 @@ TEST(SleepUntil, ReturnsAtOnceWhereTheDeadlineHasPassed) {
 TEST(ThreadCpu, CountsWorkAndNotSleep) {
   const Stopwatch sleeping;
   sleep_until_s(now_s() + 0.05);
+  EXPECT_GE(sleeping.wall_s(), 0.05 - 1e-9);
   EXPECT_LT(sleeping.cpu_s(), sleeping.wall_s() / 2);
 
   const double start_s = thread_cpu_s();
   volatile double sink = 0;
   for (int i = 0; i < 2'000'000; ++i) sink = sink + std::sqrt(i);
   EXPECT_GT(thread_cpu_s(), start_s);
-}
-
-TEST(StopwatchTest, MeasuresWallTimeFromItsConstruction) {
-  const Stopwatch watch;
-  sleep_until_s(now_s() + 0.01);
-  EXPECT_GE(watch.wall_s(), 0.01 - 1e-9);
 }
 
 }  // namespace

@@ -69,7 +69,5 @@ TEST(Errors, ShowControlCharactersOfWhatTheyQuote) {
   EXPECT_STREQ(ComparisonError("they differ:\n  a\x01").what(), "they differ:\n  a\\x01");
 }
 
-TEST(Errors, AreCaughtAsTheirBase) { EXPECT_THROW(throw DataError("x"), Error); }
-
 }  // namespace
 }  // namespace chexbench

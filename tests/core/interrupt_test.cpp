@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -11,86 +12,46 @@
 namespace chexbench {
 namespace {
 
-// The flag cannot be reset, so each case runs in a separate process and reports its result as the exit code.
-class InterruptDeathTest : public testing::Test {
- protected:
-  InterruptDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
-
-  // Returns the exit code of a main() that catches chexbench's errors.
-  [[noreturn]] static void exit_as_main_would() {
-    try {
-      throw_if_interrupted();
-    } catch (const Error& error) {
-      std::_Exit(static_cast<int>(error.code()));
-    }
-    std::_Exit(0);
+// Ends the process with the exit code of a main() that catches chexbench's errors.
+[[noreturn]] void exit_as_main_would() {
+  try {
+    throw_if_interrupted();
+  } catch (const Error& error) {
+    std::_Exit(static_cast<int>(error.code()));
   }
+  std::_Exit(interrupt_requested() ? 1 : 0);
+}
+
+struct Case {
+  const char* what;
+  std::vector<int> signals;
+  int exit_code;
+  void (*hangup_before)(int) = SIG_DFL;  // the action of SIGHUP that the process inherited
 };
 
-TEST_F(InterruptDeathTest, WithoutASignalNothingIsThrown) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        if (interrupt_requested()) std::_Exit(1);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(0), "");
+// The flag cannot be reset, so each case runs in a separate process and reports its result as the exit code.
+TEST(InterruptDeathTest, SignalsEndARunInOrderWithTheirCode) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const Case& one : {Case{"no signal", {}, 0},
+                          {"SIGINT", {SIGINT}, 130},
+                          {"SIGTERM", {SIGTERM}, 143},
+                          {"SIGHUP", {SIGHUP}, 143},
+                          {"SIGHUP under nohup", {SIGHUP}, 0, SIG_IGN},
+                          {"a reader that left", {SIGPIPE}, 0},
+                          {"one keystroke, passed on by a launcher", {SIGINT, SIGINT}, 130},
+                          {"SIGINT after SIGTERM waits for the loop", {SIGTERM, SIGINT}, 143}}) {
+    const auto run = [&one] {
+      std::signal(SIGHUP, one.hangup_before);
+      install_interrupt_handlers();
+      for (const int signal : one.signals) std::raise(signal);
+      exit_as_main_would();
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(one.exit_code), "") << one.what;
+  }
 }
 
-TEST_F(InterruptDeathTest, SigintSetsTheFlagAndEndsWith130) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        std::raise(SIGINT);
-        if (!interrupt_requested()) std::_Exit(1);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(130), "");
-}
-
-TEST_F(InterruptDeathTest, SigtermEndsWith143) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        std::raise(SIGTERM);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(143), "");
-}
-
-TEST_F(InterruptDeathTest, SighupEndsAsSigtermDoes) {
-  EXPECT_EXIT(
-      {
-        std::signal(SIGHUP, SIG_DFL);
-        install_interrupt_handlers();
-        std::raise(SIGHUP);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(143), "");
-}
-
-TEST_F(InterruptDeathTest, SighupStaysIgnoredUnderNohup) {
-  EXPECT_EXIT(
-      {
-        std::signal(SIGHUP, SIG_IGN);
-        install_interrupt_handlers();
-        std::raise(SIGHUP);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST_F(InterruptDeathTest, AReaderThatLeftEndsNothing) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        std::raise(SIGPIPE);
-        exit_as_main_would();
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST_F(InterruptDeathTest, ALaterSigintEndsTheProcessAtOnce) {
+TEST(InterruptDeathTest, ALaterSigintEndsTheProcessAtOnce) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         install_interrupt_handlers();
@@ -100,28 +61,6 @@ TEST_F(InterruptDeathTest, ALaterSigintEndsTheProcessAtOnce) {
         std::_Exit(1);
       },
       testing::ExitedWithCode(130), "");
-}
-
-TEST_F(InterruptDeathTest, TheSameKeystrokePassedOnByALauncherLeavesTimeToWriteResults) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        std::raise(SIGINT);
-        std::raise(SIGINT);
-        std::_Exit(interrupt_requested() ? 42 : 1);
-      },
-      testing::ExitedWithCode(42), "");
-}
-
-TEST_F(InterruptDeathTest, SigintAfterSigtermStillWaitsForTheLoop) {
-  EXPECT_EXIT(
-      {
-        install_interrupt_handlers();
-        std::raise(SIGTERM);
-        std::raise(SIGINT);
-        std::_Exit(interrupt_requested() ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

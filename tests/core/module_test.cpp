@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/scratch.hpp"
 
 namespace chexbench {
 namespace {
@@ -17,12 +19,7 @@ using testing::HasSubstr;
 constexpr const char* kFile = "libcore_test_module.so";
 
 std::string error_of(const char* file, const char* symbol) {
-  try {
-    module_symbol("engine 'x'", file, symbol);
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  return "no error";
+  return message_of<DeviceError>([&] { module_symbol("engine 'x'", file, symbol); });
 }
 
 TEST(Module, BesideTheExecutableFindsItsLibraryInAPackageOfPip) {
@@ -63,6 +60,30 @@ TEST(Module, LogsAsTheProgramDoes) {
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, AllOf(HasSubstr("of the program"), HasSubstr("info: of the module")));
   EXPECT_THAT(text, testing::Not(HasSubstr("below")));
+}
+
+TEST(ALibraryThatExits, IsToldOf) {
+  EXPECT_EXIT((watch_library_exits(), std::exit(1)), testing::ExitedWithCode(static_cast<int>(ExitCode::device)),
+              "got no memory or no thread: lower");
+}
+
+TEST(ALibraryThatExits, IsNotMeantByOtherCodes) {
+  EXPECT_EXIT((watch_library_exits(), std::exit(3)), testing::ExitedWithCode(3), "^$");
+  EXPECT_EXIT((watch_library_exits(), exit_is_own(), std::exit(1)), testing::ExitedWithCode(1), "^$");
+}
+
+TEST(ALibraryThatExits, IsToldOfByTheMessageThatWasPutReady) {
+  const auto exit_with = [](int status) {
+    watch_library_exits();
+    const LibraryExitMessage message("MPI gave up");
+    std::exit(status);
+  };
+  for (const int status : {1, 16}) {
+    EXPECT_EXIT(exit_with(status), testing::ExitedWithCode(static_cast<int>(ExitCode::device)),
+                "^error: MPI gave up\n$");
+  }
+  { const LibraryExitMessage message("over"); }
+  EXPECT_EXIT((watch_library_exits(), std::exit(3)), testing::ExitedWithCode(3), "^$");
 }
 
 }  // namespace

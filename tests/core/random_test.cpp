@@ -19,20 +19,6 @@ TEST(RandomStream, GivesTheReferenceValuesOfSplitmix64) {
   }
 }
 
-TEST(RandomStream, IsTheSameForTheSameSeedAndOtherForAnother) {
-  RandomStream one(7), same(7), other(8);
-  const auto first = one.next();
-  EXPECT_EQ(first, same.next());
-  EXPECT_NE(first, other.next());
-}
-
-TEST(RandomStream, ContinuesIndependentlyInACopy) {
-  RandomStream stream(3);
-  stream.next();
-  RandomStream copy = stream;
-  EXPECT_EQ(stream.next(), copy.next());
-}
-
 TEST(RandomStream, UniformStaysWithinItsBoundsAndIsExactInFloat) {
   RandomStream stream(11);
   double sum = 0;

@@ -38,10 +38,16 @@ class Mapped {
     return std::make_unique<WatchedMapping>(std::span(static_cast<const std::byte*>(memory_), kBytes), descriptor_,
                                             path_);
   }
-  char read(std::size_t at) const { return static_cast<const volatile char*>(memory_)[at]; }
-  void cut() const { std::filesystem::resize_file(path_, 1); }
+  // Cuts the file and reads a page that it lost.
+  void lose() const {
+    std::filesystem::resize_file(path_, 1);
+    read(0);  // the first page is still there
+    read(kBytes - 1);
+  }
 
  private:
+  char read(std::size_t at) const { return static_cast<const volatile char*>(memory_)[at]; }
+
   const std::string path_;
   int descriptor_ = -1;
   void* memory_ = nullptr;
@@ -60,12 +66,7 @@ TEST_F(WatchedMappingDeathTest, EndsWithCode3AndNamesTheFileThatWasCut) {
   const Mapped other(folder_ / "other"), file(folder_ / "shard");
   const auto watch = other.watch(), watched = file.watch();
   EXPECT_EXIT(
-      {
-        file.cut();
-        file.read(0);  // the first page is still there
-        file.read(kBytes - 1);
-      },
-      testing::ExitedWithCode(3),
+      file.lose(), testing::ExitedWithCode(3),
       "^error: cannot read .*/shard: the file became shorter while it was being read: .*store.read to \"copy\"\n$");
 }
 
@@ -78,12 +79,7 @@ TEST_F(WatchedMappingDeathTest, KnowsManyMappings) {
     watches.push_back(others.back()->watch());
   }
   watches[7].reset();
-  EXPECT_EXIT(
-      {
-        others[299]->cut();
-        others[299]->read(kBytes - 1);
-      },
-      testing::ExitedWithCode(3), "/other299: ");
+  EXPECT_EXIT(others[299]->lose(), testing::ExitedWithCode(3), "/other299: ");
 }
 
 // A handler installed by a library still handles that library's own faults.
@@ -93,8 +89,7 @@ TEST_F(WatchedMappingDeathTest, LeavesOtherSignalsToTheHandlerBeforeIt) {
       {
         std::signal(SIGBUS, [](int) { ::_exit(42); });
         const auto watched = file.watch();
-        unwatched.cut();
-        unwatched.read(kBytes - 1);
+        unwatched.lose();
       },
       testing::ExitedWithCode(42), "^$");
 }
@@ -105,8 +100,7 @@ TEST_F(WatchedMappingDeathTest, CrashesWhereNobodyHandledTheSignal) {
       {
         std::signal(SIGBUS, SIG_DFL);
         const auto watched = file.watch();
-        unwatched.cut();
-        unwatched.read(kBytes - 1);
+        unwatched.lose();
       },
       testing::KilledBySignal(SIGBUS), "^$");
 }
@@ -128,8 +122,7 @@ TEST_F(WatchedMappingDeathTest, ShowsAPathWithoutEffectOnATerminal) {
   EXPECT_EXIT(
       {
         const auto watched = file.watch();
-        file.cut();
-        file.read(kBytes - 1);
+        file.lose();
       },
       testing::ExitedWithCode(3), R"(/sha\\x1b\[2Jrd: the file)");
 }
@@ -142,8 +135,7 @@ TEST_F(WatchedMappingDeathTest, StaysInChargeWhereALibraryTookTheSignalBetweenTw
         const auto watched = file.watch();
         std::signal(SIGBUS, [](int) { ::_exit(42); });
         const auto also = later.watch();
-        file.cut();
-        file.read(kBytes - 1);
+        file.lose();
       },
       testing::ExitedWithCode(3), "/shard");
 }
@@ -154,8 +146,7 @@ TEST_F(WatchedMappingDeathTest, LetsAThreadEndWhatElseMustEnd) {
       {
         const LostMappingWatch watch([] { ::_exit(5); });
         const auto watched = file.watch();
-        file.cut();
-        file.read(kBytes - 1);
+        file.lose();
       },
       testing::ExitedWithCode(5), "/shard");
 }
@@ -166,8 +157,7 @@ TEST_F(WatchedMappingDeathTest, ForgetsAMappingThatIsGone) {
       {
         std::signal(SIGBUS, [](int) { ::_exit(42); });
         file.watch().reset();
-        file.cut();
-        file.read(kBytes - 1);
+        file.lose();
       },
       testing::ExitedWithCode(42), "^$");
 }

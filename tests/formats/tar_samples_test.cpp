@@ -7,7 +7,7 @@
 #include "core/scratch.hpp"
 #include "dataset/dataset.hpp"
 #include "formats/record.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::formats {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::fuzz {
 namespace {

@@ -1,11 +1,9 @@
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "core/scratch.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -104,14 +102,11 @@ TEST(FindGpuLibraries, TellsOfEachKindWhetherItIsHere) {
 
 class PciGpus : public testing::Test {
  protected:
-  ~PciGpus() override { std::filesystem::remove_all(folder_); }
   void add(const std::string& device, const char* vendor, const char* device_class) {
-    std::filesystem::create_directories(folder_ / device);
-    std::ofstream(folder_ / device / "vendor") << vendor << '\n';
-    std::ofstream(folder_ / device / "class") << device_class << '\n';
+    write_text(folder_ / (device + "/vendor"), vendor);
+    write_text(folder_ / (device + "/class"), device_class);
   }
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("chexbench-pci-" + std::to_string(getpid()));
+  const ScratchFolder folder_;
 };
 
 TEST_F(PciGpus, AreNvidiasDisplayAndComputeDevices) {
@@ -119,7 +114,7 @@ TEST_F(PciGpus, AreNvidiasDisplayAndComputeDevices) {
   add("0000:17:00.0", "0x10de", "0x030000");
   add("0000:17:00.1", "0x10de", "0x040300");  // a graphics card's sound device
   add("0000:00:02.0", "0x8086", "0x030000");
-  EXPECT_THAT(pci_gpus(folder_), ElementsAre("0000:17:00.0", "0000:2a:00.0"));
+  EXPECT_THAT(pci_gpus(folder_.path()), ElementsAre("0000:17:00.0", "0000:2a:00.0"));
 }
 
 TEST_F(PciGpus, AreNoneWithoutPci) { EXPECT_THAT(pci_gpus(folder_ / "none"), IsEmpty()); }

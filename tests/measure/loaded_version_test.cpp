@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 
 namespace chexbench::measure {
 namespace {

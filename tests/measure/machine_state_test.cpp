@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "fake_system.hpp"
-#include "measure/cpu.hpp"
+#include "measure/machine.hpp"
 #include "measure/memory_state.hpp"
-#include "measure/shared_memory.hpp"
 
 namespace chexbench::measure {
 namespace {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 #include "measure/nvml.hpp"
 
 namespace chexbench::measure {
@@ -9,12 +10,7 @@ namespace {
 
 TEST(NvmlAbsent, SaysHowToGetIt) {
   EXPECT_FALSE(has_nvml());
-  try {
-    open_nvml();
-    FAIL() << "no DeviceError";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("scripts/setup --cuda"));
-  }
+  EXPECT_THAT(message_of<DeviceError>([] { open_nvml(); }), testing::HasSubstr("scripts/setup --cuda"));
 }
 
 }  // namespace

@@ -13,14 +13,6 @@ nvmlReturn_t write_text(const std::string& text, char* place, unsigned bytes) {
 }
 
 std::string uuid(unsigned index) { return "GPU-standin-" + std::to_string(index); }
-std::string bus_id(unsigned index) { return "0000:" + std::to_string(index) + "7:00.0"; }
-
-nvmlReturn_t find(const std::string& name, std::string (*name_of)(unsigned), nvmlDevice_t* device) {
-  for (unsigned index = 0; nvmlDeviceGetHandleByIndex_v2(index, device) == NVML_SUCCESS; ++index) {
-    if (name == name_of(index)) return NVML_SUCCESS;
-  }
-  return NVML_ERROR_NOT_FOUND;
-}
 
 }  // namespace
 
@@ -30,10 +22,11 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned bytes) {
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) { return standin::write("cuda", version); }
 
-nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* name, nvmlDevice_t* device) { return find(name, uuid, device); }
-
-nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* name, nvmlDevice_t* device) {
-  return find(name, bus_id, device);
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* name, nvmlDevice_t* device) {
+  for (unsigned index = 0; nvmlDeviceGetHandleByIndex_v2(index, device) == NVML_SUCCESS; ++index) {
+    if (name == uuid(index)) return NVML_SUCCESS;
+  }
+  return NVML_ERROR_NOT_FOUND;
 }
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {

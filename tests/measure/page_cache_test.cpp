@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -26,28 +26,23 @@ constexpr std::uint64_t kSecondBytes = 8'192;
 
 class PageCacheTest : public testing::Test {
  protected:
-  PageCacheTest() : folder_(testing::TempDir() + "page_cache_" + std::to_string(getpid())) {
-    std::filesystem::create_directories(folder_);
-    paths_ = {make_file(folder_ + "/first", kFirstBytes), make_file(folder_ + "/second", kSecondBytes)};
-  }
-  ~PageCacheTest() override { std::filesystem::remove_all(folder_); }
-
   static std::string make_file(const std::string& path, std::uint64_t bytes) {
-    std::ofstream(path, std::ios::binary) << std::string(bytes, 'x');
+    write_text(path, std::string(bytes, 'x'));
     return path;
   }
   bool on_tmpfs() const {
     struct statfs system {};
-    statfs(folder_.c_str(), &system);
+    statfs(folder_.path().c_str(), &system);
     return system.f_type == TMPFS_MAGIC;
   }
 
-  const std::string folder_;
-  std::vector<std::string> paths_;
+  const ScratchFolder folder_;
+  const std::vector<std::string> paths_{make_file(folder_ / "first", kFirstBytes),
+                                        make_file(folder_ / "second", kSecondBytes)};
 };
 
 TEST_F(PageCacheTest, AsIsTouchesNothing) {
-  const PageCacheState state = prepare_page_cache(PageCache::as_is, std::vector<std::string>{folder_ + "/missing"});
+  const PageCacheState state = prepare_page_cache(PageCache::as_is, std::vector<std::string>{folder_ / "missing"});
   EXPECT_EQ(state.word, "as_is");
   EXPECT_EQ(state.reason, "");
 }
@@ -64,7 +59,7 @@ TEST_F(PageCacheTest, WarmLeavesEveryByteResident) {
 }
 
 TEST_F(PageCacheTest, ColdDropsFilesEvenThoseJustWritten) {
-  if (on_tmpfs()) GTEST_SKIP() << folder_ << " is a file system in memory, which has no cache to drop";
+  if (on_tmpfs()) GTEST_SKIP() << folder_.path() << " is a file system in memory, which has no cache to drop";
   const PageCacheState state = prepare_page_cache(PageCache::cold, paths_);
   EXPECT_EQ(state.word, "cold") << state.reason;
   EXPECT_EQ(state.reason, "");
@@ -84,7 +79,7 @@ TEST_F(PageCacheTest, ColdIsNotVerifiedOnAFileSystemInMemory) {
 }
 
 TEST_F(PageCacheTest, ColdIsNotVerifiedWhereAnotherProgramHoldsAPage) {
-  if (on_tmpfs()) GTEST_SKIP() << folder_ << " is a file system in memory";
+  if (on_tmpfs()) GTEST_SKIP() << folder_.path() << " is a file system in memory";
   const int file = open(paths_[1].c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_GE(file, 0);
   void* memory = mmap(nullptr, kSecondBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
@@ -98,7 +93,7 @@ TEST_F(PageCacheTest, ColdIsNotVerifiedWhereAnotherProgramHoldsAPage) {
 
 TEST_F(PageCacheTest, IsNotVerifiedForFilesOfAnotherOwner) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
-  std::filesystem::permissions(folder_, std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0711));
   for (const std::string& path : paths_) std::filesystem::permissions(path, std::filesystem::perms(0444));
   EXPECT_EXIT(
       {
@@ -113,19 +108,17 @@ TEST_F(PageCacheTest, IsNotVerifiedForFilesOfAnotherOwner) {
 }
 
 TEST_F(PageCacheTest, EmptyFilesAreInAnyState) {
-  const std::vector<std::string> empty{make_file(folder_ + "/empty", 0)};
+  const std::vector<std::string> empty{make_file(folder_ / "empty", 0)};
   EXPECT_EQ(prepare_page_cache(PageCache::warm, empty).word, "warm");
   EXPECT_EQ(prepare_page_cache(PageCache::cold, empty).word, "cold");
 }
 
 TEST_F(PageCacheTest, NamesAFileThatCannotBeRead) {
   for (const PageCache goal : {PageCache::warm, PageCache::cold}) {
-    try {
-      prepare_page_cache(goal, std::vector<std::string>{paths_[0], folder_ + "/missing.png"});
-      FAIL() << "nothing thrown";
-    } catch (const DataError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("missing.png"), HasSubstr("No such file or directory")));
-    }
+    EXPECT_THAT(message_of<DataError>([&] {
+                  prepare_page_cache(goal, std::vector<std::string>{paths_[0], folder_ / "missing.png"});
+                }),
+                testing::AllOf(HasSubstr("missing.png"), HasSubstr("No such file or directory")));
   }
 }
 

@@ -14,19 +14,14 @@
 namespace chexbench::measure {
 namespace {
 
-TEST(Median, IsTheMiddleValueOfAnOddNumber) { EXPECT_DOUBLE_EQ(median(std::array{9.0, 1.0, 5.0}), 5.0); }
+TEST(Median, IsTheMiddleValueOfAnOddNumber) {
+  EXPECT_DOUBLE_EQ(median(std::array{9.0, 1.0, 5.0}), 5.0);
+  EXPECT_DOUBLE_EQ(median(std::array{7.5}), 7.5);
+}
 
 TEST(Median, IsTheMeanOfTheTwoMiddleValuesOfAnEvenNumber) {
   EXPECT_DOUBLE_EQ(median(std::array{9.0, 1.0, 5.0, 7.0}), 6.0);
   EXPECT_DOUBLE_EQ(median(std::array{2.0, 4.0}), 3.0);
-}
-
-TEST(Median, OfOneValueIsThatValue) { EXPECT_DOUBLE_EQ(median(std::array{3.5}), 3.5); }
-
-TEST(Median, LeavesItsInputAlone) {
-  const std::vector<double> values{3, 1, 2};
-  median(values);
-  EXPECT_EQ(values, (std::vector<double>{3, 1, 2}));
 }
 
 TEST(Median, RefusesNoValues) { EXPECT_THROW(median({}), std::invalid_argument); }
@@ -34,10 +29,7 @@ TEST(Median, RefusesNoValues) { EXPECT_THROW(median({}), std::invalid_argument);
 TEST(MedianAbsoluteDeviation, IsUnscaled) {
   // The deviations from the median 2 are 1 1 0 0 2 4 7, whose median is 1.
   EXPECT_DOUBLE_EQ(median_absolute_deviation(std::array{1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0}), 1.0);
-}
-
-TEST(MedianAbsoluteDeviation, OfEqualValuesIsZero) {
-  EXPECT_EQ(median_absolute_deviation(std::array{4.0, 4.0, 4.0}), 0.0);
+  EXPECT_EQ(median_absolute_deviation(std::array{3.0, 3.0, 3.0}), 0.0);
 }
 
 TEST(BootstrapInterval, IsEmptyUnderFiveValues) {
@@ -45,14 +37,6 @@ TEST(BootstrapInterval, IsEmptyUnderFiveValues) {
   EXPECT_FALSE(bootstrap_median_ci95({}).has_value());
   EXPECT_FALSE(bootstrap_median_ci95(std::span(values).first(4)).has_value());
   EXPECT_TRUE(bootstrap_median_ci95(values).has_value());
-}
-
-TEST(BootstrapInterval, IsTheSameForTheSameSeed) {
-  const std::array values{1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
-  const auto one = bootstrap_median_ci95(values, 7);
-  const auto other = bootstrap_median_ci95(values, 7);
-  EXPECT_EQ(one->low, other->low);
-  EXPECT_EQ(one->high, other->high);
 }
 
 // The percentile bootstrap word for word: each resample is ordered, then all medians are.
@@ -68,8 +52,11 @@ Interval plain_bootstrap(const std::vector<double>& values, std::uint64_t seed) 
 }
 
 TEST(BootstrapInterval, IsThatOfOrderingEachResample) {
-  const std::vector<std::vector<double>> samples{
-      {3, 1, 2, 5, 4}, {7, 7, 1, 9, 1, 3}, {0.1, 0.30, 0.2, 0.7, 0.9, 1e-3, 12}, {2, 2, 2, 2, 2, 2, 2, 3}};
+  const std::vector<std::vector<double>> samples{{3, 1, 2, 5, 4},
+                                                 {7, 7, 1, 9, 1, 3},
+                                                 {0.1, 0.30, 0.2, 0.7, 0.9, 1e-3, 12},
+                                                 {2, 2, 2, 2, 2, 2, 2, 3},
+                                                 {4, 4, 4, 4, 4}};
   for (const std::vector<double>& values : samples) {
     const Interval plain = plain_bootstrap(values, 7);
     const std::optional<Interval> interval = bootstrap_median_ci95(values, 7);
@@ -85,12 +72,6 @@ TEST(BootstrapInterval, OfFiveValuesSpansThemAll) {
   const auto interval = bootstrap_median_ci95(std::array{30.0, 10.0, 50.0, 20.0, 40.0});
   EXPECT_EQ(interval->low, 10.0);
   EXPECT_EQ(interval->high, 50.0);
-}
-
-TEST(BootstrapInterval, OfEqualValuesHasNoWidth) {
-  const auto interval = bootstrap_median_ci95(std::array{4.0, 4.0, 4.0, 4.0, 4.0, 4.0});
-  EXPECT_EQ(interval->low, 4.0);
-  EXPECT_EQ(interval->high, 4.0);
 }
 
 // Returns a normal deviate by the Box-Muller method, which is good enough for a simulation.

@@ -10,7 +10,7 @@
 #include "formats/record.hpp"
 #include "formats/tf_example.hpp"
 #include "pipeline/harness.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "pipeline/harness.hpp"
 #include "pipeline/tiny_set.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {

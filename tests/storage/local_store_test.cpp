@@ -1,4 +1,4 @@
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/scratch.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 
 namespace chexbench::storage {
 namespace {

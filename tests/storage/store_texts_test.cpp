@@ -4,8 +4,8 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "storage/http/http_index.hpp"
-#include "storage/limits.hpp"
+#include "storage/http/http_store.hpp"
+#include "storage/untrusted.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {

@@ -9,7 +9,7 @@
 #include "core/cpu_features.hpp"
 #include "engine/onednn/isa.hpp"
 #include "image/isa.hpp"
-#include "measure/cpu.hpp"
+#include "measure/machine.hpp"
 
 namespace chexbench {
 namespace {

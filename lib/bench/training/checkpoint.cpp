@@ -14,7 +14,6 @@
 #include "bench/rank_layout.hpp"
 #include "bench/rank_records.hpp"
 #include "core/errors.hpp"
-#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "core/numbers.hpp"
 #include "core/output_file.hpp"

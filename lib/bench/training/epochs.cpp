@@ -14,7 +14,7 @@
 #include "bench/rank_layout.hpp"
 #include "bench/training/checkpoint.hpp"
 #include "bench/training/validation.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

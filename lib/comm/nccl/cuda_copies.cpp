@@ -1,7 +1,5 @@
 #include "comm/nccl/cuda_copies.hpp"
 
-#include "comm/nccl/nccl_comm.hpp"
-
 namespace chexbench::comm::nccl {
 namespace {
 

@@ -1,18 +1,15 @@
 // Owns an ncclComm_t and destroys or aborts it, depending on its state. Private to this folder.
 #pragma once
 
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
 #include <nccl.h>
 
 #include <exception>
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 
+#include "comm/nccl/cuda_copies.hpp"
 #include "comm/nccl/nccl.hpp"
-#include "core/errors.hpp"
 #include "core/reducer.hpp"
 
 namespace chexbench::comm::nccl {
@@ -53,45 +50,6 @@ class NcclComm {
   std::jthread aborting_;
   std::string failure_;
   const int exceptions_ = std::uncaught_exceptions();
-};
-
-// Shared by both modules for the CUDA runtime: checks, events and streams. Private to this folder.
-
-// @throws DeviceError that names `what` if `error` is not cudaSuccess
-inline void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  throw DeviceError(
-      fmt::format("comm: CUDA: {} failed: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
-}
-
-// Owns an event of the current device; `flags` are those of cudaEventCreateWithFlags. Movable.
-class Event {
- public:
-  explicit Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags"); }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&&) = delete;
-  ~Event() {
-    if (event_ != nullptr) cudaEventDestroy(event_);
-  }
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-// Owns a stream of the current device that does not synchronize with the default stream.
-class Stream {
- public:
-  explicit Stream(int priority) {
-    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority), "cudaStreamCreateWithPriority");
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { cudaStreamDestroy(stream_); }
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
 };
 
 }  // namespace chexbench::comm::nccl

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "spec/trial_spec.hpp"
@@ -35,32 +34,11 @@ using Schedule = std::vector<Round>;
 // For each rank: the number of the host that it is on. The numbers are arbitrary.
 using Hosts = std::vector<int>;
 
-// A ring over `members`: reduce-scatter, then all-gather, in 2 (n-1) rounds of count / n values (Patarasuk and Yuan,
-// "Bandwidth optimal all-reduce algorithms", 2009). `rank` must be one of the members.
-Schedule ring_schedule(int rank, std::span<const int> members, std::size_t count);
-
-// A binomial tree to the first member and back, in 2 ceil(log2 n) rounds of all values (Thakur, Rabenseifner and
-// Gropp, "Optimization of collective communication operations in MPICH", 2005). `rank` must be one of the members.
-Schedule tree_schedule(int rank, std::span<const int> members, std::size_t count);
-
-// A tree within each host to its first rank, a ring of these first ranks, and the trees back. The values cross
-// between hosts only in the ring, where each of h hosts sends 2 (h-1) / h times `count` values.
-Schedule hierarchical_schedule(int rank, const Hosts& hosts, std::size_t count);
-
-// Ranks 0 to servers - 1 are workers and also servers, each for an equal part of the values. A server receives its
-// part from all ranks and sends the sum back (Li et al., "Scaling distributed machine learning with the parameter
-// server", 2014; here in its synchronous form).
-Schedule parameter_server_schedule(int rank, int world, int servers, std::size_t count);
-
 // Returns the schedule of the scheme `comm.update`, which must not be all_reduce, without empty messages.
 // @throws SpecError if there are more servers than ranks
 Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count);
 
 // @throws SpecError if `comm` asks for more servers than there are ranks
 void check_servers(const spec::CommSpec& comm, int ranks);
-
-// Returns a message with part `part` of `count` values, to or from `peer`. The values are divided into `parts` parts
-// whose sizes differ by one at most.
-Message part_of(std::size_t count, std::size_t parts, std::size_t part, int peer, bool add = false);
 
 }  // namespace chexbench::comm

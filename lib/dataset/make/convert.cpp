@@ -13,7 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/folder_lock.hpp"
+#include "core/folder.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -27,7 +27,7 @@
 #include "image/dicom/dicom_decoder.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/png/png_file.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::dataset {

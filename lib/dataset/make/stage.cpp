@@ -11,9 +11,9 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/folder_lock.hpp"
-#include "core/format_version.hpp"
+#include "core/folder.hpp"
 #include "core/interrupt.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"

@@ -10,7 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/folder_lock.hpp"
+#include "core/folder.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"

@@ -5,7 +5,7 @@
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/memory_plan.hpp"
 #include "engine/registry.hpp"
-#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine::cuda {

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 #include "engine/onednn/isa.hpp"
 
 namespace chexbench::engine::onednn {

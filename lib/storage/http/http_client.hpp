@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/trial_spec.hpp"
@@ -15,7 +17,18 @@
 
 namespace chexbench::storage {
 
+// Returns the value of an environment variable from which stores take keys, endpoints and certificates, or "" if it is
+// not set. Tests pass a fake environment.
+using Environment = std::function<std::string(const std::string&)>;
+
+// The Environment of this process. Thread-safe as long as no thread changes the environment.
+inline std::string environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
+
 constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
+constexpr int kPartialContent = 206;           // the status of an answer that is a part of an object
 
 // A GET or HEAD request.
 struct HttpRequest {
@@ -25,7 +38,7 @@ struct HttpRequest {
   std::string url;                   // percent-encoded
   std::vector<std::string> headers;  // "Name: value"; may contain secrets
   bool head_only = false;
-  // Which redirects are followed (redirects.hpp); none: a redirect is treated as an ordinary answer.
+  // Which redirects are followed (redirect_refusal()); none: a redirect is treated as an ordinary answer.
   std::optional<spec::Redirects> redirects = {};
   bool may_use_netrc = false;         // take a password for the host from ~/.netrc
   RetryPolicy limits = {};            // its timeouts; the caller does the retries
@@ -33,7 +46,7 @@ struct HttpRequest {
   std::function<bool()> wanted = {};  // whether the answer is still needed; called often; may be empty
 };
 
-// The outcome of one request. Texts from the server are unmodified: listed_names.hpp makes them safe to print.
+// The outcome of one request. Texts from the server are unmodified: shown() makes them safe to print.
 struct HttpReply {
   int status = 0;                       // 0: no answer
   std::string failure;                  // why the answer is not complete, without secrets; empty: it is complete
@@ -46,6 +59,9 @@ struct HttpReply {
   std::optional<double> retry_after_s;
   std::string error_text;  // the beginning of the body (at most kMostErrorBytes) if the status is not 2xx
 };
+
+// Adds a header line over HTTP/1 to `reply`: a status line starts it afresh, maybe after a redirect or a 1xx answer.
+void read_header_line(HttpReply& reply, std::string_view line);
 
 // Sends requests over connections that it keeps and reuses, one for each request in flight. Thread-safe.
 class HttpClient {

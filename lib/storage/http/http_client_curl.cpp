@@ -13,12 +13,9 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "storage/environment.hpp"
 #include "storage/http/curl_parts.hpp"
 #include "storage/http/http_client.hpp"
-#include "storage/http/http_headers.hpp"
-#include "storage/http/redirects.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -13,9 +13,8 @@
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
 #include "storage/file_bytes.hpp"
-#include "storage/http/http_headers.hpp"
-#include "storage/limits.hpp"
-#include "storage/listed_names.hpp"
+#include "storage/http/curl_parts.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -210,16 +209,8 @@ std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffe
   return {buffer.reserve(0), sink.filled()};
 }
 
-std::string HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes) {
-  return ask_listing(target, most_bytes, false).value_or("");
-}
-
-std::optional<std::string> HttpFetcher::find_listing(const HttpTarget& target, std::uint64_t most_bytes) {
-  return ask_listing(target, most_bytes, true);
-}
-
-std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, std::uint64_t most_bytes,
-                                                    bool may_be_absent) {
+std::optional<std::string> HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes,
+                                                     bool may_be_absent) {
   std::string text;
   const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = may_be_absent}, [&] {
     text.clear();

@@ -13,9 +13,9 @@
 
 #include "storage/file_bytes.hpp"
 #include "storage/http/http_client.hpp"
-#include "storage/known_versions.hpp"
-#include "storage/range_pieces.hpp"
+#include "storage/range_stream.hpp"
 #include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 
@@ -53,10 +53,9 @@ class HttpFetcher {
   // kMostObjectBytes, or kMostUnannouncedBytes if nothing announces its size, is a DataError.
   std::span<const std::byte> read(const HttpTarget& target, ByteBuffer& buffer);
   // Returns the answer to a listing of a folder, of at most `most_bytes` bytes. A listing is not an object, so it may
-  // differ each time.
-  std::string read_listing(const HttpTarget& target, std::uint64_t most_bytes);
-  // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
-  std::optional<std::string> find_listing(const HttpTarget& target, std::uint64_t most_bytes);
+  // differ each time. With `may_be_absent`, returns std::nullopt if the server answers 404: there is no such folder.
+  std::optional<std::string> read_listing(const HttpTarget& target, std::uint64_t most_bytes,
+                                          bool may_be_absent = false);
   // Fills `pieces` with the bytes of the object from byte `first` on. Calls `wanted` whenever data arrives: false ends
   // the request and leaves `pieces` incomplete.
   void read_range(const HttpTarget& target, std::uint64_t first, RangePieces& pieces,
@@ -74,7 +73,6 @@ class HttpFetcher {
     bool may_be_absent = false;
     std::function<bool()> wanted = {};
   };
-  std::optional<std::string> ask_listing(const HttpTarget& target, std::uint64_t most_bytes, bool may_be_absent);
   // Retries until an answer is complete, and returns it. A 404 is an answer if ask.may_be_absent is set.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -43,5 +44,17 @@ class HttpStore : public Store {
 std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
                                       const RetryPolicy& policy,
                                       spec::Redirects redirects = spec::Redirects::same_host);
+
+// Parses a web server's index page of a folder: nginx's autoindex, Apache's mod_autoindex, Python's http.server, and
+// servers that link by full paths, like IIS. Returns the entries of the folder, one for each direct child that a link
+// leads to; links that end in '/' are folders. Links may be relative, or begin with the page's own path or `url`, the
+// address of the page without its last slash. Skips all other links. Reports no sizes, because each server writes them
+// in its own way.
+// @throws DataError if there are more than kMostEntries; the message does not name the page
+std::vector<StoreEntry> parse_index_page(std::string_view html, std::string_view url);
+
+// Returns the text with each entity of < > " ' and &, by name or by number, replaced by its character. Other entities
+// are unchanged. Takes linear time.
+std::string without_entities(std::string_view text);
 
 }  // namespace chexbench::storage

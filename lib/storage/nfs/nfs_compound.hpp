@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/nfs/nfs_connection.hpp"
+#include "storage/nfs/nfs_store.hpp"
 
 namespace chexbench::storage {
 

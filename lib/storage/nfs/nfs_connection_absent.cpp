@@ -1,5 +1,5 @@
 #include "core/errors.hpp"
-#include "storage/nfs/nfs_connection.hpp"
+#include "storage/nfs/nfs_store.hpp"
 
 namespace chexbench::storage {
 

@@ -18,11 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "storage/limits.hpp"
-#include "storage/nfs/nfs_blocks.hpp"
 #include "storage/nfs/nfs_compound.hpp"
-#include "storage/nfs/nfs_connection.hpp"
-#include "storage/socket_wait.hpp"
+#include "storage/nfs/nfs_store.hpp"
+#include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -178,7 +177,7 @@ void LibnfsConnection::ask(NfsCompound& compound, std::function<void(const COMPO
 
 void LibnfsConnection::wait_until_answered(std::size_t most_answer_bytes) {
   const int socket = nfs_get_fd(context_.get());
-  SocketWait wait(socket, {.timeout_s = place_.timeout_s, .whole_try_s = place_.whole_try_s, .ends = ends_});
+  SocketWait wait(socket, place_.limits, ends_);
   std::size_t since_answer = 0;  // bytes, which libnfs would keep without limit
   for (std::size_t answered = answered_; waiting_ > 0; answered = answered_) {
     const auto events = static_cast<short>(nfs_which_events(context_.get()));

@@ -16,11 +16,9 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "storage/file_bytes.hpp"
-#include "storage/known_versions.hpp"
-#include "storage/limits.hpp"
-#include "storage/listed_names.hpp"
 #include "storage/range_stream.hpp"
 #include "storage/retry.hpp"
+#include "storage/untrusted.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -39,8 +37,7 @@ ObjectVersion version_of(const NfsAttributes& attributes) {
 }
 
 NfsPlace place_of(const Url& root, const RetryPolicy& policy) {
-  NfsPlace place{
-      .host = root.authority, .folder = root.path, .timeout_s = policy.timeout_s, .whole_try_s = policy.whole_try_s()};
+  NfsPlace place{.host = root.authority, .folder = root.path, .limits = policy};
   const std::size_t colon = root.authority.rfind(':');
   if (colon != std::string::npos) {
     place.host = root.authority.substr(0, colon);

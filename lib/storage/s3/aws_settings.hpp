@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "storage/environment.hpp"
+#include "storage/http/http_client.hpp"
 #include "storage/s3/aws_signature.hpp"
 
 namespace chexbench::storage {

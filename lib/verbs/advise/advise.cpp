@@ -12,7 +12,7 @@
 #include "analysis/verdict.hpp"
 #include "bench/plan.hpp"
 #include "bench/rank_layout.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

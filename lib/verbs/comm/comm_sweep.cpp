@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/rank_layout.hpp"
+#include "comm/communicator.hpp"
 #include "comm/device_copies.hpp"
-#include "comm/texts.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "measure/gpu_libraries.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "measure/surroundings.hpp"

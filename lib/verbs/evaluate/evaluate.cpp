@@ -17,9 +17,9 @@
 #include "bench/training/scoring.hpp"
 #include "bench/training/validation.hpp"
 #include "bench/trial_data.hpp"
-#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "dataset/dataset.hpp"
 #include "measure/machine.hpp"
 

@@ -15,7 +15,7 @@
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "bench/trial.hpp"
-#include "comm/texts.hpp"
+#include "comm/communicator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"

@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/ranks.hpp"
-#include "comm/texts.hpp"
-#include "core/credentials.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
-#include "core/format_version.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/printable.hpp"

@@ -13,7 +13,7 @@
 #include "bench/protocol.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/trial.hpp"
-#include "comm/single.hpp"
+#include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/text.hpp"
 #include "engine/registry.hpp"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "bench/training/checkpoint.hpp"
-#include "comm/single.hpp"
+#include "comm/communicator.hpp"
 #include "engine/training_engine.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"

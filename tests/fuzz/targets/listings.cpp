@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.hpp"
-#include "storage/http/http_index.hpp"
-#include "storage/s3/s3_xml.hpp"
+#include "storage/http/http_store.hpp"
+#include "storage/s3/s3_store.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::fuzz {
 
-FUZZ_TARGET(s3_xml, "storage/s3/s3_xml.cpp") {
+FUZZ_TARGET(s3_xml, "storage/s3/s3_store.cpp") {
   const std::string_view xml = Input(bytes).text();
   const auto page = accepted({ExitCode::data}, [&] { return storage::parse_s3_page(xml); });
   if (page) require(page->objects.size() + page->folders.size() <= xml.size(), "a page has more entries than bytes");
@@ -18,7 +18,7 @@ FUZZ_TARGET(s3_xml, "storage/s3/s3_xml.cpp") {
   require(code.size() <= 64 && is_word, "an error's code is no word");
 }
 
-FUZZ_TARGET(index_page, "storage/http/http_index.cpp storage/http/http_index.cpp") {
+FUZZ_TARGET(index_page, "storage/http/http_store.cpp") {
   const std::string_view html = Input(bytes).text();
   const std::vector<storage::StoreEntry> entries = storage::parse_index_page(html, "http://host/set");  // never throws
   for (const storage::StoreEntry& entry : entries) {

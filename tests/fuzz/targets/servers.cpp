@@ -7,7 +7,6 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/memory_store.hpp"
 #include "storage/http/http_fetcher.hpp"
-#include "storage/http/http_headers.hpp"
 #include "storage/nfs/nfs_store.hpp"
 #include "storage/s3/aws_settings.hpp"
 
@@ -131,7 +130,7 @@ class NfsRuns {
 
 }  // namespace
 
-FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cpp") {
+FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/untrusted.cpp") {
   Input input(bytes);
   const PlainDialect dialect;
   storage::HttpFetcher fetcher(std::make_unique<ScriptedClient>(input), dialect, kOnce);
@@ -146,7 +145,7 @@ FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cp
         case 1:
           return require(fetcher.read(target, buffer).size() <= bytes.size(), "a body is longer than it came"), true;
         case 2:
-          return fetcher.find_listing(target, kMostListing), true;
+          return fetcher.read_listing(target, kMostListing, true), true;
         default:
           storage::RangePieces pieces(part);
           return fetcher.read_range(target, input.byte(), pieces, [] { return true; }), true;
@@ -155,14 +154,14 @@ FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cp
   }
 }
 
-FUZZ_TARGET(http_head, "storage/http/http_headers.cpp") {
+FUZZ_TARGET(http_head, "storage/http/curl_parts.cpp") {
   Input input(bytes);
   storage::HttpReply reply;
   while (!input.rest().empty()) storage::read_header_line(reply, input.line());
   require(reply.status >= -99 && reply.status <= 999, "a status has more than three characters");
 }
 
-FUZZ_TARGET(nfs_answer, "storage/nfs/nfs_store.cpp storage/known_versions.cpp") {
+FUZZ_TARGET(nfs_answer, "storage/nfs/nfs_store.cpp storage/untrusted.cpp") {
   Input input(bytes);
   static NfsRuns runs;
   const std::string root = runs.begin(input);

@@ -1,4 +1,6 @@
 // Tests of where the settings of S3 come from.
+#include "storage/s3/aws_settings.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
-#include "storage/s3/aws_settings.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to this type.
 

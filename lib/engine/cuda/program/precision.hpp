@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/float_type.hpp"
+#include "core/half.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {

@@ -12,7 +12,7 @@
 
 #include "core/errors.hpp"
 #include "formats/inflated_stream.hpp"
-#include "storage/local_store.hpp"
+#include "storage/store.hpp"
 #include "verbs/diagnose/foreign/json_logs.hpp"
 #include "verbs/diagnose/foreign/streamed_json.hpp"
 #include "verbs/diagnose/foreign/trace_logs.hpp"

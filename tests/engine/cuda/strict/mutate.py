@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 KNOWN = Path(__file__).with_name("README.md")
 FILES = ["lib/engine/cuda/runtime/*.cpp", "lib/engine/cuda/runtime/stream.hpp", "lib/engine/cuda/training/*.cpp",
-         "lib/engine/cuda/convolution/plan_bench.cpp", "lib/comm/nccl/nccl_reducer.cpp",
+         "lib/engine/cuda/convolution/plan_bench.cpp", "lib/comm/nccl/nccl_world.cpp",
          "lib/comm/nccl/bucket_clock.cpp"]
 # Whole statements that order work or move it between host and device.
 STATEMENT = re.compile(
