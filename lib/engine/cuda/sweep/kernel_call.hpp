@@ -9,7 +9,7 @@
 
 #include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
-#include "engine/cuda/kernels/pool_window.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 #include "engine/cuda/program/program.hpp"
 #include "engine/cuda/program/residual_join.hpp"
 #include "model/graph.hpp"
@@ -17,7 +17,7 @@
 
 namespace chexbench::engine::cuda {
 
-// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves.
+// One value for each launcher of kernels/, or several where arguments decide how many bytes it moves.
 enum class Kernel {
   statistics,
   moments,

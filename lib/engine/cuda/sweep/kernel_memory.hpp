@@ -6,10 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/kernels/clamp.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "engine/cuda/kernels/norm_forward.hpp"
-#include "engine/cuda/kernels/statistics.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/program/program.hpp"

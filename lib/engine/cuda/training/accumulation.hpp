@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 

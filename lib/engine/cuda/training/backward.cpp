@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "engine/cuda/kernels/add_launch.hpp"
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {

@@ -1,6 +1,7 @@
 #include "engine/cuda/training/bad_layer.hpp"
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "engine/cuda/training/batch_input.hpp"
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

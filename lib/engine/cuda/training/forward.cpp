@@ -1,9 +1,7 @@
 #include <algorithm>
 
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
-#include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/program/prologue.hpp"
 #include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/training/network.hpp"

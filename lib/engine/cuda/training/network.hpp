@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cuda/convolution/convolutions.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
 #include "engine/cuda/training/weight_gradient_stream.hpp"

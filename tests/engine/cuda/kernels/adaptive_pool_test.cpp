@@ -1,5 +1,5 @@
 // Compares adaptive average pools with the definition of their windows, in double.
-#include "engine/cuda/kernels/adaptive_pool.hpp"
+#include "engine/cuda/kernels/average_pool.hpp"
 
 #include <cmath>
 

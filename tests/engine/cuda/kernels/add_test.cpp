@@ -1,5 +1,5 @@
 // Sums of feature maps, element by element.
-#include "engine/cuda/kernels/add.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
 
 #include "emulation.hpp"
 

@@ -1,5 +1,5 @@
 // Compares bias and activation with their formulas in double.
-#include "engine/cuda/kernels/bias.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
 
 #include <cmath>
 #include <limits>

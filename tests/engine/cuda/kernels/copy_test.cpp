@@ -1,5 +1,5 @@
 // Copies of feature maps, element by element.
-#include "engine/cuda/kernels/copy.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
 
 #include "emulation.hpp"
 

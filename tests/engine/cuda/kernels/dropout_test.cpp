@@ -1,5 +1,5 @@
 // Compares dropout with the masks that all engines share.
-#include "engine/cuda/kernels/dropout.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
 
 #include <cmath>
 #include <limits>

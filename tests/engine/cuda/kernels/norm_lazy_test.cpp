@@ -1,5 +1,5 @@
 // Norms that share a dense block: compares the lazy form with the sum of the norms' separate results.
-#include "engine/cuda/kernels/norm_lazy.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
 
 #include "norm_reference.hpp"
 

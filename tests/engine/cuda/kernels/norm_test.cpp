@@ -1,8 +1,8 @@
 // Compares batch norm, forward and backward, with norm_reference.hpp, and that with finite differences.
 #include <limits>
 
-#include "engine/cuda/kernels/affine.hpp"
 #include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 #include "norm_reference.hpp"
 
 namespace chexbench::engine::cuda::kernels {

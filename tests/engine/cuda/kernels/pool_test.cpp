@@ -7,7 +7,7 @@
 #include "engine/cuda/kernels/max_pool.hpp"
 
 #include "core/errors.hpp"
-#include "engine/cuda/kernels/pool_check.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // Compares mean, variance and running statistics with a computation in two passes in double.
-#include "engine/cuda/kernels/statistics.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,13 +4,14 @@
 #include <initializer_list>
 #include <stdexcept>
 
-#include "engine/cuda/kernels/add_launch.hpp"
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
-#include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
-#include "engine/cuda/kernels/pool_launch.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
+#include "engine/cuda/kernels/optimizer.hpp"
+#include "engine/cuda/kernels/pool.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 
@@ -233,7 +234,7 @@ void launch_dropout(const DropoutCall& call, Stream) {
         .out_ld = ld(call.to),
         .pool = {.height = call.pixels, .width = 1}});
 }
-void launch_add(const AddCall& call, Stream) {
+void launch_add(const CopyCall& call, Stream) {
   note({.kernel = Kernel::add,
         .type = call.type,
         .items = call.rows,

@@ -1,9 +1,8 @@
-// Geometry of square pooling windows, the same as in the CPU engine. Positions outside the image are ignored (max) or
-// count as 0 (average).
+// Pools: the geometry of square windows, the same as in the CPU engine, and the launchers; the formulas are in
+// max_pool.hpp and average_pool.hpp. Positions outside the image are ignored (max) or count as 0 (average).
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
-#include "engine/cuda/kernels/element.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -119,5 +118,46 @@ struct PoolWorker {
   CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
   CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const { op.pool(row, channel); }
 };
+
+// Accepts windows of 2x2 and 3x3 with padding of at most half the window (PyTorch's limit, too).
+// @throws DeviceError for any other shape
+void check_pool(const PoolShape& shape);
+
+// Returns whether a norm can compute a pool of this shape as well (norm_pool.hpp): a max pool with windows of 3x3,
+// stride 2 and a padding of at most 1, or an average pool with windows of 2x2, stride 2 and no padding.
+inline bool norm_takes_max_pool(const PoolShape& shape) {
+  return shape.kernel == 3 && shape.stride == 2 && (shape.padding == 0 || shape.padding == 1);
+}
+inline bool norm_takes_average_pool(const PoolShape& shape) {
+  return shape.kernel == 2 && shape.stride == 2 && shape.padding == 0;
+}
+
+// Checks that, for a max pool if `max` and else for an average pool.
+// @throws DeviceError if a norm cannot
+void check_norm_pool(const PoolShape& shape, bool max);
+
+// In forward `x` and `y` are the pool's input and output, in backward the gradients of these. No two tensors may
+// overlap.
+struct PoolCall {
+  FloatType type = FloatType::f32;
+  int images = 0, channels = 0;
+  PoolShape shape;
+  Matrix x, y;
+};
+
+// The four functions below also throw DeviceError if check_pool() rejects the shape. `winner` is u8[output
+// pixels][channels], packed: the place in each window that won. Forward writes it and backward reads it.
+void launch_max_pool(const PoolCall& call, std::uint8_t* winner, Stream stream);
+void launch_max_pool_backward(const PoolCall& call, const std::uint8_t* winner, Stream stream);
+void launch_average_pool(const PoolCall& call, Stream stream);
+void launch_average_pool_backward(const PoolCall& call, Stream stream);
+
+// Averages whole images of shape.height x shape.width: y has one row for each image.
+void launch_global_average(const PoolCall& call, Stream stream);
+void launch_global_average_backward(const PoolCall& call, Stream stream);
+
+// Averages over the windows that follow from the input and output sizes; kernel, stride and padding are ignored.
+void launch_adaptive_average(const PoolCall& call, Stream stream);
+void launch_adaptive_average_backward(const PoolCall& call, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

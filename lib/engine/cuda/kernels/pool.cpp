@@ -1,4 +1,4 @@
-#include "engine/cuda/kernels/pool_check.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 
 #include <string>
 

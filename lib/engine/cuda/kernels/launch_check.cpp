@@ -1,4 +1,4 @@
-#include "engine/cuda/kernels/programmatic_launch.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
 
 #include <string>
 #include <vector>
@@ -6,13 +6,9 @@
 #include "core/errors.hpp"
 
 namespace chexbench::engine::cuda::kernels {
-namespace {
-
-constexpr int kFirstCapability = 90;
-
-}  // namespace
 
 bool launches_programmatically(int compute_capability, const char* value) {
+  constexpr int kFirstCapability = 90;
   const std::string word = value == nullptr ? "on" : value;
   const std::vector<std::string> words{"on", "off"};
   if (word != words[0] && word != words[1]) {
