@@ -6,7 +6,7 @@
 #include "format_option.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
-#include "verbs/kernel_sweep/kernel_sweep.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 namespace chexbench::app {
 

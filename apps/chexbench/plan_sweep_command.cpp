@@ -5,7 +5,7 @@
 #include "core/log.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
-#include "verbs/plan_sweep/plan_sweep.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 namespace chexbench::app {
 namespace {

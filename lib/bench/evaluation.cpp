@@ -12,7 +12,6 @@
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "engine/initial_weights.hpp"
-#include "model/class_maps.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::bench {

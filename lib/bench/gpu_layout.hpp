@@ -10,7 +10,7 @@
 
 #include "bench/core_layout.hpp"
 #include "comm/communicator.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 
 namespace chexbench::bench {
 

@@ -10,7 +10,6 @@
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
-#include "engine/network_check.hpp"
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
 #include "measure/gpu_survey.hpp"

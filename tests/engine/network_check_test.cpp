@@ -1,4 +1,4 @@
-#include "engine/network_check.hpp"
+#include "engine/registry.hpp"
 
 #include <gtest/gtest.h>
 

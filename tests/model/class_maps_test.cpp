@@ -1,4 +1,3 @@
-#include "model/class_maps.hpp"
 
 #include <gtest/gtest.h>
 

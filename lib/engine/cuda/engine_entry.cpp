@@ -1,7 +1,7 @@
 // The symbols of the engine that cuda_module.cpp looks up in the module.
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/cuda/training/trainer.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 
 extern "C" chexbench::engine::Engine* chexbench_make_cuda_engine(const chexbench::engine::EngineConfig& config) {
   return new chexbench::engine::cuda::CudaEngine(config);

@@ -1,8 +1,6 @@
 #include "engine/onednn/activation_op.hpp"
 
 #include "engine/dropout.hpp"
-#include "engine/onednn/weight_gradient.hpp"
-
 namespace chexbench::engine::onednn {
 
 ActivationOp::ActivationOp(const Device& device, Clamp clamp, Tensor& y)

@@ -13,6 +13,7 @@
 #include "core/clock.hpp"
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
+#include "engine/onednn/kernels.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/primitive_descs.hpp"
 
@@ -48,6 +49,10 @@ bool fits_channels_last(const model::Graph& graph, int block) {
   return std::ranges::all_of(graph.layers, [block](const model::Layer& layer) {
     return layer.kind != model::LayerKind::convolution || (layer.groups == 1 && layer.channels % block == 0);
   });
+}
+
+const KernelTables& tables(Isa isa) {
+  return isa == Isa::avx512 ? kAvx512Kernels : (isa == Isa::avx2 ? kAvx2Kernels : kBaselineKernels);
 }
 
 }  // namespace
@@ -127,6 +132,12 @@ double matmul_gflops(const Device& device) {
     best_s = std::min(best_s, now_s() - begin_s);
   }
   return 2.0 * kSide * kSide * kSide / best_s * 1e-9;
+}
+
+const UpdateKernels& update_kernels(Isa isa) { return tables(isa).update; }
+
+const Kernels& kernels(Isa isa, FloatType type, int block) {
+  return tables(isa).table[type == FloatType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
 }
 
 }  // namespace chexbench::engine::onednn

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "engine/loss_rule.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::onednn {
 

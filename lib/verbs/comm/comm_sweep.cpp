@@ -16,7 +16,7 @@
 #include "core/errors.hpp"
 #include "core/half.hpp"
 #include "core/interrupt.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 #include "measure/machine.hpp"
 #include "measure/statistics.hpp"
 #include "verbs/comm/link_fit.hpp"

@@ -1,5 +1,5 @@
 // Compares adaptive average pools that are flattened with PyTorch's definition of their windows.
-#include "engine/onednn/flatten_op.hpp"
+#include "engine/onednn/pool_ops.hpp"
 
 #include <gtest/gtest.h>
 

@@ -43,7 +43,7 @@ struct Loss {
   const float* scale = nullptr;
   float* loss = nullptr;
   int batch = 0, outputs = 0, ld = 0;
-  float smoothing = 0;             // As in engine/loss_rule.hpp.
+  float smoothing = 0;             // As in engine/training_engine.hpp.
   const float* weights = nullptr;  // [outputs]; null: all are 1.
 
   CHEXBENCH_HOST_DEVICE int lanes() const { return kThreads; }
@@ -252,7 +252,7 @@ struct LossCall {
   const StepScalars* scalars = nullptr;
   float* loss = nullptr;
   float* biased = nullptr;
-  float smoothing = 0;             // As in engine/loss_rule.hpp.
+  float smoothing = 0;             // As in engine/training_engine.hpp.
   const float* weights = nullptr;  // f32[outputs]; null: all are 1.
   float* rows = nullptr;           // For exclusive classes: softmax_floats(batch) floats, aligned to 16 bytes.
 };

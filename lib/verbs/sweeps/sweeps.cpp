@@ -1,14 +1,17 @@
-#include "verbs/kernel_sweep/kernel_summary.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/json_text.hpp"
 #include "report/csv_row.hpp"
 #include "report/text_table.hpp"
-#include "verbs/kernel_sweep/kernel_sweep.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
@@ -161,8 +164,7 @@ std::string summary_table(const std::vector<KernelTiming>& timings, bool complet
   return "\n" + report::render(table) + cut + "\n";
 }
 
-}  // namespace
-
+// Returns the text before the timings of all networks; empty in formats without one.
 std::string sweep_header(const KernelSweepSetting& setting) {
   if (setting.format != "csv") return {};
   report::CsvRow header;
@@ -170,6 +172,7 @@ std::string sweep_header(const KernelSweepSetting& setting) {
   return std::move(header).line();
 }
 
+// Returns the text before the timings of one network; empty in formats without one.
 std::string network_header(const KernelSweepSetting& setting, const KernelTiming& first) {
   if (setting.format != "table") return {};
   const KernelSweepOptions& options = setting.options;
@@ -194,10 +197,79 @@ std::string timing_line(const KernelSweepSetting& setting, const KernelTiming& t
                      timing.runs, timing.fused_runs, verdict(timing));
 }
 
+// Returns the text after the timings of one network: a table, or a JSON line with "summary": true; nothing in CSV.
+// `complete`: all of its kernels were measured.
 std::string network_summary(const KernelSweepSetting& setting, const std::vector<KernelTiming>& timings,
                             bool complete) {
   if (setting.format == "csv") return {};
   return setting.format == "json" ? summary_json(setting, timings, complete) : summary_table(timings, complete);
+}
+
+constexpr std::ptrdiff_t kMostNamed = 5;
+
+bool is_wrong(const KernelTiming& timing) { return timing.ran && !timing.agrees(); }
+bool has_failed(const KernelTiming& timing) { return !timing.ran; }
+
+std::string named(const std::vector<KernelTiming>& timings, bool (*which)(const KernelTiming&)) {
+  std::string names;
+  const std::ptrdiff_t count = std::ranges::count_if(timings, which);
+  std::ptrdiff_t listed = 0;
+  for (const KernelTiming& timing : timings) {
+    if (!which(timing) || listed == kMostNamed) continue;
+    names += fmt::format("{}{} at {} of {}", listed++ == 0 ? "" : ", ", timing.kernel, timing.shape, timing.network);
+  }
+  return count > listed ? names + fmt::format(" and {} more", count - listed) : names;
+}
+
+void throw_if_wrong(const std::vector<KernelTiming>& timings) {
+  if (std::ranges::any_of(timings, is_wrong))
+    throw ComparisonError("kernel-sweep: kernels compute something else than the host: " + named(timings, is_wrong));
+  const auto failed = std::ranges::find_if(timings, has_failed);
+  if (failed != timings.end())
+    throw DeviceError(fmt::format("kernel-sweep: kernels did not run: {}; the first: {}", named(timings, has_failed),
+                                  failed->reason));
+}
+
+}  // namespace
+
+bool kernel_sweep(const KernelSweepSetting& setting, const Sweep& sweep,
+                  const std::function<void(const std::string&)>& write) {
+  std::vector<KernelTiming> all, of_network;
+  const auto end_network = [&](bool complete) {
+    if (!of_network.empty()) write(network_summary(setting, of_network, complete));
+    of_network.clear();
+  };
+  const bool complete = sweep(setting.options, [&](const KernelTiming& timing) {
+    if (all.empty()) write(sweep_header(setting));
+    if (!of_network.empty() && of_network.front().network != timing.network) end_network(true);
+    if (of_network.empty()) write(network_header(setting, timing));
+    write(timing_line(setting, timing));
+    of_network.push_back(timing);
+    all.push_back(timing);
+    throw_if_interrupted();
+  });
+  end_network(complete);
+  throw_if_wrong(all);
+  return complete;
+}
+
+// All texts except the reason are chexbench's or names of cuDNN's engines, and need no escaping.
+std::string to_json_line(const engine::PlanTiming& timing) {
+  std::string line = fmt::format(
+      R"({{"network": "{}", "precision": "{}", "pattern": "{}", "shape": "{}", "engine": "{}", "ran": {}, "workspace_bytes": {})",
+      timing.network, spec::to_string(timing.precision), timing.pattern, timing.shape, timing.engine, timing.ran,
+      timing.workspace_bytes);
+  if (timing.ran) {
+    line += fmt::format(R"(, "median_us": {:.2f}, "tflops_per_s": {:.2f})", 1e6 * timing.median_s,
+                        1e-12 * timing.flops_per_s);
+  } else if (!timing.reason.empty()) {
+    line += ", \"reason\": " + json_text(timing.reason);
+  }
+  return line + "}\n";
+}
+
+bool plan_sweep(const PlanSweepOptions& options, const std::function<void(const std::string&)>& write_line) {
+  return engine::sweep_plans(options, [&](const engine::PlanTiming& timing) { write_line(to_json_line(timing)); });
 }
 
 }  // namespace chexbench::verbs
