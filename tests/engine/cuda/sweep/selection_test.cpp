@@ -1,4 +1,4 @@
-#include "engine/cuda/sweep/kernel_list.hpp"
+#include "engine/cuda/sweep/kernel_bench.hpp"
 
 #include <gtest/gtest.h>
 
