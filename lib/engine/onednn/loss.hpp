@@ -14,7 +14,4 @@ namespace chexbench::engine::onednn {
 double loss_of(const LossRule& rule, std::size_t outputs, std::span<const float> logits, std::span<const float> targets,
                std::span<float> gradient);
 
-// The same by the default rule: binary cross-entropy of multi-label classification.
-double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient);
-
 }  // namespace chexbench::engine::onednn
