@@ -100,14 +100,11 @@ void ConvolutionOp::plan_forward(Planner& planner) {
 }
 
 void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
-  destination_gradient_ = planner.gradients(destination_).at(0);
-  planner.use(*destination_gradient_);
+  destination_gradient_ = planner.use_gradients(destination_).at(0);
   planner.use(source_);
   add_parameters(store);
   if (!needs_source_gradient_) return;
-  source_gradient_ = &planner.tensor(source_.shape);
-  planner.use(*source_gradient_);
-  planner.add_gradient(source_, *source_gradient_);
+  source_gradient_ = &planner.new_gradient(source_);
 }
 
 void ConvolutionOp::add_parameters(ParameterStore& store) {

@@ -32,8 +32,7 @@ void NormOp::plan_forward(Planner& planner) {
 }
 
 void NormOp::plan_backward(Planner& planner, ParameterStore& store) {
-  gradients_ = planner.gradients(y_);
-  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  gradients_ = planner.use_gradients(y_);
   planner.use(x_);
   add_parameters(store);
   // The gradient of x overwrites x. The masked gradient, which is the residual's too, overwrites y's first gradient.
@@ -199,9 +198,7 @@ void DenseWriteOp::plan_forward(Planner& planner) {
 void DenseWriteOp::plan_backward(Planner& planner, ParameterStore&) {
   planner.use(block_.features);
   planner.use(block_.gradient);
-  x_gradient_ = &planner.tensor(x_.shape);
-  planner.use(*x_gradient_);
-  planner.add_gradient(x_, *x_gradient_);
+  x_gradient_ = &planner.new_gradient(x_);
 }
 
 void DenseWriteOp::forward() {
@@ -241,8 +238,7 @@ void DenseNormOp::plan_forward(Planner& planner) {
 }
 
 void DenseNormOp::plan_backward(Planner& planner, ParameterStore& store) {
-  gradients_ = planner.gradients(y_);
-  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  gradients_ = planner.use_gradients(y_);
   planner.use(block_.features);
   planner.use(block_.gradient);
   add_parameters(store);

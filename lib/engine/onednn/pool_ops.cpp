@@ -61,12 +61,9 @@ void PoolOp::plan_forward(Planner& planner) {
 }
 
 void PoolOp::plan_backward(Planner& planner, ParameterStore&) {
-  gradients_ = planner.gradients(y_);
-  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  gradients_ = planner.use_gradients(y_);
   if (max_) planner.use(*winner_);
-  x_gradient_ = &planner.tensor(x_.shape);
-  planner.use(*x_gradient_);
-  planner.add_gradient(x_, *x_gradient_);
+  x_gradient_ = &planner.new_gradient(x_);
 }
 
 View PoolOp::winner_view() const {
@@ -104,11 +101,8 @@ void GlobalAverageOp::plan_forward(Planner& planner) {
 }
 
 void GlobalAverageOp::plan_backward(Planner& planner, ParameterStore&) {
-  y_gradient_ = planner.gradients(y_).at(0);
-  planner.use(*y_gradient_);
-  x_gradient_ = &planner.tensor(x_.shape);
-  planner.use(*x_gradient_);
-  planner.add_gradient(x_, *x_gradient_);
+  y_gradient_ = planner.use_gradients(y_).at(0);
+  x_gradient_ = &planner.new_gradient(x_);
 }
 
 void GlobalAverageOp::forward() {
@@ -132,11 +126,8 @@ void FlattenOp::plan_forward(Planner& planner) {
 }
 
 void FlattenOp::plan_backward(Planner& planner, ParameterStore&) {
-  y_gradient_ = planner.gradients(y_).at(0);
-  planner.use(*y_gradient_);
-  x_gradient_ = &planner.tensor(x_.shape);
-  planner.use(*x_gradient_);
-  planner.add_gradient(x_, *x_gradient_);
+  y_gradient_ = planner.use_gradients(y_).at(0);
+  x_gradient_ = &planner.new_gradient(x_);
 }
 
 template <typename T>
