@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;  // keeps the order of keys below, for readers
 
 template <class Value>
-Json or_null(const std::optional<Value>& value) {
+Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
@@ -31,13 +31,13 @@ Json row_to_json(const PredictionRow& row) {
           {"starves", row.starves()},
           {"wait_share", row.wait_share()},
           {"limit", row.limit},
-          {"decode_images_per_s", or_null(row.decode_images_per_s)},
+          {"decode_images_per_s", value_or_null(row.decode_images_per_s)},
           {"decode_measured", row.decode_measured},
-          {"storage_images_per_s", or_null(row.storage_images_per_s)},
+          {"storage_images_per_s", value_or_null(row.storage_images_per_s)},
           {"compute_images_per_s", row.compute_images_per_s},
           {"network_images_per_s", row.network_images_per_s},
           {"exposed_communication_share", row.exposed_communication_share},
-          {"known_images_per_s", or_null(row.known_images_per_s)},
+          {"known_images_per_s", value_or_null(row.known_images_per_s)},
           {"fitted", row.fitted},
           {"step_time_computed", row.step_time_computed},
           {"extrapolated", row.extrapolated}};
@@ -47,9 +47,9 @@ Json requirement_to_json(const Requirement& needed) {
   return {{"ranks", needed.ranks},
           {"efficiency", needed.efficiency},
           {"images_per_s", needed.images_per_s},
-          {"cores_per_rank", or_null(needed.cores_per_rank)},
-          {"storage_bytes_per_s", or_null(needed.storage_bytes_per_s)},
-          {"link_bytes_per_s", or_null(needed.link_bytes_per_s)},
+          {"cores_per_rank", value_or_null(needed.cores_per_rank)},
+          {"storage_bytes_per_s", value_or_null(needed.storage_bytes_per_s)},
+          {"link_bytes_per_s", value_or_null(needed.link_bytes_per_s)},
           {"notes", needed.notes}};
 }
 
@@ -69,9 +69,9 @@ Json arm_to_json(const PredictionArm& arm) {
                  {"alpha_s", arm.alpha_s},
                  {"beta_bytes_per_s", arm.beta_bytes_per_s},
                  {"launch_s", arm.launch_s},
-                 {"fit_rms_error", or_null(arm.fit_rms_error)},
-                 {"input_images_per_s_per_rank", or_null(arm.input_images_per_s_per_rank)},
-                 {"cores_per_rank", or_null(arm.cores_per_rank)},
+                 {"fit_rms_error", value_or_null(arm.fit_rms_error)},
+                 {"input_images_per_s_per_rank", value_or_null(arm.input_images_per_s_per_rank)},
+                 {"cores_per_rank", value_or_null(arm.cores_per_rank)},
                  {"grade", results::to_string(arm.grade)},
                  {"notes", arm.notes},
                  {"rows", Json::array()},
