@@ -7,9 +7,8 @@
 #include "core/log.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "verbs/kernel_sweep/kernel_sweep.hpp"
-#include "verbs/plan_sweep/plan_sweep.hpp"
 #include "verbs/selftest/selftest.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 namespace chexbench::app {
 namespace {

@@ -14,7 +14,6 @@
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
-#include "engine/network_check.hpp"
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
 #include "image/opencv_decoder.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 #include "results/field.hpp"
 #include "spec/trial_spec.hpp"
 

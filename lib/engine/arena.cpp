@@ -1,7 +1,6 @@
 #include "engine/arena.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace chexbench::engine {
@@ -41,17 +40,6 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
     placed.insert(std::ranges::upper_bound(placed, offset, {}, &Placed::offset), {offset, &lifetimes[i]});
   }
   return plan;
-}
-
-std::size_t arena_lower_bound(std::span<const Lifetime> lifetimes) {
-  std::map<int, std::ptrdiff_t> changes;  // Change of the bytes that are alive, by time.
-  for (const Lifetime& lifetime : lifetimes) {
-    changes[lifetime.first_use] += static_cast<std::ptrdiff_t>(lifetime.bytes);
-    changes[lifetime.last_use + 1] -= static_cast<std::ptrdiff_t>(lifetime.bytes);
-  }
-  std::ptrdiff_t alive = 0, most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, alive += change);
-  return static_cast<std::size_t>(most);
 }
 
 }  // namespace chexbench::engine

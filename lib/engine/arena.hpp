@@ -24,7 +24,4 @@ struct ArenaPlan {
 // the given `bytes`, so they are aligned if all `bytes` are multiples of the alignment. The result is deterministic.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
 
-// Returns the largest number of bytes that are alive at one time. No plan can need less.
-std::size_t arena_lower_bound(std::span<const Lifetime> lifetimes);
-
 }  // namespace chexbench::engine

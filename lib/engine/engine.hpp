@@ -106,10 +106,10 @@ struct EngineConfig {
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
   int outputs = kNihLabels;  // Outputs of the network: the number of labels of an image.
-  // Evaluation gives class activation maps, [outputs, rows, columns], instead of logits (model/class_maps.hpp). onednn/
+  // Evaluation gives class activation maps, [outputs, rows, columns], instead of logits (model/networks.hpp). onednn/
   // only, which then takes no steps.
   bool class_maps = false;
-  // The weight of each output in the loss (loss_rule.hpp); empty: all equal. `training` has the rest of the loss.
+  // The weight of each output in the loss (training_engine.hpp); empty: all equal. `training` has the rest of the loss.
   std::vector<float> class_weights;
   std::vector<int> cores;  // CPU cores to compute on; if empty, one thread without binding.
   int world = 1;           // Number of ranks.

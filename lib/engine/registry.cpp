@@ -10,6 +10,7 @@
 #include "engine/emulated/emulated.hpp"
 #include "engine/none/none.hpp"
 #include "engine/onednn/onednn_engine.hpp"
+#include "model/networks.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::engine {
@@ -81,6 +82,19 @@ std::string resolve_engine_name(const std::string& name) {
       "engine: '{}' has nothing to train on, because this build has no oneDNN; install libdnnl-dev and build "
       "again, or ask for 'none' or 'emulated:<profile>'",
       name));
+}
+
+std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config) {
+  const EngineKind* const kind = find_engine_kind(name);
+  if (kind == nullptr || kind->forecast_device_memory == nullptr) return {};
+  return kind->forecast_device_memory(config);
+}
+
+void check_network(const std::string& engine, const spec::ModelSpec& model) {
+  const EngineKind* const kind = find_engine_kind(engine);
+  if (kind != nullptr && kind->drops_batches) return;
+  const model::Graph graph = model::make_network(model.name, model.image_size);
+  if (kind != nullptr && kind->check_layers != nullptr) kind->check_layers(graph, model);
 }
 
 }  // namespace chexbench::engine

@@ -2,6 +2,7 @@
 // outside uses this header, and includes none of such a folder.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,11 +11,17 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/gpus.hpp"
 #include "measure/gpu_survey.hpp"
 #include "model/graph.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
+
+// One line of a forecast of device memory.
+struct DeviceMemoryLine {
+  std::string what;  // Purpose of this part, in words.
+  std::size_t bytes = 0;
+};
 
 // A kind of engine. An engine's name in a spec is a kind, or a kind and a profile: "emulated:v100".
 struct EngineKind {
@@ -51,5 +58,29 @@ const EngineKind* find_engine_kind(const std::string& name);
 
 // The profile in the name of an engine whose kind takes one: "v100" of "emulated:v100".
 std::optional<std::string> profile_of_engine(const std::string& name);
+
+// A GPU's names in other tools.
+struct GpuIdentity {
+  std::string name;        // "NVIDIA H100 80GB HBM3"
+  std::string uuid;        // "GPU-...", as in NVML
+  std::string pci_bus_id;  // "0000:17:00.0"
+};
+
+// Returns the GPUs that CUDA shows this process, in CUDA's order, which is also that of EngineConfig::gpu. Loads CUDA.
+// @throws DeviceError if this build has no CUDA, there is no driver or one that is too old, or there is no GPU
+std::vector<GpuIdentity> visible_gpus();
+
+// Splits the engine's single device allocation into parts. `name` must be resolved (resolve_engine_name()). The
+// workspace of convolutions is not included, because its size is only known after they have been tuned. Returns an
+// empty list for an engine that does not compute on a GPU.
+// @throws SpecError if the network is unknown or the image size does not suit it
+// @throws DeviceError if the engine cannot compute the network
+std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config);
+
+// Checks the model for the engine of that (resolved) name. The engine's device is not needed. The engine `none` accepts
+// everything, since it drops its batches.
+// @throws SpecError if the network is unknown or the images are too small for it
+// @throws DeviceError if the engine cannot compute one of the layers; the message names network, engine and layer
+void check_network(const std::string& engine, const spec::ModelSpec& model);
 
 }  // namespace chexbench::engine

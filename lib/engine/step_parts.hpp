@@ -1,4 +1,4 @@
-// Bookkeeping for steps that consist of several batches (training.accumulate_steps).
+// Bookkeeping of engines: steps that consist of several batches (training.accumulate_steps), and times of ops.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,17 @@ class StepParts {
   int done() const { return done_; }
   // Records the times of a finished batch. If it was the last one of its step, returns the step's times: the sums of
   // times and images, the mean loss, and the end of the last batch. Otherwise returns std::nullopt.
-  std::optional<measure::StepTimings> add(const measure::StepTimings& batch);
+  std::optional<measure::StepTimings> add(const measure::StepTimings& batch) {
+    if (is_first()) sum_ = {};
+    for (const auto duration : measure::kStepDurations) sum_.*duration += batch.*duration;
+    sum_.end_s = batch.end_s;
+    sum_.loss += batch.loss;
+    sum_.images += batch.images;
+    if (++done_ < batches_) return std::nullopt;
+    done_ = 0;
+    sum_.loss /= batches_;
+    return sum_;
+  }
   // Discards a step that is not complete.
   void restart() { done_ = 0; }
 
@@ -30,8 +40,6 @@ class StepParts {
   int done_ = 0;
   measure::StepTimings sum_;
 };
-
-// How long an engine's ops take.
 
 // The time of all ops of one kind together, such as "convolution 3x3".
 struct OpTime {

@@ -10,7 +10,7 @@
 
 namespace chexbench::engine {
 
-// What to measure.
+// What to measure of the kernels.
 struct KernelSweepOptions {
   std::vector<std::string> networks;  // Names as in the spec.
   int batch_size = 256;               // In images.
@@ -50,10 +50,7 @@ struct KernelTiming {
 // @throws DeviceError if this build has no cuDNN, there is no GPU, or it fails
 bool sweep_kernels(const KernelSweepOptions& options, const std::function<void(const KernelTiming&)>& on_timing);
 
-// Measures how long cuDNN's plans for each convolution take on the current GPU. The results show which plans are
-// fastest and whether fusing pays.
-
-// What to measure.
+// What to measure of cuDNN's plans. The results show which plans are fastest and whether fusing pays.
 struct PlanSweepOptions {
   std::vector<std::string> networks;  // Names as in the spec.
   std::vector<int> batches;           // Batch sizes to measure, in images.

@@ -1,9 +1,12 @@
 // Base class of the engines without arithmetic: they have no tensors, and their batches are in plain host memory.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "engine/engine.hpp"
 
 namespace chexbench::engine {
@@ -16,13 +19,16 @@ class TensorlessEngine : public Engine {
   // Ignores the source, because there is nothing to load.
   void load_weights(const WeightSource&) override {}
   // @throws DeviceError always, because there are no tensors
-  void read_parameter(const std::string& name, std::span<float> values) const override;
-  void read_gradient(const std::string& name, std::span<float> values) const override;
-  void read_buffer(const std::string& name, std::span<float> values) const override;
-  std::span<const float> logits() const override;
+  void read_parameter(const std::string& name, std::span<float>) const override { fail("parameter " + name); }
+  void read_gradient(const std::string& name, std::span<float>) const override { fail("gradient " + name); }
+  void read_buffer(const std::string& name, std::span<float>) const override { fail("buffer " + name); }
+  std::span<const float> logits() const override { fail("logits"); }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what) const {
+    throw DeviceError(fmt::format(
+        "engine '{}' computes nothing, so it has no {}; use an engine that trains, e.g. onednn", traits().name, what));
+  }
 };
 
 }  // namespace chexbench::engine

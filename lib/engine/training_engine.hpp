@@ -1,4 +1,5 @@
-// Base class of the engines that train: the parts of their contracts that do not depend on the device.
+// What the engines that train have in common: the operations of a training over epochs, their loss, and a base class
+// with the parts of their contracts that do not depend on the device.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,13 @@
 #include "engine/engine.hpp"
 #include "engine/step_parts.hpp"
 #include "model/weights.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine {
 
 // The operations that a training over epochs needs from an engine in addition to its steps: changing the learning rate,
-// evaluation, and access to everything that a checkpoint stores.
-
-using model::TensorInfo;
-using model::WeightSource;
-
-// A view of an engine; the thread that drives the engine calls it, between steps. Not thread-safe.
+// evaluation, and access to everything that a checkpoint stores. The thread that drives the engine calls them, between
+// steps. Not thread-safe.
 // @throws DeviceError from any function if the device fails
 class EpochTraining {
  public:
@@ -102,5 +100,22 @@ class TrainingEngine : public Engine, protected EpochTraining {
   measure::StepTimings timings_;
   std::int64_t steps_finished_ = 0;
 };
+
+// The loss of a batch, as PyTorch computes it.
+//
+// multi_label: binary_cross_entropy_with_logits, the mean over batch and outputs. `weights` are its pos_weight. A
+// target t becomes t (1 - smoothing) + smoothing / 2, as in Keras; PyTorch has no smoothing here.
+//
+// classes: cross_entropy, the mean over the batch, weighted by `weights` of the images' classes. A target t becomes
+// t (1 - smoothing) + smoothing / outputs.
+struct LossRule {
+  spec::Task task = spec::Task::multi_label;
+  double smoothing = 0;
+  std::vector<float> weights;  // of each output; empty: all are 1
+};
+
+inline LossRule loss_rule(const spec::TrainingSpec& training, const std::vector<float>& class_weights) {
+  return {.task = training.task, .smoothing = training.label_smoothing, .weights = class_weights};
+}
 
 }  // namespace chexbench::engine

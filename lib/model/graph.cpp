@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -14,37 +15,22 @@ std::int64_t TensorInfo::count() const {
 }
 
 std::string to_string(LayerKind kind) {
-  switch (kind) {
-    case LayerKind::input:
-      return "input";
-    case LayerKind::convolution:
-      return "convolution";
-    case LayerKind::batch_norm:
-      return "batch_norm";
-    case LayerKind::relu:
-      return "relu";
-    case LayerKind::relu6:
-      return "relu6";
-    case LayerKind::add:
-      return "add";
-    case LayerKind::concat:
-      return "concat";
-    case LayerKind::max_pool:
-      return "max_pool";
-    case LayerKind::average_pool:
-      return "average_pool";
-    case LayerKind::global_average_pool:
-      return "global_average_pool";
-    case LayerKind::adaptive_average_pool:
-      return "adaptive_average_pool";
-    case LayerKind::flatten:
-      return "flatten";
-    case LayerKind::dropout:
-      return "dropout";
-    case LayerKind::linear:
-      return "linear";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"input",
+                                    "convolution",
+                                    "batch_norm",
+                                    "relu",
+                                    "relu6",
+                                    "add",
+                                    "concat",
+                                    "max_pool",
+                                    "average_pool",
+                                    "global_average_pool",
+                                    "adaptive_average_pool",
+                                    "flatten",
+                                    "dropout",
+                                    "linear"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(LayerKind::linear) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 GraphBuilder::GraphBuilder(std::string name, int image_size) {

@@ -40,9 +40,8 @@ double forward_flops(const Graph& graph, int layer);
 // are complete, assuming that time is proportional to FLOPs: near 0 for the last layer, 1 for the first.
 std::vector<double> backward_ready_share(const Graph& graph);
 
-// Plans how the gradients of many tensors are gathered into buckets, the units that are averaged over ranks at once.
-
-// A bucket: a run of consecutive tensors, in the order in which backward completes their gradients.
+// A bucket of gradients, which is averaged over ranks at once: a run of consecutive tensors, in the order in which
+// backward completes their gradients.
 struct BucketRange {
   std::size_t first_tensor = 0;  // index in that order
   std::size_t tensors = 0;

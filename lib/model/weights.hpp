@@ -1,5 +1,5 @@
-// Sources of initial weights: seeded random numbers, or a formula that other frameworks can compute too, so that their
-// results can be compared with ours.
+// Names and shapes of tensors, and sources of their initial values: seeded random numbers, or a formula that other
+// frameworks can compute too, so that their results can be compared with ours.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,6 @@
 #include <vector>
 
 namespace chexbench::model {
-
-// The name and shape of a network's tensor, and the interface that gives engines its initial values.
 
 // Describes a parameter, its gradient, or a buffer (a running mean or variance). Values are f32, in PyTorch's order:
 // row-major, convolutions as OIHW, linear layers as [outputs, inputs].

@@ -32,15 +32,24 @@ std::string spec_error(const std::function<void()>& action) {
 constexpr double kStepS = 2e-3;
 const char* const kFast = R"("images_per_s": 2000, "includes_update": true, "includes_communication": false)";
 
-TEST(Emulated, TakesTheProfilesTimeForEachStep) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
+// An engine with that profile, and what it runs on.
+struct Running {
+  explicit Running(const EngineConfig& config = small_config())
+      : reducer(config.world), engine(make_engine(profile.engine_name(), config)) {}
+  void step() { engine->step(batches.next(), reducer); }
+
+  const ProfileFile profile{kFast};
   BatchSource batches;
-  RecordingReducer reducer(1);
+  RecordingReducer reducer;
+  const std::unique_ptr<Engine> engine;
+};
+
+TEST(Emulated, TakesTheProfilesTimeForEachStep) {
+  Running fast;
   for (int step = 0; step < 3; ++step) {
-    engine->step(batches.next(), reducer);
-    engine->finish();
-    const measure::StepTimings& timings = engine->timings();
+    fast.step();
+    fast.engine->finish();
+    const measure::StepTimings& timings = fast.engine->timings();
     EXPECT_DOUBLE_EQ(timings.compute_s, kStepS);
     EXPECT_DOUBLE_EQ(timings.forward_s + timings.backward_s, kStepS);
     EXPECT_DOUBLE_EQ(timings.backward_s, kStepS * 2 / 3);
@@ -51,21 +60,18 @@ TEST(Emulated, TakesTheProfilesTimeForEachStep) {
     EXPECT_EQ(timings.images, 4);
     EXPECT_LE(timings.end_s, now_s());  // finish() returns no sooner than the device is done
   }
-  EXPECT_TRUE(reducer.counts.empty());
+  EXPECT_TRUE(fast.reducer.counts.empty());
 }
 
 // Deadlines are absolute, so a late wake-up makes no step longer. If batches are always available, each step ends
 // exactly one step time after the previous one, no matter how busy the host is.
 TEST(Emulated, StepsDoNotDrift) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
-  BatchSource batches;
-  RecordingReducer reducer(1);
+  Running fast;
   double last_end_s = 0;
   for (int step = 0; step < 20; ++step) {
-    engine->step(batches.next(), reducer);
-    if (engine->steps_finished() == 0) continue;
-    const measure::StepTimings& timings = engine->timings();
+    fast.step();
+    if (fast.engine->steps_finished() == 0) continue;
+    const measure::StepTimings& timings = fast.engine->timings();
     if (last_end_s != 0) {
       EXPECT_NEAR(timings.end_s - last_end_s, timings.wait_s + kStepS, 1e-9);
     }
@@ -75,18 +81,15 @@ TEST(Emulated, StepsDoNotDrift) {
 }
 
 TEST(Emulated, WaitIsTheTimeThatTheDeviceHadNoBatch) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  engine->step(batches.next(), reducer);
-  engine->finish();
-  const double idle_since_s = engine->timings().end_s;
+  Running fast;
+  fast.step();
+  fast.engine->finish();
+  const double idle_since_s = fast.engine->timings().end_s;
   sleep_until_s(idle_since_s + 5e-3);
-  engine->step(batches.next(), reducer);
-  engine->finish();
-  EXPECT_GE(engine->timings().wait_s, 5e-3);
-  EXPECT_NEAR(engine->timings().end_s, idle_since_s + engine->timings().wait_s + kStepS, 1e-9);
+  fast.step();
+  fast.engine->finish();
+  EXPECT_GE(fast.engine->timings().wait_s, 5e-3);
+  EXPECT_NEAR(fast.engine->timings().end_s, idle_since_s + fast.engine->timings().wait_s + kStepS, 1e-9);
 }
 
 TEST(Emulated, GivesTheBatchBackWhenItsStepBegins) {
@@ -102,20 +105,17 @@ TEST(Emulated, GivesTheBatchBackWhenItsStepBegins) {
 }
 
 TEST(Emulated, RestartBeginsAnew) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  engine->step(batches.next(), reducer);
+  Running fast;
+  fast.step();
   const double before_s = now_s();
-  engine->restart();
+  fast.engine->restart();
   const double after_s = now_s();
-  EXPECT_EQ(engine->steps_finished(), 0);
-  engine->step(batches.next(), reducer);
-  engine->finish();
-  EXPECT_EQ(engine->steps_finished(), 1);
-  EXPECT_LE(engine->timings().wall_s, engine->timings().end_s - before_s);
-  EXPECT_GE(engine->timings().wall_s, engine->timings().end_s - after_s);
+  EXPECT_EQ(fast.engine->steps_finished(), 0);
+  fast.step();
+  fast.engine->finish();
+  EXPECT_EQ(fast.engine->steps_finished(), 1);
+  EXPECT_LE(fast.engine->timings().wall_s, fast.engine->timings().end_s - before_s);
+  EXPECT_GE(fast.engine->timings().wall_s, fast.engine->timings().end_s - after_s);
 }
 
 TEST(Emulated, SaysThatItIsAndWhereItsSpeedComesFrom) {
@@ -144,20 +144,17 @@ TEST(Emulated, RefusesWhatItsProfileHasNoTimeFor) {
 }
 
 TEST(Emulated, AveragesGradientsOfTheModelsSizeForReal) {
-  const ProfileFile profile(kFast);
   EngineConfig config = small_config();
   config.world = 2;
-  const auto engine = make_engine(profile.engine_name(), config);
-  EXPECT_EQ(engine->held_bytes(), 23'536'718u * sizeof(float));  // ResNet50 with 14 outputs
-  BatchSource batches;
-  RecordingReducer reducer(2);
-  engine->step(batches.next(), reducer);
-  engine->finish();
-  EXPECT_EQ(std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0}), 23'536'718u);
-  EXPECT_EQ(reducer.waits, 1);
-  EXPECT_EQ(engine->timings().communication_busy_s, 0.25);  // as the reducer reports it
-  EXPECT_GE(engine->timings().exposed_communication_s, 0);
-  EXPECT_DOUBLE_EQ(parts_s(engine->timings()), engine->timings().wall_s);
+  Running fast(config);
+  EXPECT_EQ(fast.engine->held_bytes(), 23'536'718u * sizeof(float));  // ResNet50 with 14 outputs
+  fast.step();
+  fast.engine->finish();
+  EXPECT_EQ(std::accumulate(fast.reducer.counts.begin(), fast.reducer.counts.end(), std::size_t{0}), 23'536'718u);
+  EXPECT_EQ(fast.reducer.waits, 1);
+  EXPECT_EQ(fast.engine->timings().communication_busy_s, 0.25);  // as the reducer reports it
+  EXPECT_GE(fast.engine->timings().exposed_communication_s, 0);
+  EXPECT_DOUBLE_EQ(parts_s(fast.engine->timings()), fast.engine->timings().wall_s);
 }
 
 TEST(Emulated, AveragesAndUpdatesOnceForAllBatchesOfAStep) {
@@ -277,13 +274,10 @@ TEST(Emulated, ASlowedDeviceAndItsLinksTakeAsManyTimesAsLong) {
 }
 
 TEST(Emulated, ModelledBucketsAreTracedAsSuchBehindBackward) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), slow_link_config());
-  BatchSource batches;
-  RecordingReducer reducer(2);
+  Running fast(slow_link_config());
   measure::TraceRecording recording(10);
-  for (int step = 0; step < 2; ++step) engine->step(batches.next(), reducer);
-  engine->finish();
+  for (int step = 0; step < 2; ++step) fast.step();
+  fast.engine->finish();
   const measure::Trace trace = recording.take();
   ASSERT_EQ(trace.threads.size(), 1u);
   EXPECT_EQ(trace.threads[0].name, "emulated");
@@ -293,7 +287,7 @@ TEST(Emulated, ModelledBucketsAreTracedAsSuchBehindBackward) {
   EXPECT_EQ(bucket.kind, measure::SpanKind::bucket);
   EXPECT_EQ(bucket.detail, 23'536'718 * 4);
   EXPECT_NEAR(bucket.end_s - bucket.begin_s, 10e-3, 1e-9);
-  EXPECT_NEAR(bucket.end_s, engine->timings().end_s, 1e-9);
+  EXPECT_NEAR(bucket.end_s, fast.engine->timings().end_s, 1e-9);
 }
 
 class LostRankReducer final : public Reducer {

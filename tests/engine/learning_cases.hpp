@@ -7,7 +7,7 @@
 #include <ostream>
 #include <vector>
 
-#include "engine/loss_rule.hpp"
+#include "engine/training_engine.hpp"
 #include "learning_golden.hpp"
 
 namespace chexbench::engine {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/errors.hpp"
+#include "model/networks.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::engine {
@@ -82,6 +84,22 @@ TEST(ForecastDeviceMemory, IsEmptyForEnginesWithoutAGpuAndNeedsNone) {
   for (const char* name : {"none", "onednn", "emulated:v100"}) {
     EXPECT_TRUE(forecast_device_memory(name, config()).empty()) << name;
   }
+}
+
+spec::ModelSpec model_of(const std::string& name, int image_size = 224) {
+  return {.name = name, .image_size = image_size};
+}
+
+TEST(CheckNetwork, LetsEveryNetworkTrainOnCpusAndGpusWithoutADevice) {
+  for (const std::string& name : model::network_names()) {
+    for (const char* engine : {"onednn", "cuda"}) EXPECT_NO_THROW(check_network(engine, model_of(name))) << name;
+  }
+}
+
+TEST(CheckNetwork, RefusesImagesThatAreTooSmallButForAnEngineThatDropsThem) {
+  EXPECT_THROW(check_network("onednn", model_of("alexnet", 48)), SpecError);
+  EXPECT_THROW(check_network("emulated:v100", model_of("alexnet", 48)), SpecError);
+  EXPECT_NO_THROW(check_network("none", model_of("alexnet", 48)));
 }
 
 }  // namespace

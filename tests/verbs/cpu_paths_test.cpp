@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/cpu_features.hpp"
-#include "engine/onednn/isa.hpp"
+#include "engine/onednn/kernels.hpp"
 #include "image/isa.hpp"
 #include "measure/machine.hpp"
 

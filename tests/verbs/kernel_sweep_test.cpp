@@ -1,4 +1,4 @@
-#include "verbs/kernel_sweep/kernel_sweep.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 #include <gtest/gtest.h>
 

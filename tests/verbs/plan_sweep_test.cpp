@@ -1,4 +1,4 @@
-#include "verbs/plan_sweep/plan_sweep.hpp"
+#include "verbs/sweeps/sweeps.hpp"
 
 #include <gtest/gtest.h>
 

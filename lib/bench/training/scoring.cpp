@@ -23,7 +23,6 @@
 #include "engine/initial_weights.hpp"
 #include "engine/training_engine.hpp"
 #include "image/preprocess_rows.hpp"
-#include "model/class_maps.hpp"
 #include "model/networks.hpp"
 #include "pipeline/pipeline.hpp"
 #include "spec/pipeline_list.hpp"

@@ -1,7 +1,7 @@
 // Takes the place of cuda_module.cpp in a build without cuDNN: every function that needs it throws.
 #include "core/errors.hpp"
 #include "engine/cuda/cuda_engine.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 #include "engine/sweeps.hpp"
 
 namespace chexbench::engine {

@@ -1,5 +1,5 @@
 // The engine that trains on NVIDIA GPUs, with cuDNN for the convolutions. In a build without CUDA the functions exist
-// too, and report that. So do those of gpus.hpp, kernel_sweep.hpp and plan_sweep.hpp, from the same module.
+// too, and report that. So do those of registry.hpp and sweeps.hpp, from the same module.
 #pragma once
 
 #include <memory>

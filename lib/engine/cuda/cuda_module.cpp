@@ -1,7 +1,7 @@
 // Loads the module that needs CUDA, so that the program itself starts on machines without NVIDIA's libraries.
 #include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 #include "engine/sweeps.hpp"
 
 namespace chexbench::engine {

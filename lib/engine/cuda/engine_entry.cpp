@@ -2,7 +2,7 @@
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/cuda/sweep/kernel_sweep.hpp"
 #include "engine/cuda/training/trainer.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 
 extern "C" chexbench::engine::Engine* chexbench_make_cuda_engine(const chexbench::engine::EngineConfig& config) {
   return new chexbench::engine::cuda::CudaEngine(config);

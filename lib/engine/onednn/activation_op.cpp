@@ -1,8 +1,6 @@
 #include "engine/onednn/activation_op.hpp"
 
 #include "engine/dropout.hpp"
-#include "engine/onednn/weight_gradient.hpp"
-
 namespace chexbench::engine::onednn {
 
 ActivationOp::ActivationOp(const Device& device, Clamp clamp, Tensor& y)
@@ -16,8 +14,7 @@ ActivationOp::ActivationOp(const Device& device, Clamp clamp, Tensor& y)
 void ActivationOp::plan_forward(Planner& planner) { planner.use(y_); }
 
 void ActivationOp::plan_backward(Planner& planner, ParameterStore&) {
-  gradients_ = planner.gradients(y_);
-  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  gradients_ = planner.use_gradients(y_);
   planner.use(y_);
   planner.merge_gradients(y_);
 }
@@ -56,8 +53,7 @@ DropoutOp::DropoutOp(const Device& device, double rate, int layer, const PassMod
 void DropoutOp::plan_forward(Planner& planner) { planner.use(y_); }
 
 void DropoutOp::plan_backward(Planner& planner, ParameterStore&) {
-  gradients_ = planner.gradients(y_);
-  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  gradients_ = planner.use_gradients(y_);
   planner.merge_gradients(y_);
 }
 

@@ -5,6 +5,12 @@
 #include "engine/onednn/parallel.hpp"
 
 namespace chexbench::engine::onednn {
+namespace {
+
+// The number of elements that a thread takes at a time: a run of both arrays fits into an L2 cache.
+constexpr std::size_t kElementsAtATime = 16384;
+
+}  // namespace
 
 Buckets::Buckets(std::span<float> gradients, const std::vector<std::int64_t>& counts, model::BucketLimits limits) {
   std::size_t begin = 0;
@@ -18,13 +24,6 @@ Buckets::Buckets(std::span<float> gradients, const std::vector<std::int64_t>& co
 void Buckets::complete(std::size_t ready, Reducer& reducer) {
   for (; next_ < spans_.size() && ends_[next_] <= ready; ++next_) reducer.reduce(spans_[next_], nullptr);
 }
-
-namespace {
-
-// The number of elements that a thread takes at a time: a run of both arrays fits into an L2 cache.
-constexpr std::size_t kElementsAtATime = 16384;
-
-}  // namespace
 
 Accumulation::Accumulation(std::span<float> gradients, int batches)
     : gradients_(gradients), batches_(batches), sum_(batches > 1 ? FloatArray(gradients.size()) : FloatArray()) {}

@@ -1,4 +1,5 @@
-// Hands buckets of the flat gradient array to the reducer as soon as backward has completed them.
+// What happens to the flat gradient array while backward runs: it is averaged over the batches of a step, and its
+// buckets go to the reducer as soon as they are complete.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +34,7 @@ class Buckets {
 };
 
 // Averages the gradients of the batches of one step (training.accumulate_steps), each of which backward writes to the
-// same memory.
-
-// Not thread-safe. With one batch per step it allocates nothing and does nothing.
+// same memory. Not thread-safe. With one batch per step it allocates nothing and does nothing.
 class Accumulation {
  public:
   // `gradients` is the memory that backward writes to; it must outlive this object.

@@ -35,6 +35,13 @@ bool is_product(const dnnl::convolution_forward::primitive_desc& desc) {
   return std::string_view(desc.impl_info_str()).find("gemm:") != std::string_view::npos;
 }
 
+// Both from measurements of oneDNN 2.6.3 on a Xeon, of ResNet50's, DenseNet121's, VGG16's and Inception v3's layers.
+// With fewer pixels in all images, the transformation of the weights costs as much as it saves.
+constexpr std::int64_t kPixels = 768;
+// With fewer products per element of a window, its passes begin and end too often, as for DenseNet121's 16 x 7x7 of 128
+// and 32 channels.
+constexpr std::int64_t kProducts = 12'000'000;
+
 }  // namespace
 
 ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight,
@@ -93,14 +100,11 @@ void ConvolutionOp::plan_forward(Planner& planner) {
 }
 
 void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
-  destination_gradient_ = planner.gradients(destination_).at(0);
-  planner.use(*destination_gradient_);
+  destination_gradient_ = planner.use_gradients(destination_).at(0);
   planner.use(source_);
   add_parameters(store);
   if (!needs_source_gradient_) return;
-  source_gradient_ = &planner.tensor(source_.shape);
-  planner.use(*source_gradient_);
-  planner.add_gradient(source_, *source_gradient_);
+  source_gradient_ = &planner.new_gradient(source_);
 }
 
 void ConvolutionOp::add_parameters(ParameterStore& store) {
@@ -195,17 +199,6 @@ std::size_t ConvolutionOp::scratchpad_bytes() const {
   const std::size_t data = needs_source_gradient_ ? data_desc_.scratchpad_desc().get_size() : 0;
   return std::max({forward, weight_gradient_->scratchpad_bytes(), data});
 }
-
-namespace {
-
-// Both from measurements of oneDNN 2.6.3 on a Xeon, of ResNet50's, DenseNet121's, VGG16's and Inception v3's layers.
-// With fewer pixels in all images, the transformation of the weights costs as much as it saves.
-constexpr std::int64_t kPixels = 768;
-// With fewer products per element of a window, its passes begin and end too often, as for DenseNet121's 16 x 7x7 of 128
-// and 32 channels.
-constexpr std::int64_t kProducts = 12'000'000;
-
-}  // namespace
 
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination) {

@@ -76,11 +76,10 @@ class ConvolutionOp final : public Op {
   std::optional<Rearrangement> rearrangement_;
 };
 
-// When oneDNN computes a convolution with Winograd's algorithm instead of directly: Lavin and Gray, "Fast Algorithms
-// for Convolutional Neural Networks", CVPR 2016. For 3x3 windows it takes a quarter of the multiplications, and
-// transforms tiles of 4x4 pixels and all weights before and after them.
-
-// Whether it is likely faster, if oneDNN has it: oneDNN 2 with AVX-512 only; see with_winograd().
+// Whether oneDNN likely computes a convolution faster with Winograd's algorithm than directly, if it has it: oneDNN 2
+// with AVX-512 only; see with_winograd(). Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR
+// 2016: for 3x3 windows it takes a quarter of the multiplications, and transforms tiles of 4x4 pixels and all weights
+// before and after them.
 bool is_winograd_faster(const Device& device, const model::Layer& layer, const Tensor& source,
                         const Tensor& destination);
 

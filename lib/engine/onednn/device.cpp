@@ -7,14 +7,12 @@
 #include <cstddef>
 #include <latch>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
-#include "core/clock.hpp"
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
+#include "engine/onednn/kernels.hpp"
 #include "engine/onednn/parallel.hpp"
-#include "engine/onednn/primitive_descs.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -48,6 +46,10 @@ bool fits_channels_last(const model::Graph& graph, int block) {
   return std::ranges::all_of(graph.layers, [block](const model::Layer& layer) {
     return layer.kind != model::LayerKind::convolution || (layer.groups == 1 && layer.channels % block == 0);
   });
+}
+
+const KernelTables& tables(Isa isa) {
+  return isa == Isa::avx512 ? kAvx512Kernels : (isa == Isa::avx2 ? kAvx2Kernels : kBaselineKernels);
 }
 
 }  // namespace
@@ -105,28 +107,10 @@ void check_threads(int team) {
   all.count_down();
 }
 
-double matmul_gflops(const Device& device) {
-  constexpr int kSide = 2048;
-  constexpr int kTries = 6;
-  using dnnl::memory;
-  const memory::dims sides{kSide, kSide};
-  const memory::desc any(sides, device.data_type(), memory::format_tag::any);
-  const auto desc = describe<dnnl::matmul>(device.engine, {}, any, any, any);
-  memory a(desc.src_desc(), device.engine), b(desc.weights_desc(), device.engine), c(desc.dst_desc(), device.engine);
-  // Uninitialized memory could hold denormal numbers, which are slow; zeros are as fast as ordinary numbers.
-  for (const memory* operand : {&a, &b}) {
-    auto* const bytes = static_cast<std::byte*>(operand->get_data_handle());
-    std::fill_n(bytes, operand->get_desc().get_size(), std::byte{0});
-  }
-  const dnnl::matmul matmul(desc);
-  const std::unordered_map<int, memory> arguments{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
-  double best_s = 1e9;
-  for (int i = 0; i < kTries; ++i) {
-    const double begin_s = now_s();
-    matmul.execute(device.stream, arguments);
-    best_s = std::min(best_s, now_s() - begin_s);
-  }
-  return 2.0 * kSide * kSide * kSide / best_s * 1e-9;
+const UpdateKernels& update_kernels(Isa isa) { return tables(isa).update; }
+
+const Kernels& kernels(Isa isa, FloatType type, int block) {
+  return tables(isa).table[type == FloatType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
 }
 
 }  // namespace chexbench::engine::onednn

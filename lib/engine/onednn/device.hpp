@@ -49,7 +49,6 @@ std::string device_text(const Device& device);
 // Checks that there is enough memory for oneDNN's and OpenMP's own allocations. Without it, oneDNN 2.6's code generator
 // writes through a null pointer, and libgomp ends the process if a thread cannot start, so they are not called when
 // memory is that short.
-
 // @throws std::bad_alloc if the system does not grant a block larger than creating a primitive takes
 void check_headroom();
 
@@ -68,11 +67,5 @@ auto with_headroom(const Body& body) {
     throw;
   }
 }
-
-// Measures the speed of a large matrix product on the engine's threads, as a yardstick for the speed of training.
-
-// Returns the GFLOP/s of the fastest of six products of 2048 x 2048 matrices of the device's type, computed by oneDNN
-// on the threads of parallel.hpp. Takes about a second.
-double matmul_gflops(const Device& device);
 
 }  // namespace chexbench::engine::onednn

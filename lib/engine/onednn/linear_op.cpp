@@ -30,8 +30,7 @@ void LinearOp::plan_forward(Planner& planner) {
 }
 
 void LinearOp::plan_backward(Planner& planner, ParameterStore& store) {
-  y_gradient_ = planner.gradients(y_).at(0);
-  planner.use(*y_gradient_);
+  y_gradient_ = planner.use_gradients(y_).at(0);
   planner.use(x_);
   add_parameters(store);
   x_gradient_ = &planner.tensor(x_.shape, Layout::flat, FloatType::f32);

@@ -84,8 +84,4 @@ double loss_of(const LossRule& rule, std::size_t outputs, std::span<const float>
   return compute(rule, outputs, logits, targets, gradient);
 }
 
-double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient) {
-  return loss_of({}, logits.size(), logits, targets, gradient);
-}
-
 }  // namespace chexbench::engine::onednn

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "engine/loss_rule.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::onednn {
 
@@ -13,8 +13,5 @@ namespace chexbench::engine::onednn {
 // - z t + log(1 + exp(-|z|)), its gradient sigmoid(z) - t.
 double loss_of(const LossRule& rule, std::size_t outputs, std::span<const float> logits, std::span<const float> targets,
                std::span<float> gradient);
-
-// The same by the default rule: binary cross-entropy of multi-label classification.
-double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient);
 
 }  // namespace chexbench::engine::onednn

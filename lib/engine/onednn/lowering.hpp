@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/onednn/dense_ops.hpp"
+#include "engine/onednn/norm_ops.hpp"
 #include "engine/onednn/op.hpp"
 #include "model/graph.hpp"
 

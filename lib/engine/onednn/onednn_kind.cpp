@@ -1,5 +1,5 @@
 #include "core/cpu_features.hpp"
-#include "engine/onednn/isa.hpp"
+#include "engine/onednn/kernels.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 #include "engine/registry.hpp"
 

@@ -57,14 +57,36 @@ class Op {
   virtual std::size_t scratchpad_bytes() const { return 0; }
 };
 
-// The settings that distinguish a training pass, a pass with frozen batch norms, and an evaluation.
-
-// Ops keep a reference to the network's PassMode and read it in every pass.
+// The settings that distinguish a training pass, a pass with frozen batch norms, and an evaluation. Ops keep a
+// reference to the network's PassMode and read it in every pass.
 struct PassMode {
   bool running_statistics = false;  // batch norms normalize by them and do not update them
   bool drops = true;                // dropout layers are active
   std::uint64_t batch_seed = 0;     // dropout_batch_seed() of this batch
   bool any_threads = false;         // the same bits on any number of threads, even if that takes longer
 };
+
+// A range of a tensor's channels: `blocks` blocks, starting at `first_channel`, which is a multiple of the block size.
+struct ChannelRange {
+  int first_channel = 0;
+  int blocks = 0;
+};
+
+// Adds gradients[keep], gradients[keep + 1] and so on to gradients[0], in place. Callers whose kernels read two
+// gradients at once pass keep = 2, others 1. The gradients must not be empty, and have the same shape and type.
+inline void sum_gradients(const Device& device, const std::vector<Tensor*>& gradients, std::size_t keep,
+                          ChannelRange range) {
+  for (std::size_t i = keep; i < gradients.size(); ++i) {
+    const View x = gradients[i]->view(range.first_channel), y = gradients[0]->view(range.first_channel);
+    const TensorShape& shape = gradients[0]->shape;
+    const Kernels& kernels_of_type = kernels(device.isa, gradients[0]->type, device.block);
+    for_all(Division::of(range.blocks, shape.images, gradients[0]->layout),
+            [&](Work work) { kernels_of_type.add(x, y, shape.pixels(), work); });
+  }
+}
+// The same for all channels.
+inline void sum_gradients(const Device& device, const std::vector<Tensor*>& gradients, std::size_t keep) {
+  sum_gradients(device, gradients, keep, {0, gradients[0]->blocks()});
+}
 
 }  // namespace chexbench::engine::onednn

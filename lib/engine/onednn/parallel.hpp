@@ -2,6 +2,8 @@
 // one set of threads.
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -18,9 +20,9 @@ void parallel_for(int count, const Body& body) {
 }
 
 // The number of threads that parallel_for() and oneDNN use when they are called from this thread.
-int parallel_threads();
+inline int parallel_threads() { return omp_get_max_threads(); }
 // Sets that number for the calling thread; `threads` must be at least 1.
-void set_parallel_threads(int threads);
+inline void set_parallel_threads(int threads) { omp_set_num_threads(threads); }
 
 // During its lifetime, the calling thread has one thread.
 class OneThread {
@@ -34,10 +36,8 @@ class OneThread {
   const int threads_;
 };
 
-// Divides the channel blocks and images of a tensor into pieces of work for threads.
-
-// A division into pieces: one channel block each, of all images or of a run of them, or in NHWC a tile of blocks of one
-// image.
+// Divides the channel blocks and images of a tensor into pieces of work for threads: one channel block each, of all
+// images or of a run of them, or in NHWC a tile of blocks of one image.
 struct Division {
   int blocks = 1;
   int images = 1;

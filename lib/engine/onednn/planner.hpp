@@ -76,6 +76,18 @@ class Planner {
   // op that wrote `of` fetches them, in the order of backward.
   void add_gradient(const Tensor& of, Tensor& gradient) { gradients_[&of].push_back(&gradient); }
   const std::vector<Tensor*>& gradients(const Tensor& of) { return gradients_[&of]; }
+  // Returns the same, and uses them.
+  const std::vector<Tensor*>& use_gradients(const Tensor& of) {
+    for (Tensor* const gradient : gradients(of)) use(*gradient);
+    return gradients(of);
+  }
+  // Creates the gradient of `of`, of the same layout and type as activations, uses it and registers it.
+  Tensor& new_gradient(const Tensor& of) {
+    Tensor& gradient = tensor(of.shape);
+    use(gradient);
+    add_gradient(of, gradient);
+    return gradient;
+  }
 
   // Records that the op being planned adds them all up in the first one, so that the ops after it see only that one.
   void merge_gradients(const Tensor& of) { gradients_[&of].resize(1); }

@@ -13,9 +13,8 @@
 #include "engine/initial_weights.hpp"
 #include "engine/onednn/device.hpp"
 #include "engine/onednn/loss.hpp"
+#include "engine/onednn/network.hpp"
 #include "engine/onednn/parallel.hpp"
-#include "engine/onednn/upload.hpp"
-#include "model/class_maps.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine::onednn {

@@ -1,7 +1,6 @@
 // The engine itself. A step is upload, forward, backward, waiting for the reducer, and update.
 #pragma once
 
-#include "engine/loss_rule.hpp"
 #include "engine/onednn/buckets.hpp"
 #include "engine/onednn/network.hpp"
 #include "engine/onednn/optimizer.hpp"

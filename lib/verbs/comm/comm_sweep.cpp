@@ -18,7 +18,7 @@
 #include "core/half.hpp"
 #include "core/interrupt.hpp"
 #include "core/reducer.hpp"
-#include "engine/gpus.hpp"
+#include "engine/registry.hpp"
 #include "measure/machine.hpp"
 #include "measure/statistics.hpp"
 #include "verbs/comm/comm_result.hpp"

@@ -16,7 +16,7 @@
 
 namespace chexbench::verbs {
 
-// Where in an image the network sees a label (model/class_maps.hpp): [rows, columns], row-major.
+// Where in an image the network sees a label (model/networks.hpp): [rows, columns], row-major.
 struct ClassMap {
   std::size_t label = 0;  // index in EvaluationResult::labels
   std::string file;       // name of its PNG, unique in an evaluation

@@ -18,7 +18,6 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
-#include "engine/gpus.hpp"
 #include "engine/registry.hpp"
 #include "measure/cgroup_limits.hpp"
 #include "measure/memory_state.hpp"

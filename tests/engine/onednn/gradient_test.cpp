@@ -134,7 +134,7 @@ class GradientTest : public testing::TestWithParam<Case> {
   double loss() {
     network_.refresh_weights();
     network_.forward();
-    return binary_cross_entropy(logits(network_.logits()), labels_, logits(network_.logits_gradient()));
+    return loss_of({}, kNihLabels, logits(network_.logits()), labels_, logits(network_.logits_gradient()));
   }
   static std::span<float> logits(const Tensor& tensor) { return {reinterpret_cast<float*>(tensor.data), kImages * 14}; }
   std::size_t input_count() const {
@@ -220,7 +220,7 @@ TEST_P(GradientTest, InBf16StaysNearF32) {
   network_.backward([](std::size_t) {});
   half.refresh_weights();
   half.forward();
-  EXPECT_NEAR(binary_cross_entropy(logits(half.logits()), labels_, logits(half.logits_gradient())), expected,
+  EXPECT_NEAR(loss_of({}, kNihLabels, logits(half.logits()), labels_, logits(half.logits_gradient())), expected,
               0.01 * expected);
   half.backward([](std::size_t) {});
   for (const auto& slot : half.store().slots()) {

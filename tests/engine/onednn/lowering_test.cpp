@@ -10,10 +10,9 @@
 #include "core/errors.hpp"
 #include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
-#include "engine/onednn/flatten_op.hpp"
 #include "engine/onednn/linear_op.hpp"
 #include "engine/onednn/network.hpp"
-#include "engine/onednn/norm_op.hpp"
+#include "engine/onednn/norm_ops.hpp"
 #include "engine/onednn/pool_ops.hpp"
 #include "model/networks.hpp"
 

@@ -1,12 +1,11 @@
 // Compares batch norm with residual and activation, and norms over dense blocks, with PyTorch's formulas in double.
-#include "engine/onednn/norm_op.hpp"
+#include "engine/onednn/norm_ops.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "engine/onednn/dense_ops.hpp"
 #include "op_rig.hpp"
 
 namespace chexbench::engine::onednn {

@@ -1,4 +1,4 @@
-#include "engine/onednn/norm_op.hpp"
+#include "engine/onednn/norm_ops.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

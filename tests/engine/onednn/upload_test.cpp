@@ -1,4 +1,4 @@
-#include "engine/onednn/upload.hpp"
+#include "engine/onednn/network.hpp"
 
 #include <gtest/gtest.h>
 

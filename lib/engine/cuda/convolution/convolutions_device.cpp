@@ -11,9 +11,9 @@
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
 #include "engine/cuda/kernels/channel_sums.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
-#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
 #include "engine/cuda/program/precision.hpp"
 
 namespace chexbench::engine::cuda {

@@ -5,7 +5,7 @@
 #include "core/errors.hpp"
 #include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
-#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 #include "engine/cuda/program/precision.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 

@@ -5,27 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
-#include "engine/cuda/kernels/host_device.hpp"
+#include "engine/cuda/kernels/device_tensor.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kMostLanes = 32;  // 32 x 16 bytes of one row, enough to stream whole memory pages.
 inline constexpr int kLineLanes = 8;   // 8 x 16 bytes are a line of the cache.
-
-// A slice of channels in memory: row r begins at data + r * ld. Lengths are in elements.
-template <typename T>
-struct Rows {
-  T* data = nullptr;
-  std::int64_t ld = 0;
-
-  CHEXBENCH_HOST_DEVICE T* at(int row, int channel) const { return data + row * ld + channel; }
-  template <typename Const>
-  requires std::is_same_v<Const, const T>
-  operator Rows<Const>() const { return {data, ld}; }
-};
 
 // The share of one thread: `width` channels starting at `channel`, of every row_step()-th row starting at `row`.
 struct Lane {

@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/half.hpp"
+#include "engine/cuda/kernels/element.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to this type.
 
@@ -26,5 +28,23 @@ struct Matrix {
 
   bool exists() const { return data != nullptr; }
 };
+
+// A slice of channels in memory: row r begins at data + r * ld. Lengths are in elements.
+template <typename T>
+struct Rows {
+  T* data = nullptr;
+  std::int64_t ld = 0;
+
+  CHEXBENCH_HOST_DEVICE T* at(int row, int channel) const { return data + row * ld + channel; }
+  template <typename Const>
+  requires std::is_same_v<Const, const T>
+  operator Rows<Const>() const { return {data, ld}; }
+};
+
+// The matrix as rows of elements of that type.
+template <typename T>
+Rows<T> rows_of(const Matrix& matrix) {
+  return {static_cast<T*>(matrix.data), matrix.ld};
+}
 
 }  // namespace chexbench::engine::cuda::kernels

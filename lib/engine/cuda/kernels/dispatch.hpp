@@ -9,11 +9,6 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-template <typename T>
-Rows<T> rows_of(const Matrix& matrix) {
-  return {static_cast<T*>(matrix.data), matrix.ld};
-}
-
 template <typename Call>
 void with_type(FloatType type, const Call& call) {
   switch (type) {

@@ -13,7 +13,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Begins a kernel. A programmatic launch (programmatic_launch.hpp) starts it while the previous kernel still runs, so
+// Begins a kernel. A programmatic launch (launch_check.hpp) starts it while the previous kernel still runs, so
 // it must not touch memory before all of that kernel's results are visible; its arguments are separate. Right after
 // this wait it admits the next kernel: a grid has no more blocks than run at once, so the next kernel's blocks only
 // fill slots that become free, and never displace blocks of this kernel that have not begun. It does so no earlier, or

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/errors.hpp"
-#include "engine/cuda/kernels/programmatic_launch.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

@@ -1,4 +1,4 @@
-// Converts return values of the CUDA runtime to errors, and reports properties of the device.
+// Converts return values of the CUDA runtime to errors, and reports the properties of the device that launches use.
 #pragma once
 
 namespace chexbench::engine::cuda::kernels {
@@ -16,9 +16,17 @@ void check_launch(const char* what);
 // @throws DeviceError if CUDA fails
 int multiprocessors();
 
-// Returns whether kernels are launched on that device while the previous one still runs (programmatic_launch.hpp).
-// Thread-safe.
+// Programmatic dependent launch: a kernel's blocks are placed on the device while the previous kernel still runs, and
+// wait there until it is done, so that the gap between kernels is a wake-up instead of a launch.
+inline constexpr char kProgrammaticLaunchVariable[] = "CHEXBENCH_PROGRAMMATIC_LAUNCH";
+
+// Returns whether kernels are launched this way on that device. Thread-safe.
 // @throws DeviceError if CUDA fails, SpecError for an unknown value of the environment variable
 bool launches_programmatically();
+// The same for devices of that compute capability (90: 9.0), given the value of the environment variable above, or null
+// for none. Only devices from 9.0 on can. `on`, the default, and `off` give the
+// same results.
+// @throws SpecError for any other value
+bool launches_programmatically(int compute_capability, const char* value);
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,8 +1,6 @@
 #include "engine/cuda/kernels/loss.hpp"
 
 #include "engine/cuda/kernels/launch.cuh"
-#include "engine/cuda/kernels/softmax_loss.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

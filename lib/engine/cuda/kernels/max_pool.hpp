@@ -4,9 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "engine/cuda/kernels/channel_grid.hpp"
-#include "engine/cuda/kernels/element.hpp"
-#include "engine/cuda/kernels/pool_window.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 

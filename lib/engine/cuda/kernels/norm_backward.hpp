@@ -6,7 +6,6 @@
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
-#include "engine/cuda/kernels/reduction.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -115,7 +114,7 @@ struct GradientFinish {
   NormParameters norm;
   double count = 0;  // Rows.
   bool frozen = false;
-  bool add = false;  // Add b and c to the existing values (norm_lazy.hpp).
+  bool add = false;  // Add b and c to the existing values (LazyAccumulate).
   float* weight_gradient = nullptr;
   float* bias_gradient = nullptr;
   float* b = nullptr;
@@ -139,5 +138,156 @@ struct GradientFinish {
     c[channel] = add ? c[channel] + constant : constant;
   }
 };
+
+// Backward of the norms that read one dense block. Up to 24 of them read a channel, and each has its own a, b, c
+// (above). a is known before any sum, so in the pass that computes its sums a norm already adds a g to the
+// block's gradient. Its b and c are added up per channel (GradientFinish::add), and b x + c is applied once, when
+// backward reaches the layer that produced the channel. So no norm reads its tensors twice.
+
+// Adds a g to `total` (of type S), or sets total = a g if kFirst; also sums g and g (x - mean).
+template <typename T, typename S, int V, bool kFirst>
+struct LazyAccumulate {
+  static constexpr int kWidth = V;
+  NormGradient<T> from;
+  Rows<S> total;
+
+  struct Worker {
+    static constexpr int kUnroll = 2;
+    struct Loaded {
+      LoadedGradient<T, V, false, false> from;
+      Pack<S, V> total;
+    };
+    const LazyAccumulate& op;
+    const int channel;
+    const Channels<V> mean;
+    const Affine<V> affine;
+    Totals<V> totals{};
+
+    CHEXBENCH_HOST_DEVICE Worker(const LazyAccumulate& of, const Lane& lane)
+        : op(of), channel(lane.channel), mean(of.from.norm.mean, channel), affine(of.from.norm, channel) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
+      Loaded loaded;
+      loaded.from = LoadedGradient<T, V, false, false>::at(op.from, row, channel);
+      if constexpr (!kFirst) loaded.total = kernels::load<V>(op.total.at(row, channel));
+      return loaded;
+    }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) {
+      Pack<S, V> grown;
+      for (int i = 0; i < V; ++i) {
+        const float g = loaded.from.masked(i, affine, op.from.clamp);
+        float before = 0;
+        if constexpr (!kFirst) before = widened(loaded.total, i);
+        grown.at[i] = Element<S>::narrow(fmaf(affine.scale[i], g, before));
+        totals.at[i].first += g;
+        totals.at[i].second += g * (widened(loaded.from.x, i) - mean.at[i]);
+      }
+      store(op.total.at(row, channel), grown);
+    }
+    CHEXBENCH_HOST_DEVICE Totals<V> result(int) const { return totals; }
+  };
+
+  CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
+};
+
+// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same; where the
+// channels were copied into the block, it is the packed gradient of the copied map.
+template <typename T, typename S, int V>
+struct LazyApply {
+  Rows<const T> x;
+  Rows<const S> total;
+  const float* b = nullptr;
+  const float* c = nullptr;
+  Rows<T> dx;
+
+  struct Worker {
+    static constexpr int kUnroll = 2;
+    struct Loaded {
+      Pack<T, V> x;
+      Pack<S, V> total;
+    };
+    const LazyApply& op;
+    const int channel;
+    const Channels<V> b, c;
+
+    CHEXBENCH_HOST_DEVICE Worker(const LazyApply& apply, int first)
+        : op(apply), channel(first), b(apply.b, first), c(apply.c, first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
+      return {kernels::load<V>(op.x.at(row, channel)), kernels::load<V>(op.total.at(row, channel))};
+    }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
+      Pack<T, V> result;
+      for (int i = 0; i < V; ++i) {
+        result.at[i] = Element<T>::narrow(widened(loaded.total, i) + fmaf(b.at[i], widened(loaded.x, i), c.at[i]));
+      }
+      store(op.dx.at(row, channel), result);
+    }
+  };
+};
+
+// The gradient of a norm's output, with the inputs and parameters of the norm.
+struct NormGradientCall {
+  FloatType type = FloatType::f32;
+  int rows = 0, channels = 0;
+  Matrix x, gradient;
+  Matrix gradient2;  // Of a second reader of the output; optional.
+  NormParameters norm;
+  Clamp clamp;
+};
+
+// Outputs of the first pass: gradients of the norm's parameters, and b and c of its input's gradient
+// (above), f32[channels] each.
+struct NormSums {
+  float* weight_gradient = nullptr;
+  float* bias_gradient = nullptr;
+  float* b = nullptr;
+  float* c = nullptr;
+  bool frozen = false;  // The statistics are constants, so b and c are 0.
+  void* scratch = nullptr;
+};
+
+// First pass. If a residual was added, `output` is forward's result, and `masked` receives the residual's gradient; it
+// may be `gradient` or `gradient2`. Without a residual neither exists.
+void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix masked, const NormSums& sums,
+                          Stream stream);
+// Second pass: writes dx, which may be x. If `masked` is true, `call.gradient` must be the first pass's `masked`.
+void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix dx,
+                           Stream stream);
+
+// First pass of a norm that reads a dense block. With `first`, total, b and c are overwritten; otherwise they are added
+// to. `total_type` is f32 or the call's type. The call must not have a gradient2.
+void launch_lazy_accumulate(const NormGradientCall& call, FloatType total_type, Matrix total, bool first,
+                            const NormSums& sums, Stream stream);
+
+// Last pass of a dense block: computes dx = total + b x + c. dx may be x, or total if that has x's type.
+struct LazyApplyCall {
+  FloatType type = FloatType::f32, total_type = FloatType::f32;
+  int rows = 0, channels = 0;
+  Matrix x, total, dx;
+  const float* b = nullptr;
+  const float* c = nullptr;
+};
+void launch_lazy_apply(const LazyApplyCall& call, Stream stream);
+
+// Converts a call to the operations' types.
+template <typename T>
+NormGradient<T> norm_gradient(const NormGradientCall& call, const Matrix& output) {
+  return {rows_of<const T>(call.x),
+          rows_of<const T>(output),
+          rows_of<const T>(call.gradient),
+          rows_of<const T>(call.gradient2),
+          call.norm,
+          call.clamp};
+}
+
+inline GradientFinish gradient_finish(const NormGradientCall& call, const NormSums& sums, bool add) {
+  return {.norm = call.norm,
+          .count = static_cast<double>(call.rows),
+          .frozen = sums.frozen,
+          .add = add,
+          .weight_gradient = sums.weight_gradient,
+          .bias_gradient = sums.bias_gradient,
+          .b = sums.b,
+          .c = sums.c};
+}
 
 }  // namespace chexbench::engine::cuda::kernels

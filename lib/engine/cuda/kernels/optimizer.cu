@@ -1,9 +1,6 @@
 #include "engine/cuda/kernels/optimizer.hpp"
 
-#include "engine/cuda/kernels/gradient_norm.hpp"
 #include "engine/cuda/kernels/launch.cuh"
-#include "engine/cuda/kernels/overflow.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {
@@ -38,25 +35,6 @@ Update<G, C> update_of(const UpdateCall& call) {
 }
 
 }  // namespace
-
-void launch_overflow_check(FloatType type, const void* gradient, std::int64_t count, StepScalars* scalars,
-                           Stream stream) {
-  with_type(type, [&]<typename G>() {
-    using Check = OverflowCheck<G>;
-    launch_calls(Check{static_cast<const G*>(gradient), count, &scalars->overflow}, Check::calls(count), stream);
-  });
-}
-
-void launch_gradient_squares(FloatType type, const void* gradient, std::int64_t count, double* partials,
-                             Stream stream) {
-  with_type(type, [&]<typename G>() {
-    launch_blocks(GradientSquares<G>{static_cast<const G*>(gradient), count, partials}, kNormBlocks, stream);
-  });
-}
-
-void launch_gradient_norm(const double* partials, int count, StepScalars* scalars, Stream stream) {
-  launch_blocks(GradientNorm{partials, count, scalars}, 1, stream);
-}
 
 void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream) {
   launch_calls(SetLearningRate{scalars, rate}, 1, stream);

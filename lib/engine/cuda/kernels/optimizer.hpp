@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "engine/cuda/kernels/element.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 
 namespace chexbench::engine::cuda::kernels {
@@ -123,5 +122,32 @@ struct CopyWeights {
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const { copy[i] = Element<C>::narrow(weight[i]); }
 };
+
+// Updates `count` weights unless scalars->skip is set. All arrays must be aligned to 16 bytes. `copy` is the copy of
+// the weights that forward and backward read. It may be null; its type is that of the gradients, or any type if the
+// gradients are f32.
+// @throws DeviceError, also if gradients are of a half type and the copy is not of the same type
+struct UpdateCall {
+  FloatType gradient_type = FloatType::f32, copy_type = FloatType::f32;
+  std::int64_t count = 0;
+  const void* gradient = nullptr;
+  float* weight = nullptr;
+  void* copy = nullptr;
+  float* first = nullptr;   // Adam's mean of gradients, or SGD's velocity.
+  float* second = nullptr;  // Adam's mean of squared gradients.
+  const StepScalars* scalars = nullptr;
+  float* average = nullptr;  // Moving average of the weights; null: none.
+  float l2 = 0;              // Weight decay that is added to the gradient.
+  float decay = 0;           // Weight decay of the weights themselves.
+};
+void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, Stream stream);
+void launch_sgd(const UpdateCall& call, float momentum, Stream stream);
+// Moves the average towards the weights by 1 - `decay` of their difference (all of it at the first update), unless
+// scalars->skip is set. To be queued after the update.
+void launch_moving_average(const UpdateCall& call, float decay, Stream stream);
+// Exchanges the weights with their average.
+void launch_swap_average(const UpdateCall& call, Stream stream);
+// Writes the weights to the copy, which must not be null.
+void launch_copy_weights(const UpdateCall& call, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "engine/cuda/kernels/host_device.hpp"
+#include "engine/cuda/kernels/device_tensor.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -118,5 +118,13 @@ struct Decide {
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t) const { decide(*scalars, rules); }
 };
+
+// Counts a finished batch that is not the last one of its step.
+void launch_end_batch(StepScalars* scalars, Stream stream);
+// Sets the learning rate of all updates that are queued after this call. It is a kernel because a copy from the host's
+// stack would wait for all queued work.
+void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream);
+// Runs decide() of step_scalars.hpp; to be queued after all overflow checks of a step and before its updates.
+void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

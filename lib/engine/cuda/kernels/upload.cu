@@ -1,7 +1,6 @@
 #include "engine/cuda/kernels/upload.hpp"
 
 #include "engine/cuda/kernels/launch.cuh"
-#include "engine/cuda/kernels/step_launch.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/device_tensor.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -81,5 +81,18 @@ struct ColorSource {
 
   CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const { return values[pixel * kImageChannels + c]; }
 };
+
+// Converts images to NHWC with `channels` = 4 or 8; the channels after the third are zero. `to` must be aligned to 16
+// bytes.
+// @throws DeviceError, also if `channels` is neither 4 nor 8
+struct UploadCall {
+  FloatType type = FloatType::f32;
+  int channels = 4;
+  std::int64_t pixels = 0;  // Of all images.
+  void* to = nullptr;
+};
+void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const Normalization& norm, Stream stream);
+void launch_upload_rgb(const UploadCall& call, const std::uint8_t* rgb, const Normalization& norm, Stream stream);
+void launch_upload_color(const UploadCall& call, const float* values, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

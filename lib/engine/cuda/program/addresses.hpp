@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cuda/kernels/norm_launch.hpp"
-#include "engine/cuda/kernels/pool_launch.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/backward_order.hpp"
 #include "engine/cuda/program/memory_plan.hpp"

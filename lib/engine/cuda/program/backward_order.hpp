@@ -29,8 +29,8 @@ struct BackwardStep {
   Target in = Target::none;        // for the gradient of the node's `in`
   Target residual = Target::none;  // for the gradient of the node's `residual`
   bool two = false;                // the gradient of `out` is the sum of both places
-  // For norms of a dense block (kernels/norm_lazy.hpp): `lazy` norms add to the block's gradient, except that the one
-  // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns their sums
+  // For norms of a dense block (kernels/norm_backward.hpp): `lazy` norms add to the block's gradient, except that the
+  // one with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns their sums
   // into the gradient of the values computed there. If these values were copied into the block (conv_fusions.hpp), the
   // copy does so instead, and writes the gradient of its source.
   bool lazy = false;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/channel_sums.hpp"
-#include "engine/cuda/kernels/gradient_norm.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/loss.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/precision.hpp"
 

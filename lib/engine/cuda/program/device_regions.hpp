@@ -72,16 +72,16 @@ struct DeviceRegions {
   // a convolution's output, and its data gradient's results other than the gradients of the norm before it.
   Region channel_rows;
   // One value for each channel of each norm (norm_offsets): the running statistics, and the tables of the channel that
-  // each of them is updated from and of the factor (kernels/statistics.hpp). running_source is int32, the others are
+  // each of them is updated from and of the factor (kernels/norm_forward.hpp). running_source is int32, the others are
   // f32.
   Region running_mean, running_variance, running_source, running_unbias;
   // One value for each channel of each norm, in the type of the activations; empty without prologues.
   Region prologue_scale, prologue_shift;
   Region images[kSlots], labels[kSlots], losses[kSlots];
   Region logits;         // f32[images][outputs]
-  Region softmax_rows;   // sums of each image of a softmax (kernels/step_launch.hpp); empty without one
+  Region softmax_rows;   // sums of each image of a softmax (kernels/loss.hpp); empty without one
   Region class_weights;  // f32[outputs]; empty if all have equal weight
-  Region norm_partials;  // f64, for each kind of parameters: sums of squares (kernels/gradient_norm.hpp); may be empty
+  Region norm_partials;  // f64, for each kind of parameters: sums of squares (kernels/gradients.hpp); may be empty
   Region scalars, reductions, workspace, weight_gradient_workspace, arena;
   std::size_t bytes = 0;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
-#include "engine/cuda/kernels/pool_check.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 #include "engine/fusion.hpp"
 
 namespace chexbench::engine::cuda {

@@ -33,7 +33,7 @@ LoweringOptions lowering_options(const spec::ModelSpec& model, bool fused);
 // - An average pool after a 1x1 convolution goes before it. Both are linear and the pool weighs all channels alike,
 //   so the result is the same for a quarter of the work.
 // - A pool that alone reads a norm without a residual becomes part of the norm's node, if the kernels take its window
-//   (kernels/pool_check.hpp): the full-size map between them is never written.
+//   (kernels/pool.hpp): the full-size map between them is never written.
 // - A bias and the activation after it become one node; the bias of the last layer is left to the loss.
 // - A flatten layer, and an adaptive pool to the size that its input already has, become no nodes: see
 //   NodeKind::linear.

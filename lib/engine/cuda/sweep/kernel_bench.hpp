@@ -6,11 +6,34 @@
 #include <vector>
 
 #include "engine/cuda/runtime/device.hpp"
-#include "engine/cuda/sweep/kernel_list.hpp"
 #include "engine/cuda/sweep/launch_kernel.hpp"
 #include "engine/cuda/sweep/test_values.hpp"
 
 namespace chexbench::engine::cuda {
+
+struct ItemRange {
+  std::int64_t begin = 0, end = 0;
+};
+
+// The part of a call that is recomputed on the host, since all of it would take a CPU minutes: items and channels that
+// are computed together. Results by item are compared if `compares_items`, those by
+// channel or of the whole call if `compares_sums`.
+struct Selection {
+  std::vector<ItemRange> items;
+  int channel = -1;  // the only one, or -1 for all
+  bool compares_items = true, compares_sums = true;
+
+  std::int64_t count() const;  // of items
+};
+
+// Returns the selections with which a call is checked:
+// - small kernels: everything;
+// - elementwise kernels: about 65,536 values (at least 64 rows), all channels of rows that are spread evenly from the
+//   first to the last, or runs of 64 elements of flat arrays;
+// - pools: whole images, at least the first, the middle and the last;
+// - sums over rows: their results by row as above; and all rows of eight channels, one of each place in a vector of
+//   eight, spread from the first to the last.
+std::vector<Selection> selections(const KernelCall& call);
 
 // The result of a comparison. Differences are relative: |device - host| / (|host| + mean |host|), the mean over the
 // compared values of that result; for scalars, relative to |host| alone. Half types may differ by two roundings of the

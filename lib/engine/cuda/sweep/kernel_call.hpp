@@ -1,23 +1,21 @@
-// A call of one of the engine's own kernels: its computation and its shape. Plain data, so that a list of calls can be
-// made and tested without a device.
+// A call of one of the engine's own kernels: its computation, its shape, and the tensors that it reads and writes.
+// Plain data, so that a list of calls can be made and tested without a device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
-#include "engine/cuda/kernels/pool_window.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 #include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/program.hpp"
-#include "model/graph.hpp"
-#include "spec/trial_spec.hpp"
 
 namespace chexbench::engine::cuda {
 
-// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves.
+// One value for each launcher of kernels/, or several where arguments decide how many bytes it moves.
 enum class Kernel {
   statistics,
   moments,
@@ -74,7 +72,7 @@ enum class Kernel {
 };
 
 // What a kernel works on: a norm's forward, its backward, a norm and the pool after it, a pool, another layer, or what
-// ends a step. Kernels of a group have their tensors in common, and are told apart by one switch in each file.
+// ends a step.
 enum class KernelGroup { norm, norm_backward, norm_pool, pool, layer, step };
 
 // What a kernel's results depend on, and so what of them is checked: on a row each; some on all rows of a channel, over
@@ -117,55 +115,38 @@ inline bool same(const KernelCall& a, const KernelCall& b) {
   return a.kernel == b.kernel && shape_text(a) == shape_text(b);
 }
 
-// The parts of neighbouring norms that convolutions compute in a step, as far as the program decides it; they determine
-// the kernels that the engine leaves out or launches in another way.
+// The type of one element: a float type, a byte, an int32 that counts up, or kernels::StepScalars.
+enum class Cell { f32, f16, bf16, u8, index, scalars };
+std::size_t bytes_of(Cell cell);
 
-// The kind of step. With `fused`, training.fused is true and every fused plan that the engine knows for the precision
-// is taken; without, it is false, so that all passes are separate.
-struct StepKind {
-  int images = 0;
-  spec::Precision precision = spec::Precision::f32;
-  bool fused = false;
+// `update` reads the old content and writes the new one in the same place.
+enum class Access { read, write, update };
+
+// Numbers between center - width and center + width. With a step, they are rounded down to a multiple of it and moved
+// up by the offset.
+struct Values {
+  float center = 0, width = 1;
+  float step = 0, offset = 0;
 };
 
-// Returns the program of a training step of that kind, with dropout.
-// @throws DeviceError for a network that the engine cannot compute
-Program step_program(const model::Graph& graph, const StepKind& kind);
+// A matrix of rows `ld` elements apart. It has rows_per_item rows for each item of the call, or one row in all if that
+// is 0.
+struct KernelOperand {
+  const char* name = "";
+  Cell cell = Cell::f32;
+  Access access = Access::read;
+  Values values;
+  int rows_per_item = 0;
+  int channels = 1;
+  int ld = 1;
 
-// Keeps references to the graph and the program, which is step_program()'s. Immutable, thread-safe.
-class FusedParts {
- public:
-  // @throws DeviceError if the engine cannot compute backward
-  FusedParts(const model::Graph& graph, const Program& program, const StepKind& kind);
-
-  // Whether a convolution writes the sums from which statistics node i computes mean and variance.
-  bool has_output_sums(int i) const;
-  // Whether statistics node i does the remaining work of the norm after it, in the same launch.
-  bool writes_affine(int i) const;
-  // Whether a data gradient reads the inverse deviation that statistics node i writes.
-  bool has_inverse_deviation(int i) const { return inverse_deviations_[static_cast<std::size_t>(i)]; }
-  // Whether a convolution computes norm i while it reads its input, alone or in a join.
-  bool is_left_out(int norm) const;
-  // Whether a data gradient computes the sums of norm i that have no join.
-  bool has_gradient_sums(int norm) const { return is_taken(norm, ConvPattern::data_gradient_norm); }
-  // The joins that data gradients compute, for backward_order().
-  const std::vector<ResidualJoin>& joins() const { return joins_; }
-
- private:
-  const Node& node(int i) const { return program_.nodes[static_cast<std::size_t>(i)]; }
-  bool fuses(const Node& conv, ConvPattern pattern) const;
-  bool takes(int i, ConvPattern pattern) const;
-  bool is_taken(int norm, ConvPattern pattern) const;
-  // Whether a join is computed by `pattern`.
-  TakesJoin where(ConvPattern pattern) const;
-  void mark_statistics_of(int norm);
-
-  const model::Graph& graph_;
-  const Program& program_;
-  const StepKind kind_;
-  const std::vector<int> norms_;  // that each node may compute
-  const std::vector<ResidualJoin> joins_, forward_joins_;
-  std::vector<bool> inverse_deviations_;
+  std::int64_t rows(std::int64_t items) const { return rows_per_item == 0 ? 1 : items * rows_per_item; }
 };
+
+// The tensors of a call. The bytes that it must move, its memory, its input values and its checks follow from these.
+std::vector<KernelOperand> operands(const KernelCall& call);
+
+// Returns the bytes that the kernel must read and write, each element once for each.
+std::int64_t bytes_moved(const KernelCall& call);
 
 }  // namespace chexbench::engine::cuda

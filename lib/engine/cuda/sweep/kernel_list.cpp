@@ -2,14 +2,119 @@
 
 #include <algorithm>
 
+#include "engine/cuda/convolution/conv_pattern.hpp"
 #include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/program/device_regions.hpp"
+#include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/parameter_layout.hpp"
 #include "engine/cuda/program/precision.hpp"
-#include "engine/cuda/sweep/kernel_call.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
+
+// The kind of step. With `fused`, training.fused is true and every fused plan that the engine knows for the precision
+// is taken; without, it is false, so that all passes are separate.
+struct StepKind {
+  int images = 0;
+  spec::Precision precision = spec::Precision::f32;
+  bool fused = false;
+};
+
+// Returns the program of a training step of that kind, with dropout.
+Program step_program(const model::Graph& graph, const StepKind& kind) {
+  const Program program = lower(graph, {.dropout = true, .fuses_pools = kind.fused});
+  return with_packed_outputs(program, [&](const Node& conv) {
+    const ConvShape packed = with_packed_output(conv_shape(graph, program, conv, kind.images));
+    return kind.fused && wanted(ConvPattern::normalized_forward_statistics, packed, kind.precision);
+  });
+}
+
+// The parts of neighbouring norms that convolutions compute in a step, as far as the program decides it; they determine
+// the kernels that the engine leaves out or launches in another way. Keeps references to the graph and the program,
+// which is step_program()'s.
+class FusedParts {
+ public:
+  FusedParts(const model::Graph& graph, const Program& program, const StepKind& kind)
+      : graph_(graph),
+        program_(program),
+        kind_(kind),
+        norms_(prologue_norms(program)),
+        joins_(chosen_joins(program, where(ConvPattern::data_gradient_join),
+                            where(ConvPattern::data_gradient_join_norms), {})),
+        forward_joins_(chosen_joins(program, where(ConvPattern::joined_forward_statistics),
+                                    where(ConvPattern::joined_norms_forward_statistics), joins_)),
+        inverse_deviations_(program.nodes.size()) {
+    for (int i = 0; i < static_cast<int>(norms_.size()); ++i) {
+      if (takes(i, ConvPattern::data_gradient_norm)) mark_statistics_of(norms_[static_cast<std::size_t>(i)]);
+    }
+    for (const ResidualJoin& join : joins_) {
+      mark_statistics_of(join.norm);
+      mark_statistics_of(join.residual_norm);
+    }
+  }
+
+  // Whether a convolution writes the sums from which statistics node i computes mean and variance.
+  bool has_output_sums(int i) const {
+    if (i == 0 || !(node(i - 1).out == node(i).in)) return false;
+    const int writer = node(i - 1).kind == NodeKind::copy ? i - 2 : i - 1;
+    return forward_joins_[static_cast<std::size_t>(writer)].norm >= 0 ||
+           fuses(node(writer), ConvPattern::forward_statistics) ||
+           takes(writer, ConvPattern::normalized_forward_statistics);
+  }
+  // Whether statistics node i does the remaining work of the norm after it, in the same launch.
+  bool writes_affine(int i) const {
+    const Node& next = node(i + 1);
+    return has_output_sums(i) && next.kind == NodeKind::normalize && next.in == node(i).in && is_left_out(i + 1);
+  }
+  // Whether a data gradient reads the inverse deviation that statistics node i writes.
+  bool has_inverse_deviation(int i) const { return inverse_deviations_[static_cast<std::size_t>(i)]; }
+  // Whether a convolution computes norm i while it reads its input, alone or in a join.
+  bool is_left_out(int norm) const {
+    return is_taken(norm, ConvPattern::normalized_forward_statistics) ||
+           std::ranges::any_of(forward_joins_, [norm](const ResidualJoin& join) {
+             return join.norm == norm || join.residual_norm == norm;
+           });
+  }
+  // Whether a data gradient computes the sums of norm i that have no join.
+  bool has_gradient_sums(int norm) const { return is_taken(norm, ConvPattern::data_gradient_norm); }
+  // The joins that data gradients compute, for backward_order().
+  const std::vector<ResidualJoin>& joins() const { return joins_; }
+
+ private:
+  const Node& node(int i) const { return program_.nodes[static_cast<std::size_t>(i)]; }
+  // Whether the node is a convolution that computes `pattern`.
+  bool fuses(const Node& conv, ConvPattern pattern) const {
+    return kind_.fused && conv.kind == NodeKind::convolution &&
+           wanted(pattern, conv_shape(graph_, program_, conv, kind_.images), kind_.precision);
+  }
+  // Whether convolution i computes `pattern`'s part of the norm that it alone reads.
+  bool takes(int i, ConvPattern pattern) const {
+    return norms_[static_cast<std::size_t>(i)] >= 0 && fuses(node(i), pattern);
+  }
+  // Whether a convolution does so with that norm.
+  bool is_taken(int norm, ConvPattern pattern) const {
+    const auto reader = std::ranges::find(norms_, norm);
+    return reader != norms_.end() && fuses(node(static_cast<int>(reader - norms_.begin())), pattern);
+  }
+  // Whether a join is computed by `pattern`.
+  TakesJoin where(ConvPattern pattern) const {
+    return [this, pattern](const Node& conv) { return fuses(conv, pattern); };
+  }
+  void mark_statistics_of(int norm) {
+    if (norm < 0) return;
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& other = program_.nodes[i];
+      if (other.kind == NodeKind::statistics && other.in == node(norm).in) inverse_deviations_[i] = true;
+    }
+  }
+
+  const model::Graph& graph_;
+  const Program& program_;
+  const StepKind kind_;
+  const std::vector<int> norms_;  // that each node may compute
+  const std::vector<ResidualJoin> joins_, forward_joins_;
+  std::vector<bool> inverse_deviations_;
+};
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -276,65 +381,6 @@ std::vector<KernelUse> kernel_list(const model::Graph& graph, int images, spec::
     use->fused_runs = count.runs;
   }
   return uses;
-}
-
-namespace {
-
-constexpr std::int64_t kPickedValues = 65536;
-constexpr std::int64_t kLeastRows = 64, kLeastImages = 3;
-constexpr std::int64_t kRun = 64;  // adjacent elements of flat arrays
-constexpr int kVector = 8;
-
-// Returns whether operands have several rows for each item, like those of pools.
-bool takes_images(const std::vector<KernelOperand>& tensors) {
-  return std::ranges::any_of(tensors, [](const KernelOperand& tensor) { return tensor.rows_per_item > 1; });
-}
-
-std::vector<ItemRange> spread_items(const KernelCall& call) {
-  const std::vector<KernelOperand> tensors = operands(call);
-  const bool images = takes_images(tensors);
-  const std::int64_t run = call.channels <= 4 && !images ? kRun : 1;
-  std::int64_t values = run;
-  for (const KernelOperand& tensor : tensors)
-    values = std::max(values, run * tensor.rows_per_item * std::int64_t{tensor.channels});
-  const std::int64_t runs = std::max(kPickedValues / values, images ? kLeastImages : kLeastRows);
-  if (runs * run >= call.items) return {{0, call.items}};
-  std::vector<ItemRange> ranges;
-  for (std::int64_t i = 0; i < runs; ++i) {
-    const std::int64_t begin = i * (call.items - run) / (runs - 1);
-    ranges.push_back({begin, begin + run});
-  }
-  return ranges;
-}
-
-std::vector<int> spread_channels(int channels) {
-  std::vector<int> spread;
-  const int vectors = channels / kVector;
-  for (int i = 0; i < std::min(channels, kVector); ++i)
-    spread.push_back(vectors == 0 ? i : i * (vectors - 1) / (kVector - 1) * kVector + i);
-  return spread;
-}
-
-}  // namespace
-
-std::int64_t Selection::count() const {
-  std::int64_t count = 0;
-  for (const ItemRange& range : items) count += range.end - range.begin;
-  return count;
-}
-
-std::vector<Selection> selections(const KernelCall& call) {
-  if (traits_of(call.kernel).reach == Reach::all) return {{.items = {{0, call.items}}}};
-  if (traits_of(call.kernel).reach != Reach::channel) return {{.items = spread_items(call)}};
-  std::vector<Selection> all;
-  const auto is_row_result = [](const KernelOperand& tensor) {
-    return tensor.access != Access::read && tensor.rows_per_item > 0;
-  };
-  if (std::ranges::any_of(operands(call), is_row_result))
-    all.push_back({.items = spread_items(call), .compares_sums = false});
-  for (const int channel : spread_channels(call.channels))
-    all.push_back({.items = {{0, call.items}}, .channel = channel, .compares_items = false});
-  return all;
 }
 
 }  // namespace chexbench::engine::cuda

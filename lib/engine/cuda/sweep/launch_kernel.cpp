@@ -1,12 +1,14 @@
 #include "engine/cuda/sweep/launch_kernel.hpp"
 
-#include "engine/cuda/kernels/add_launch.hpp"
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
-#include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
-#include "engine/cuda/kernels/pool_launch.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/loss.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
+#include "engine/cuda/kernels/optimizer.hpp"
+#include "engine/cuda/kernels/pool.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -1,18 +1,13 @@
 #include <algorithm>
 
-#include "engine/cuda/kernels/accumulate.hpp"
-#include "engine/cuda/kernels/adaptive_pool.hpp"
-#include "engine/cuda/kernels/add.hpp"
-#include "engine/cuda/kernels/affine.hpp"
-#include "engine/cuda/kernels/bias.hpp"
-#include "engine/cuda/kernels/copy.hpp"
-#include "engine/cuda/kernels/dropout.hpp"
+#include "engine/cuda/kernels/average_pool.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/kernels/loss.hpp"
-#include "engine/cuda/kernels/norm_lazy.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 #include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/kernels/optimizer.hpp"
-#include "engine/cuda/kernels/overflow.hpp"
-#include "engine/cuda/kernels/statistics.hpp"
 #include "engine/cuda/sweep/launch_kernel.hpp"
 
 namespace chexbench::engine::cuda {

@@ -6,7 +6,7 @@
 
 #include "core/random.hpp"
 #include "engine/cuda/kernels/element.hpp"
-#include "engine/cuda/sweep/kernel_memory.hpp"
+#include "engine/cuda/sweep/launch_kernel.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/cuda/sweep/operands.hpp"
+#include "engine/cuda/sweep/kernel_call.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/cuda/kernels/add_launch.hpp"
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {

@@ -1,6 +1,6 @@
 #include "engine/cuda/training/evaluation.hpp"
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 #include "engine/cuda/training/network.hpp"

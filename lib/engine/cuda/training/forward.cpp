@@ -1,10 +1,8 @@
 #include <algorithm>
 
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
-#include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/training/network.hpp"
 

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "core/reducer.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 

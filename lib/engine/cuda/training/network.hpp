@@ -9,6 +9,7 @@
 
 #include "core/batch.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
 #include "engine/cuda/runtime/stream.hpp"

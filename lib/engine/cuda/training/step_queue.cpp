@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/loss.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {

@@ -1,6 +1,6 @@
 #include "engine/cuda/training/update.hpp"
 
-#include "engine/cuda/kernels/gradient_norm.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -1,7 +1,8 @@
 // The end of a step: computes new weights from gradients that are averaged over the ranks.
 #pragma once
 
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/optimizer.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 

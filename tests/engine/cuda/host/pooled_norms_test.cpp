@@ -9,7 +9,7 @@
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
 #include "engine/checkpoint_tensors.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/training/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 

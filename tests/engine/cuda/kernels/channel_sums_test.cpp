@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "emulation.hpp"
-#include "engine/cuda/kernels/statistics.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

@@ -2,10 +2,9 @@
 #include "engine/learning_cases.hpp"
 
 #include "emulation.hpp"
-#include "engine/cuda/kernels/gradient_norm.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/kernels/loss.hpp"
 #include "engine/cuda/kernels/optimizer.hpp"
-#include "engine/cuda/kernels/softmax_loss.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

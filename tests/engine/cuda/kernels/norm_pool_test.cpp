@@ -2,8 +2,8 @@
 // backward the same values except for the order of its sums.
 #include "engine/cuda/kernels/norm_pool.hpp"
 
-#include "engine/cuda/kernels/norm_lazy.hpp"
-#include "engine/cuda/kernels/pool_check.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/pool.hpp"
 #include "norm_reference.hpp"
 
 namespace chexbench::engine::cuda::kernels {

@@ -1,7 +1,6 @@
 // Compares batch norm, forward and backward, with norm_reference.hpp, and that with finite differences.
 #include <limits>
 
-#include "engine/cuda/kernels/affine.hpp"
 #include "engine/cuda/kernels/norm_backward.hpp"
 #include "norm_reference.hpp"
 
@@ -96,6 +95,10 @@ struct Backward {
       }
     }
   }
+  GradientFinish finish(bool frozen) {
+    return {norm.parameters(),      static_cast<double>(x.rows()), frozen,   false,
+            weight_gradient.data(), bias_gradient.data(),          b.data(), c.data()};
+  }
   double before(int row, int channel, bool add) const {
     return norm.normalized(x(row, channel), channel) + (add ? residual(row, channel) : 0);
   }
@@ -110,9 +113,7 @@ struct Backward {
       run_channels(Normalize<T, V, true>{x.view(), residual.view(), y.view(), p, clamp}, rows, channels, V);
       from.output = y.view();
     }
-    const GradientFinish finish{
-        p, static_cast<double>(rows), frozen, false, weight_gradient.data(), bias_gradient.data(), b.data(), c.data()};
-    run_sums(GradientSums<T, V, kOutput, kTwo>{from, masked.view()}, finish, rows, channels);
+    run_sums(GradientSums<T, V, kOutput, kTwo>{from, masked.view()}, finish(frozen), rows, channels);
     if (kOutput) {
       from.gradient = masked.view();
       run_channels(GradientApply<T, V, true, false>{from, b.data(), c.data(), dx.view()}, rows, channels, V);
@@ -175,15 +176,7 @@ TYPED_TEST(Norm, BackwardMayOverwriteItsInputs) {
   run_channels(Normalize<T, kWidth, true>{within.x.view(), within.residual.view(), within.y.view(), p, kRelu}, 300,
                kWidth, kWidth);
   NormGradient<T> from{within.x.view(), within.y.view(), within.gradient.view(), within.gradient2.view(), p, kRelu};
-  const GradientFinish finish{p,
-                              300,
-                              false,
-                              false,
-                              within.weight_gradient.data(),
-                              within.bias_gradient.data(),
-                              within.b.data(),
-                              within.c.data()};
-  run_sums(GradientSums<T, kWidth, true, true>{from, within.gradient.view()}, finish, 300, kWidth);
+  run_sums(GradientSums<T, kWidth, true, true>{from, within.gradient.view()}, within.finish(false), 300, kWidth);
   run_channels(GradientApply<T, kWidth, true, false>{from, within.b.data(), within.c.data(), within.x.view()}, 300,
                kWidth, kWidth);
   for (int row = 0; row < 300; ++row) {
@@ -192,6 +185,69 @@ TYPED_TEST(Norm, BackwardMayOverwriteItsInputs) {
       ASSERT_EQ(within.x(row, c), apart.dx(row, c));
     }
   }
+}
+
+// Norms that share a dense block: the lazy form is the sum of the norms' separate results.
+constexpr int kReaders = 5;
+constexpr int kRows = 150;
+
+template <typename T, typename S, int V>
+void expect_sum_of_all_readers(double allowed) {
+  constexpr int kChannels = 4 * V;
+  Tensor<T> x(kRows, kChannels, kChannels + V), dx(kRows, kChannels, kChannels + V, V);
+  Tensor<S> total(kRows, kChannels, kChannels + 2 * V, V);
+  const NormState statistics(x.randomize(1, 0.5, 2));
+  std::vector<float> b(kChannels, kGuard), c(kChannels, kGuard);  // The first norm must not add to them.
+  std::vector<std::vector<double>> expected(kChannels, std::vector<double>(kRows, 0.0));
+
+  for (int reader = 0; reader < kReaders; ++reader) {
+    NormState norm = statistics;  // The same statistics, other parameters.
+    norm.weight = random_values(kChannels, static_cast<unsigned>(30 + reader), -1.5f, 1.5f);
+    norm.bias = random_values(kChannels, static_cast<unsigned>(40 + reader), -1, 1);
+    // Backward starts with the last layer, which reads all channels; other layers read the first ones.
+    const int channels = reader == 0 ? kChannels : (kReaders - reader) * V;
+    Tensor<T> gradient(kRows, channels);
+    gradient.randomize(static_cast<unsigned>(50 + reader));
+    for (int channel = 0; channel < channels; ++channel) {
+      std::vector<double> g;
+      for (int row = 0; row < kRows; ++row) {
+        const double value = norm.normalized(x(row, channel), channel);
+        if (std::abs(value) < 0.03) gradient.at(row, channel) = Element<T>::narrow(0);  // No gradient at the kink.
+        g.push_back(value > 0 ? gradient(row, channel) : 0);
+      }
+      const ChannelGradient exact(norm, x, channel, g);
+      for (int row = 0; row < kRows; ++row) {
+        expected[static_cast<std::size_t>(channel)][static_cast<std::size_t>(row)] +=
+            exact.dx[static_cast<std::size_t>(row)];
+      }
+    }
+    const NormParameters p = norm.parameters();
+    const NormGradient<T> from{x.view(), {}, gradient.view(), {}, p, kRelu};
+    std::vector<float> weight_gradient(kChannels), bias_gradient(kChannels);
+    const GradientFinish finish{p,        kRows,   false, reader > 0, weight_gradient.data(), bias_gradient.data(),
+                                b.data(), c.data()};
+    if (reader == 0) {
+      run_sums(LazyAccumulate<T, S, V, true>{from, total.view()}, finish, kRows, channels);
+    } else {
+      run_sums(LazyAccumulate<T, S, V, false>{from, total.view()}, finish, kRows, channels);
+    }
+  }
+  run_channels(LazyApply<T, S, V>{x.view(), total.view(), b.data(), c.data(), dx.view()}, kRows, kChannels, V);
+
+  for (int channel = 0; channel < kChannels; ++channel) {
+    for (int row = 0; row < kRows; ++row) {
+      const double exact = expected[static_cast<std::size_t>(channel)][static_cast<std::size_t>(row)];
+      ASSERT_NEAR(dx(row, channel), exact, allowed * (4 + std::abs(exact))) << row << " " << channel;
+    }
+  }
+  total.expect_guards_untouched();
+  dx.expect_guards_untouched();
+}
+
+TYPED_TEST(Norm, LazyGivesTheSumOfAllReadersGradients) {
+  using T = typename TypeParam::Type;
+  expect_sum_of_all_readers<T, float, TypeParam::kWidth>(tolerance<T>());
+  expect_sum_of_all_readers<T, T, TypeParam::kWidth>(2 * tolerance<T>());  // Each sum is rounded.
 }
 
 // Tests norm_reference.hpp itself: d(sum of dy y) / d(x, weight, bias), changing one value at a time.
@@ -240,15 +296,7 @@ TYPED_TEST(Norm, NanStaysNanForwardAndBackward) {
   run_channels(Normalize<T, kWidth, false>{backward.x.view(), {}, backward.y.view(), p, kRelu}, 40, kWidth, kWidth);
   EXPECT_TRUE(std::isnan(backward.y(7, 0)));
   const NormGradient<T> from{backward.x.view(), {}, backward.gradient.view(), {}, p, kRelu};
-  const GradientFinish finish{p,
-                              40,
-                              false,
-                              false,
-                              backward.weight_gradient.data(),
-                              backward.bias_gradient.data(),
-                              backward.b.data(),
-                              backward.c.data()};
-  run_sums(GradientSums<T, kWidth, false, false>{from, {}}, finish, 40, kWidth);
+  run_sums(GradientSums<T, kWidth, false, false>{from, {}}, backward.finish(false), 40, kWidth);
   EXPECT_TRUE(std::isnan(backward.weight_gradient[0]));
   EXPECT_TRUE(std::isfinite(backward.bias_gradient[0]));  // Its gradient passed and is finite.
   EXPECT_EQ(static_cast<double>(passed(3.0f, std::nanf(""), kRelu)), 3.0);

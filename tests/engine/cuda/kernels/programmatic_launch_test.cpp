@@ -1,4 +1,4 @@
-#include "engine/cuda/kernels/programmatic_launch.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

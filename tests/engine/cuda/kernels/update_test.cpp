@@ -3,9 +3,8 @@
 #include <limits>
 
 #include "emulation.hpp"
-#include "engine/cuda/kernels/accumulate.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/kernels/optimizer.hpp"
-#include "engine/cuda/kernels/overflow.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {

@@ -20,66 +20,43 @@ using Targets = testing::Types<Target<float, 4>, Target<float, 8>, Target<Half, 
                                Target<BFloat16, 4>, Target<BFloat16, 8>>;
 TYPED_TEST_SUITE(UploadTo, Targets);
 
-constexpr std::int64_t kSizes[] = {1, 2, 5, 49, 600};
+// Uploads from a source, and expects exact(pixel, channel) in every pixel, zeros in the padding, and no more.
+template <typename Target, typename Source, typename Exact>
+void expect_upload(const Source& source, int pixels, const Exact& exact) {
+  using T = typename Target::Type;
+  constexpr int kChannels = Target::kChannels;
+  Tensor<T> to(pixels + 2, kChannels);
+  using Op = Upload<Source, T, kChannels>;
+  run_calls(Op{source, to.view().data, pixels}, Op::calls(pixels));
+  for (int i = 0; i < pixels; ++i) {
+    for (int c = 0; c < 3; ++c)
+      ASSERT_EQ(to(i, c), static_cast<double>(Element<T>::widen(Element<T>::narrow(exact(i, c)))));
+    for (int c = 3; c < kChannels; ++c) ASSERT_EQ(to(i, c), 0);
+  }
+  for (int c = 0; c < kChannels; ++c) ASSERT_EQ(to(pixels, c), static_cast<double>(kGuard));
+}
 
-TYPED_TEST(UploadTo, GrayIsNormalizedAndSpread) {
-  using T = typename TypeParam::Type;
-  constexpr int kChannels = TypeParam::kChannels;
-  for (const std::int64_t pixels : kSizes) {
-    std::vector<std::uint8_t> gray;
-    for (int i = 0; i < pixels; ++i) gray.push_back(static_cast<std::uint8_t>(i * 7));
-    Tensor<T> to(static_cast<int>(pixels) + 2, kChannels);
-    using Op = Upload<GraySource, T, kChannels>;
-    run_calls(Op{{gray.data(), kNorm}, to.view().data, pixels}, Op::calls(pixels));
-    for (int i = 0; i < pixels; ++i) {
-      for (int c = 0; c < 3; ++c) {
-        const auto gray_value = static_cast<float>(gray[static_cast<std::size_t>(i)]);
-        const float exact = (gray_value / 255.0f - kNorm.mean[c]) / kNorm.deviation[c];
-        ASSERT_EQ(to(i, c), static_cast<double>(Element<T>::widen(Element<T>::narrow(exact))));
-      }
-      for (int c = 3; c < kChannels; ++c) ASSERT_EQ(to(i, c), 0);
-    }
-    for (int c = 0; c < kChannels; ++c) ASSERT_EQ(to(static_cast<int>(pixels), c), static_cast<double>(kGuard));
+constexpr int kSizes[] = {1, 2, 5, 49, 600};
+
+TYPED_TEST(UploadTo, GrayIsNormalizedAndSpreadAndRgbIsNormalized) {
+  const auto exact = [](std::uint8_t value, int c) {
+    return (static_cast<float>(value) / 255.0f - kNorm.mean[c]) / kNorm.deviation[c];
+  };
+  for (const int pixels : kSizes) {
+    std::vector<std::uint8_t> bytes;
+    for (int i = 0; i < 3 * pixels; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 7));
+    expect_upload<TypeParam>(GraySource{bytes.data(), kNorm}, pixels,
+                             [&](int i, int c) { return exact(bytes[static_cast<std::size_t>(i)], c); });
+    expect_upload<TypeParam>(RgbSource{bytes.data(), kNorm}, pixels,
+                             [&](int i, int c) { return exact(bytes[static_cast<std::size_t>(3 * i + c)], c); });
   }
 }
 
-TYPED_TEST(UploadTo, RgbIsNormalizedAndPadded) {
-  using T = typename TypeParam::Type;
-  constexpr int kChannels = TypeParam::kChannels;
-  for (const std::int64_t pixels : kSizes) {
-    std::vector<std::uint8_t> rgb;
-    for (int i = 0; i < 3 * pixels; ++i) rgb.push_back(static_cast<std::uint8_t>(i * 7));
-    Tensor<T> to(static_cast<int>(pixels) + 2, kChannels);
-    using Op = Upload<RgbSource, T, kChannels>;
-    run_calls(Op{{rgb.data(), kNorm}, to.view().data, pixels}, Op::calls(pixels));
-    for (int i = 0; i < pixels; ++i) {
-      for (int c = 0; c < 3; ++c) {
-        const auto value = static_cast<float>(rgb[static_cast<std::size_t>(3 * i + c)]);
-        const float exact = (value / 255.0f - kNorm.mean[c]) / kNorm.deviation[c];
-        ASSERT_EQ(to(i, c), static_cast<double>(Element<T>::widen(Element<T>::narrow(exact))));
-      }
-      for (int c = 3; c < kChannels; ++c) ASSERT_EQ(to(i, c), 0);
-    }
-    for (int c = 0; c < kChannels; ++c) ASSERT_EQ(to(static_cast<int>(pixels), c), static_cast<double>(kGuard));
-  }
-}
-
-TYPED_TEST(UploadTo, ColorIsRoundedAndPadded) {
-  using T = typename TypeParam::Type;
-  constexpr int kChannels = TypeParam::kChannels;
-  for (const std::int64_t pixels : kSizes) {
-    const auto values = random_values(static_cast<int>(3 * pixels), 5, -2, 2.5f);
-    Tensor<T> to(static_cast<int>(pixels) + 2, kChannels);
-    using Op = Upload<ColorSource, T, kChannels>;
-    run_calls(Op{{values.data()}, to.view().data, pixels}, Op::calls(pixels));
-    for (int i = 0; i < pixels; ++i) {
-      for (int c = 0; c < 3; ++c) {
-        const float value = values[static_cast<std::size_t>(3 * i + c)];
-        ASSERT_EQ(to(i, c), static_cast<double>(Element<T>::widen(Element<T>::narrow(value))));
-      }
-      for (int c = 3; c < kChannels; ++c) ASSERT_EQ(to(i, c), 0);
-    }
-    for (int c = 0; c < kChannels; ++c) ASSERT_EQ(to(static_cast<int>(pixels), c), static_cast<double>(kGuard));
+TYPED_TEST(UploadTo, ColorIsRounded) {
+  for (const int pixels : kSizes) {
+    const auto values = random_values(3 * pixels, 5, -2, 2.5f);
+    expect_upload<TypeParam>(ColorSource{values.data()}, pixels,
+                             [&](int i, int c) { return values[static_cast<std::size_t>(3 * i + c)]; });
   }
 }
 

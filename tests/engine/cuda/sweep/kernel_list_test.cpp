@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/cuda/sweep/operands.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine::cuda {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
-#include "engine/cuda/sweep/operands.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

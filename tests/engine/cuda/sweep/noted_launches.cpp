@@ -4,13 +4,14 @@
 #include <initializer_list>
 #include <stdexcept>
 
-#include "engine/cuda/kernels/add_launch.hpp"
-#include "engine/cuda/kernels/bias_launch.hpp"
-#include "engine/cuda/kernels/copy_launch.hpp"
-#include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_pool_launch.hpp"
-#include "engine/cuda/kernels/pool_launch.hpp"
-#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/kernels/elementwise.hpp"
+#include "engine/cuda/kernels/gradients.hpp"
+#include "engine/cuda/kernels/norm_backward.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
+#include "engine/cuda/kernels/optimizer.hpp"
+#include "engine/cuda/kernels/pool.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 
@@ -98,6 +99,19 @@ void note_pooled_gradient(Kernel max, Kernel average, const NormGradientCall& ca
              .x = call.x,
              .y = call.gradient},
             true, activation(call.clamp));
+}
+
+void note_copy(Kernel kernel, const CopyCall& call) {
+  note({.kernel = kernel,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.from),
+        .out_ld = ld(call.to)});
+}
+
+void note_upload(Kernel kernel, const UploadCall& call) {
+  note({.kernel = kernel, .type = call.type, .items = call.pixels, .channels = call.channels});
 }
 
 void note_update(Kernel kernel, const UpdateCall& call) {
@@ -233,31 +247,15 @@ void launch_dropout(const DropoutCall& call, Stream) {
         .out_ld = ld(call.to),
         .pool = {.height = call.pixels, .width = 1}});
 }
-void launch_add(const AddCall& call, Stream) {
-  note({.kernel = Kernel::add,
-        .type = call.type,
-        .items = call.rows,
-        .channels = call.channels,
-        .in_ld = ld(call.from),
-        .out_ld = ld(call.to)});
-}
-void launch_copy(const CopyCall& call, Stream) {
-  note({.kernel = Kernel::copy,
-        .type = call.type,
-        .items = call.rows,
-        .channels = call.channels,
-        .in_ld = ld(call.from),
-        .out_ld = ld(call.to)});
-}
+void launch_add(const CopyCall& call, Stream) { note_copy(Kernel::add, call); }
+void launch_copy(const CopyCall& call, Stream) { note_copy(Kernel::copy, call); }
 
 void launch_upload_gray(const UploadCall& call, const std::uint8_t*, const Normalization&, Stream) {
-  note({.kernel = Kernel::upload_gray, .type = call.type, .items = call.pixels, .channels = call.channels});
+  note_upload(Kernel::upload_gray, call);
 }
-void launch_upload_color(const UploadCall& call, const float*, Stream) {
-  note({.kernel = Kernel::upload_color, .type = call.type, .items = call.pixels, .channels = call.channels});
-}
+void launch_upload_color(const UploadCall& call, const float*, Stream) { note_upload(Kernel::upload_color, call); }
 void launch_upload_rgb(const UploadCall& call, const std::uint8_t*, const Normalization&, Stream) {
-  note({.kernel = Kernel::upload_rgb, .type = call.type, .items = call.pixels, .channels = call.channels});
+  note_upload(Kernel::upload_rgb, call);
 }
 void launch_overflow_check(FloatType type, const void*, std::int64_t count, StepScalars*, Stream) {
   note({.kernel = Kernel::overflow_check, .type = type, .items = count});

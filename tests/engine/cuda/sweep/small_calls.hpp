@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "engine/cuda/sweep/kernel_call.hpp"
-#include "engine/cuda/sweep/operands.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/cuda/kernels/statistics.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 #include "engine/cuda/threads/run_block.hpp"
 
 namespace chexbench::engine::cuda::kernels {
