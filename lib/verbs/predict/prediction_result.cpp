@@ -22,13 +22,13 @@ Json row_to_json(const PredictionRow& row) {
           {"starves", row.starves()},
           {"wait_share", row.wait_share()},
           {"limit", row.limit},
-          {"decode_images_per_s", value_or_null(row.decode_images_per_s)},
+          {"decode_images_per_s", or_null(row.decode_images_per_s)},
           {"decode_measured", row.decode_measured},
-          {"storage_images_per_s", value_or_null(row.storage_images_per_s)},
+          {"storage_images_per_s", or_null(row.storage_images_per_s)},
           {"compute_images_per_s", row.compute_images_per_s},
           {"network_images_per_s", row.network_images_per_s},
           {"exposed_communication_share", row.exposed_communication_share},
-          {"known_images_per_s", value_or_null(row.known_images_per_s)},
+          {"known_images_per_s", or_null(row.known_images_per_s)},
           {"fitted", row.fitted},
           {"step_time_computed", row.step_time_computed},
           {"extrapolated", row.extrapolated}};
@@ -38,9 +38,9 @@ Json requirement_to_json(const Requirement& needed) {
   return {{"ranks", needed.ranks},
           {"efficiency", needed.efficiency},
           {"images_per_s", needed.images_per_s},
-          {"cores_per_rank", value_or_null(needed.cores_per_rank)},
-          {"storage_bytes_per_s", value_or_null(needed.storage_bytes_per_s)},
-          {"link_bytes_per_s", value_or_null(needed.link_bytes_per_s)},
+          {"cores_per_rank", or_null(needed.cores_per_rank)},
+          {"storage_bytes_per_s", or_null(needed.storage_bytes_per_s)},
+          {"link_bytes_per_s", or_null(needed.link_bytes_per_s)},
           {"notes", needed.notes}};
 }
 

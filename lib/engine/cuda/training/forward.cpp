@@ -3,6 +3,7 @@
 #include "engine/cuda/kernels/elementwise.hpp"
 #include "engine/cuda/kernels/gradients.hpp"
 #include "engine/cuda/kernels/norm_pool.hpp"
+#include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/program/conv_fusions.hpp"
 #include "engine/cuda/training/network.hpp"
 
