@@ -121,8 +121,8 @@ std::vector<std::string> places(const ScratchFolder& root) {
 }
 
 TEST_F(PassedOverTest, AreNoImagesOfChestXRay14InItsOtherForms) {
-  using Names = std::vector<std::string>;
-  const std::pair<Names, Names> forms[] = {
+  using FileNames = std::vector<std::string>;
+  const std::pair<FileNames, FileNames> forms[] = {
       {{"a.png", "b.png"}, {"a.png", "b.png"}},
       {{"images-224/images-224/a.png", "images-224/images-224/b.png"},
        {"images-224/images-224/a.png", "images-224/images-224/b.png"}},
