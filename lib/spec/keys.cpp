@@ -19,14 +19,16 @@ constexpr double kLongestDelayS = 3600;  // of sleeps and modelled delays that r
 constexpr double kMostBytes = 1e15;      // sums of them fit in 64 bits
 
 KeyRule experiment_key() {
-  KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
+  KeyRule rule{
+      "experiment", "Name of the experiment, the title of its report and the name of its folder.", {}, {}, {}, {}, {}};
   rule.get = [](const TrialSpec& experiment) { return experiment.name; };
   rule.set = [](TrialSpec& experiment, const Value& value) { experiment.name = std::get<std::string>(value); };
   return rule;
 }
 
 KeyRule model_name_key() {
-  KeyRule rule = engine_only(key("model.name", &TrialSpec::model, &ModelSpec::name, "The network to train."));
+  KeyRule rule = engine_only(key("model.name", &TrialSpec::model, &ModelSpec::name,
+                                 "The network, like torchvision's, with an output for each label or class."));
   rule.values.words = {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"};
   return rule;
 }
@@ -44,8 +46,11 @@ KeyRule engine_key() {
 }
 
 KeyRule ranks_key() {
-  KeyRule rule{"ranks", "Ranks to measure with; a list measures smaller worlds inside one larger job.", {}, {}, {}, {},
-               {}};
+  KeyRule rule{
+      "ranks", "Ranks to measure with: all, a number, or a list, which measures smaller worlds inside one larger job.",
+      {},      {},
+      {},      {},
+      {}};
   rule.values = rule_of<int>();
   rule.values.minimum = 1;
   rule.values.words = {"all"};
@@ -63,7 +68,9 @@ KeyRule ranks_key() {
 KeyRule cores_per_rank_key() {
   KeyRule rule{"cores_per_rank", "", {}, {}, {}, {}, {}};
   rule.description =
-      "Cores of each rank; auto: the machine's cores divided by the ranks on it, all: every rank may use every core.";
+      "Cores of each rank. auto: the host's cores / the ranks started on it, the same in every smaller world of the "
+      "job; if there are more ranks than cores, the extra ones get hyperthreads where available. all: every rank may "
+      "use every core.";
   rule.values = rule_of<int>();
   rule.values.minimum = 1;
   rule.values.words = {"auto", "all"};
@@ -85,33 +92,34 @@ KeyRule cores_per_rank_key() {
 
 void add_epoch_keys(std::vector<KeyRule>& rules) {
   constexpr auto training = &TrialSpec::training;
-  rules.push_back(at_most(100'000, key("training.epochs", training, &TrainingSpec::epochs,
-                                       "Passes over the images that train, each followed by a validation; 0: "
-                                       "measure.steps instead.")));
+  rules.push_back(at_most(
+      100'000, key("training.epochs", training, &TrainingSpec::epochs,
+                   "Passes over the training images, each followed by a validation; 0: measure.steps instead.")));
   rules.push_back(epochs_only(key("training.schedule", training, &TrainingSpec::schedule,
-                                  "Of the learning rate: constant, half a cosine down to 0, or less at each plateau of "
-                                  "the validation loss.")));
+                                  "Schedule of the learning rate: constant, cosine (half a cosine down to 0), or "
+                                  "plateau (lower after each plateau of the validation loss).")));
   rules.push_back(at_most(100'000, epochs_only(key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
-                                                   "In which the learning rate rises from 0 to its own."))));
+                                                   "Epochs in which the learning rate rises from 0."))));
   rules.push_back(epochs_only(key("training.scale_learning_rate", training, &TrainingSpec::scale_learning_rate,
-                                  "Multiplies the learning rate by the ranks: linear scaling.")));
+                                  "Multiplies the learning rate by the number of ranks.")));
   rules.push_back(plateau_only(at_least(1, key("training.plateau_patience", training, &TrainingSpec::plateau_patience,
-                                               "Epochs without a better validation loss that make a plateau."))));
+                                               "Epochs without a better validation loss that count as a plateau."))));
   rules.push_back(plateau_only(at_most(1, key("training.plateau_factor", training, &TrainingSpec::plateau_factor,
-                                              "What a plateau multiplies the learning rate by."))));
+                                              "Factor applied to the learning rate at a plateau."))));
   rules.push_back(
       epochs_only(at_most(100'000, at_least(0, key("training.stop_patience", training, &TrainingSpec::stop_patience,
-                                                   "Epochs without a better mean AUROC (or loss, where there is none) "
-                                                   "after which the training ends early; 0: none do.")))));
+                                                   "Training stops after this many epochs without a better mean AUROC "
+                                                   "(or loss, if no label has an AUROC); 0: never.")))));
+  rules.push_back(epochs_only(
+      at_least(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
+                                   "Share of the split's patients held out for validation, which ImageNet's validation "
+                                   "shards replace; 0: validates on the training images.")))));
+  rules.push_back(epochs_only(
+      path_key(key("training.checkpoint", training, &TrainingSpec::checkpoint,
+                   "Path of a checkpoint to continue from, on any number of ranks; empty: a new training."))));
   rules.push_back(
-      epochs_only(at_least(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
-                                               "Of the split's patients, who validate and do not train; 0: the images "
-                                               "that train validate, which shows what a network can memorize.")))));
-  rules.push_back(
-      epochs_only(path_key(key("training.checkpoint", training, &TrainingSpec::checkpoint,
-                               "Path of a checkpoint to go on from, on any number of ranks; empty: a new training."))));
-  rules.push_back(epochs_only(at_most(1, above(0.5, key("training.target_auroc", training, &TrainingSpec::target_auroc,
-                                                        "Mean AUROC whose time is reported; null: none.")))));
+      epochs_only(at_most(1, above(0.5, key("training.target_auroc", training, &TrainingSpec::target_auroc,
+                                            "Mean AUROC; the time to reach it is reported. null: none.")))));
 }
 
 void add_training_keys(std::vector<KeyRule>& rules) {
@@ -120,32 +128,32 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(model_name_key());
   rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
                                                  "Height and width of the network's input, in pixels."))));
-  rules.push_back(trained_only(path_key(key("model.weights", model, &ModelSpec::weights,
-                                            "random, or the path of a safetensors file with torchvision's names."))));
+  rules.push_back(trained_only(path_key(
+      key("model.weights", model, &ModelSpec::weights,
+          "random, or the path of a safetensors file with torchvision's names, such as scripts/weights makes."))));
   rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
                                    "Batch statistics (train), or fixed running statistics (frozen).")));
   rules.push_back(trained_only(key("model.freeze", model, &ModelSpec::freeze,
                                    "base: only the last layer is trained, and batch norms use fixed running "
                                    "statistics; none: all layers.")));
-  rules.push_back(trained_only(key("model.dropout", model, &ModelSpec::dropout,
-                                   "Whether training drops units where the network does (alexnet, googlenet, "
-                                   "mobilenet_v2).")));
-  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights and of dropout.")));
-  rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
-                                                 "Images per rank and step."))));
-  rules.push_back(at_most(
-      4096, engine_only(at_least(1, key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
-                                        "Batches of a rank whose gradients are averaged before one reduction between "
-                                        "ranks and one update: together they are one step.")))));
-  rules.push_back(engine_only(key("training.overlap_input", training, &TrainingSpec::overlap_input,
-                                  "Whether the next batch is prepared while the engine computes. If false, it is not "
-                                  "asked for before the last one is done, as by a program that fetches its batch "
-                                  "within the step: only a prefetch makes the two overlap.")));
-  rules.push_back(engine_only(
-      key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(
-      trained_only(key("training.optimizer", training, &TrainingSpec::optimizer,
-                       "Adam, AdamW (which takes weight decay off the weights themselves), or SGD with momentum.")));
+      trained_only(key("model.dropout", model, &ModelSpec::dropout,
+                       "Whether training drops units if the network does (alexnet, googlenet, mobilenet_v2).")));
+  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Seed of random weights and of dropout.")));
+  rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
+                                                 "Local batch: images of one rank's batch."))));
+  rules.push_back(
+      at_most(4096, engine_only(at_least(1, key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
+                                                "Batches of a rank whose gradients are averaged before one reduction "
+                                                "between ranks and one update; together they make one step.")))));
+  rules.push_back(
+      engine_only(key("training.overlap_input", training, &TrainingSpec::overlap_input,
+                      "Whether the next batch is prepared while the engine computes. If false, it is requested only "
+                      "after the previous one finishes, so input and training overlap only with a prefetch.")));
+  rules.push_back(engine_only(
+      key("training.precision", training, &TrainingSpec::precision, "Precision of the arithmetic; weights are f32.")));
+  rules.push_back(trained_only(
+      key("training.optimizer", training, &TrainingSpec::optimizer, "Optimizer, with the formulas of torch.optim.")));
   rules.push_back(at_most(
       1e15, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
   rules.push_back(at_most(
@@ -153,20 +161,20 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   add_learning_keys(rules);
   add_epoch_keys(rules);
   rules.push_back(cuda_only(key("training.deterministic", training, &TrainingSpec::deterministic,
-                                "The same bits on the same device, each time: slower convolutions.")));
-  rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
-                                "Convolutions together with what surrounds them, where that was measured to be "
-                                "faster, and pools together with the norm before them.")));
-  rules.push_back(at_most(
-      kLongestWaitS, above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
-                                            "Time for which convolutions that this GPU has not run before are timed; "
-                                            "then each takes the first plan that runs; null: no limit.")))));
+                                "The same bits every time on the same device, with slower convolutions.")));
+  rules.push_back(cuda_only(
+      key("training.fused", training, &TrainingSpec::fused,
+          "Fuses convolutions with neighboring ops where measured to be faster, and pools with the preceding norm.")));
+  rules.push_back(
+      at_most(kLongestWaitS, above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
+                                                    "Seconds spent timing convolutions that are new to this GPU; after "
+                                                    "that, each takes the first plan that runs; null: no limit.")))));
   rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
-                                "A step is launched as one CUDA graph, where communication allows it.")));
+                                "Launches a step as one CUDA graph if communication allows it.")));
   rules.push_back(
       cuda_only(key("training.concurrent_weight_gradients", training, &TrainingSpec::concurrent_weight_gradients,
-                    "Weight gradients of convolutions run on a second stream, beside the rest of "
-                    "backward.")));
+                    "Weight gradients of convolutions run on a second stream, concurrently with the following passes "
+                    "of backward. This takes more memory, and was 1 to 2 % slower on an H200.")));
 }
 
 void add_emulation_keys(std::vector<KeyRule>& rules) {
@@ -174,9 +182,8 @@ void add_emulation_keys(std::vector<KeyRule>& rules) {
   rules.push_back(at_most(
       kMostCores,
       emulated_only(at_least(0, key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
-                                    "A scale model: cores that feed one accelerator. It is slowed down as "
-                                    "far as a rank has fewer here, and rates are reported at full scale; "
-                                    "0: none.")))));
+                                    "Cores of one accelerator in a scale model, which slows it down by their ratio to "
+                                    "a rank's cores here and reports rates at full scale; 0: no scale model.")))));
   rules.push_back(
       at_most(1e6, scaled_only(at_least(1e-6, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
                                                   "Speed of a core here / speed of a core of the scale model.")))));
@@ -185,40 +192,43 @@ void add_emulation_keys(std::vector<KeyRule>& rules) {
 void add_comm_keys(std::vector<KeyRule>& rules) {
   constexpr auto comm = &TrialSpec::comm;
   rules.push_back(buckets_only(key("comm.update", comm, &CommSpec::update,
-                                   "How ranks agree on an update: the library's all_reduce, or messages between ranks "
-                                   "around a ring, up and down a tree, by hosts, or by way of servers.")));
-  rules.push_back(scheme_only(UpdateScheme::parameter_server, "comm.update is parameter_server",
-                              at_least(1, key("comm.servers", comm, &CommSpec::servers,
-                                              "Ranks, from 0 on, that average a part of the gradients each."))));
+                                   "How ranks average gradients: the library's all_reduce, or chexbench's own ring, "
+                                   "tree, hierarchical (groups of ranks) or parameter_server.")));
+  rules.push_back(
+      scheme_only(UpdateScheme::parameter_server, "comm.update is parameter_server",
+                  at_least(1, key("comm.servers", comm, &CommSpec::servers,
+                                  "Number of ranks, from 0 up, that each average a part of the gradients."))));
   rules.push_back(scheme_only(UpdateScheme::hierarchical, "comm.update is hierarchical",
                               at_least(0, key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
                                               "Consecutive ranks that average among themselves first; 0: those of a "
                                               "host."))));
-  rules.push_back(
-      at_most(kMostBytes, buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-                                                       "Gradients that are averaged at once while backward goes on, in "
-                                                       "bytes.")))));
+  rules.push_back(at_most(
+      kMostBytes, buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+                                               "Bytes of gradients averaged at once while backward continues.")))));
   rules.push_back(
       at_most(kMostBytes,
               buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-                                           "Size of the first bucket; small, so that communication starts early.")))));
-  rules.push_back(buckets_only(key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
-                                   "What gradients in host memory are sent as; they are summed in f32.")));
+                                           "Bytes of the first bucket, small so that communication starts early.")))));
+  rules.push_back(buckets_only(
+      key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
+          "Type in which gradients in host memory are sent; they are summed in f32. fp16 halves the traffic.")));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
-                      "Real communication, or shaped: the same over slower links; under an emulated engine also a "
-                      "modelled one, or none."));
-  rules.push_back(gpu_only(key("comm.backend", comm, &CommSpec::backend,
-                               "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL where every "
-                               "rank has it.")));
-  rules.push_back(
-      at_most(kLongestWaitS,
-              above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-                                    "Seconds after which a step that does not end is given up, if they are also 50 "
-                                    "median steps, as a rank may have died; the first step has ten times as long.")))));
+                      "real: messages between processes; shaped: the same over slower links, so that schemes differ on "
+                      "one host; with an emulated engine also alpha_beta (times are modelled, and ranks wait for each "
+                      "other in each step) or none (they do not)."));
+  rules.push_back(gpu_only(
+      key("comm.backend", comm, &CommSpec::backend,
+          "How gradients of GPUs are averaged: nccl, mpi (in host memory), or NCCL if every rank has it (auto).")));
   rules.push_back(at_most(
-      kLongestWaitS, at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
-                                     "Seconds for which a rank waits for another one that does not answer, or that is "
-                                     "late in a step; then the job ends with exit code 4. 0: no limit."))));
+      kLongestWaitS,
+      above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
+                            "A step that takes longer than this many seconds and than 50 median steps ends the run, "
+                            "because a rank may have died; the first step is allowed ten times as long.")))));
+  rules.push_back(at_most(
+      kLongestWaitS,
+      at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
+                      "A rank that waits longer than this many seconds for another one in a step or validation, or "
+                      "anywhere for one that does not respond, ends the job with exit code 4; 0: no limit."))));
   rules.push_back(at_most(
       kLongestDelayS, links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds."))));
   rules.push_back(
@@ -230,27 +240,27 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
 
 KeyRule second_job_cores_key() {
   KeyRule rule = second_job_only(key("second_job.cores", &TrialSpec::second_job, &SecondJobSpec::cores,
-                                     "Where it runs: on the cores of the trial's ranks (shared), on the host's others "
-                                     "(apart; cores_per_rank says how many that leaves), or on cpus:0-3,8."));
+                                     "Where the second job runs: on the cores that the trial's ranks leave free "
+                                     "(apart), on the same cores (shared), or on cpus:0-3,8."));
   rule.values.words = {"shared", "apart"};
   rule.values.prefix = "cpus:";
   return rule;
 }
 
 KeyRule second_job_engine_key() {
-  KeyRule rule = second_training_only(key("second_job.engine", &TrialSpec::second_job, &SecondJobSpec::engine,
-                                          "What the second job trains on: onednn (CPUs), emulated:<profile>."));
+  KeyRule rule = second_training_only(
+      key("second_job.engine", &TrialSpec::second_job, &SecondJobSpec::engine, "Engine of the second job."));
   rule.values.words = {"onednn"};
   rule.values.prefix = kEmulatedPrefix;
   return rule;
 }
 
 void add_second_job_keys(std::vector<KeyRule>& rules) {
-  rules.push_back(key("second_job.kind", &TrialSpec::second_job, &SecondJobSpec::kind,
-                      "A job beside the trial on each host: none; a job like this one that only reads and decodes "
-                      "(input), trains on ready-made batches (training), or does both; or one that uses up one "
-                      "resource: memory bandwidth (memory), the trial's files in the page cache (page_cache, which "
-                      "drops them), storage."));
+  rules.push_back(
+      key("second_job.kind", &TrialSpec::second_job, &SecondJobSpec::kind,
+          "A second job on each host during the trial: none; one that reads and decodes like the trial (input), trains "
+          "on ready-made batches (training), or does both; or one that uses up a resource: memory bandwidth (memory), "
+          "the page cache (page_cache, which drops the trial's files) or storage."));
   rules.push_back(second_job_cores_key());
   rules.push_back(second_job_engine_key());
   rules.push_back(
@@ -264,38 +274,45 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
       kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
   rules.push_back(at_most(kMostSteps, at_least(1, steps_only(key("measure.steps", measure, &MeasureSpec::steps,
                                                                  "Measured steps of a repeat.")))));
+  rules.push_back(
+      at_most(kMostRepeats, at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
+                                            "Repeats, each with a fresh pipeline and fresh weights; five or more give "
+                                            "an interval. The default is 1 if training.epochs is set."))));
   rules.push_back(at_most(
       kMostRepeats,
-      at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
-                      "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One where "
-                      "training.epochs is set and this is not."))));
-  rules.push_back(at_most(
-      kMostRepeats, at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
-                                    "Further repeats at most, of five or more, while others disturb the machine or the "
-                                    "repeats differ much; 0: none."))));
+      at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
+                      "Most extra repeats, or three times this if they are short. They are added if measure.repeats is "
+                      "at least five, and neither measure.relative_error nor training.epochs is set, while a trial is "
+                      "unstable or has fewer undisturbed repeats than measure.repeats."))));
   rules.push_back(input_only(key("measure.page_cache", measure, &MeasureSpec::page_cache,
                                  "State of the files in the page cache before each repeat.")));
-  rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
+  rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Seed of shuffles and flips."));
   rules.push_back(key("measure.attribution", measure, &MeasureSpec::attribution,
-                      "Ops time their work, so that waits can be booked to them; false: to see what that costs."));
+                      "Ops time their work, so that waits can be attributed to them."));
   rules.push_back(key("measure.trace", measure, &MeasureSpec::trace,
-                      "Threads record what they do; the last repeat of each trial goes into trace.json."));
+                      "Records what threads do; trace.json keeps the last repeat of each trial."));
   rules.push_back(
       at_most(kLongestWaitS, above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
-                                          "A trial ends after the repeat that passes this; null: no limit."))));
-  rules.push_back(at_most(kLongestWaitS,
-                          above(0, key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
-                                       "Once the repeats of all trials took this, a trial gets its first repeat, but "
-                                       "no further one; trials not begun keep their share of it. null: no limit."))));
+                                          "A trial ends after the repeat that exceeds this; null: no limit."))));
+  rules.push_back(at_most(
+      kLongestWaitS,
+      above(
+          0,
+          key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
+              "Once the repeats of all trials have taken this long, each trial still gets its first repeat but no "
+              "more, and a note lists the missing ones. Trials that alternate leave later ones their share: the first "
+              "4 of 8 trials may take half. Opening the data and building engines does not count. null: no limit."))));
   rules.push_back(at_most(
       1, above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
                       "A trial ends when the half width of the 95 % interval is below this share of the median; "
                       "null: never."))));
   rules.push_back(at_most(
-      1, above(0, emulated_only(key("measure.target_au", measure, &MeasureSpec::target_au,
-                                    "Least share of the time that emulated accelerators must compute to pass (MLPerf "
-                                    "Storage's AU); a finding says whether they do, and what holds them up; null: "
-                                    "none.")))));
+      1,
+      above(0,
+            emulated_only(key(
+                "measure.target_au", measure, &MeasureSpec::target_au,
+                "Share of the time that emulated accelerators must spend computing to pass, as in MLPerf Storage (0.9 "
+                "or 0.85 there); a finding reports whether they do and, if not, what holds them back; null: none.")))));
 }
 
 std::vector<KeyRule> make_key_rules() {
