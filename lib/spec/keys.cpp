@@ -211,7 +211,7 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
                                            "Bytes of the first bucket, small so that communication starts early.")))));
   rules.push_back(buckets_only(
       key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
-          "Type in which gradients in host memory are sent; they are summed in f32. fp16 halves the traffic.")));
+          "Type in which gradients in host memory are sent; they are summed in f32. 16-bit types halve the traffic.")));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
                       "real: messages between processes; shaped: the same over slower links, so that schemes differ on "
                       "one host; with an emulated engine also alpha_beta (times are modelled, and ranks wait for each "
