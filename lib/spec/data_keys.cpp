@@ -71,34 +71,38 @@ Key label_key(std::string path, T LabelsSpec::*member, std::string description, 
 
 std::vector<KeyRule> label_keys() {
   return {
-      label_key("data.labels.csv", &LabelsSpec::csv,
-                "Path of the table in the root; empty: the root's only *.csv file."),
+      label_key("data.labels.csv", &LabelsSpec::csv, "Path of the table in the root; empty: the only *.csv there."),
       label_key("data.labels.image_column", &LabelsSpec::image_column,
-                "Column with the image files' names; empty: the first."),
-      label_key("data.labels.columns", &LabelsSpec::columns,
-                "Columns of 0 and 1, one for each label: names and patterns with *, as a list or joined by commas.",
-                kLabelledTable)
+                "Column of file names: a path in the root, or a bare name in any folder below it, with or without its "
+                "extension; empty: the first column."),
+      label_key(
+          "data.labels.columns", &LabelsSpec::columns,
+          "Columns of 0 and 1 (or truth values such as True), one label each, in output order: names, or patterns in "
+          "which * is any text, as a list or joined by commas. * alone: all but the image, split and patient columns.",
+          kLabelledTable)
           .is_list(),
       label_key("data.labels.separator", &LabelsSpec::separator,
-                "Not empty: data.labels.columns is one column, whose fields hold names joined by this."),
-      label_key("data.labels.none", &LabelsSpec::none, "The name that stands for no label; empty: none does.",
-                kJoinedLabels),
+                "If not empty, data.labels.columns is one column of names joined by this; the labels are all names "
+                "that occur, sorted."),
+      label_key("data.labels.none", &LabelsSpec::none,
+                "The name that means no label, such as No Finding; empty: there is none.", kJoinedLabels),
       label_key("data.labels.split_column", &LabelsSpec::split_column,
-                "Column that says train, val or test; empty: there are no splits."),
+                "Column of train, val (valid, validation) or test; empty: there are no splits, so only data.split all "
+                "has images."),
       label_key("data.labels.patient_column", &LabelsSpec::patient_column,
                 "Column that identifies the patient; empty: each image counts as a separate patient."),
       label_key("data.labels.uncertain", &LabelsSpec::uncertain,
-                "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or that loss and scores leave the label out "
-                "(U-Ignore); auto: U-Ones, but an error where data.layout is csv.",
+                "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or that loss and scores ignore that label "
+                "of the image (U-Ignore); auto: U-Ones, but an error where data.layout is csv.",
                 kLabelledTable),
       label_key("data.labels.blank", &LabelsSpec::blank,
                 "What an empty field means in a label column, in the same words; auto: U-Zeros, but an error where "
                 "data.layout is csv.",
                 kLabelledTable),
-      label_key("data.labels.classes", &LabelsSpec::classes,
-                "Number of classes; 0: the highest class in the shards or, for ready-made batches, the number of "
-                "ChestX-ray14's labels.",
-                kNumberedClasses)
+      label_key(
+          "data.labels.classes", &LabelsSpec::classes,
+          "Number of classes; 0: the highest class in the shards, or ChestX-ray14's labels in ready-made batches.",
+          kNumberedClasses)
           .at_most(100'000),
   };
 }
@@ -119,7 +123,7 @@ std::vector<KeyRule> shape_keys() {
       shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
                 "Mean of an additional random latency: exponential, from a fixed seed; null: none.")
           .at_most(kMostDelayMs),
-      shape_key("store.shape.iops", &StoreShape::iops, "Requests that a rank may start per second; null: no limit.")
+      shape_key("store.shape.iops", &StoreShape::iops, "Requests that a rank may start per second; null: any number.")
           .at_least(kSlowest)
           .at_most(kFastest),
   };
@@ -131,36 +135,36 @@ std::vector<KeyRule> data_keys() {
   constexpr auto data = &TrialSpec::data;
   std::vector<KeyRule> rules = {
       key("data.root", data, &DataSpec::root,
-          "Folder of the data set, relative to the working directory, or its URL: http(s)://, s3://, nfs://.")
+          "Folder of the data set, relative to the working directory, or a URL: http(s)://, s3://, nfs://.")
           .is_path()
           .has_effect_where(kUsesPipeline),
       key("data.format", data, &DataSpec::format,
-          "Files to read: PNGs and JPEGs; TFRecords, WebDataset's tar files or cached pixels (see data convert); or "
-          "ready-made synthetic batches: the ceiling of the compute side."),
+          "What a trial reads: image files (png: PNG, JPEG, DICOM), TFRecords, WebDataset's tar files, cached pixels "
+          "(see data convert), or ready-made synthetic batches, the ceiling of the compute side."),
       key("data.split", data, &DataSpec::split,
-          "Images to use, according to the data set's lists, folders or column; val only if the set has one.")
+          "Images to use, by the data set's lists, folders or column; val only if the data set has one.")
           .has_effect_where(kUsesPipeline),
-      key("data.decoder", data, &DataSpec::decoder, "PNG and JPEG decoder: chexbench's own fast paths, or OpenCV.")
+      key("data.decoder", data, &DataSpec::decoder, "Decoder of PNGs and JPEGs: chexbench's own fast paths, or OpenCV.")
           .has_effect_where(kUsesPipeline),
       key("data.jpeg", data, &DataSpec::jpeg,
-          "Pixels of a JPEG that are decoded: all (full: the same for every decoder), or as few as the network's size "
-          "needs (scaled: faster, and other pixels).")
+          "full decodes all pixels of a JPEG, the same for every decoder; scaled decodes it at 1/2, 1/4 or 1/8 if the "
+          "network needs no more, which is faster but gives other pixels.")
           .has_effect_where(kUsesPipeline)
           .only_where(kFastDecoder),
       key("data.color", data, &DataSpec::color,
-          "Colors that images are decoded to: gray, which gives a network three equal channels, or rgb; auto: rgb "
-          "where "
-          "data.layout is imagenet, else gray.")
+          "What images are decoded to: gray, replicated to three equal channels for the network, or rgb; auto: rgb "
+          "where data.layout is imagenet, else gray.")
           .has_effect_where(kUsesPipeline),
       key("data.deliver", data, &DataSpec::deliver,
-          "What a batch holds: f32, 3 channels, normalized; u8, 1 channel (3 of rgb), normalized by the engine."),
+          "What a batch contains: f32, three normalized channels; u8, one channel (three for rgb), which the engine "
+          "normalizes."),
       key("data.on_bad_record", data, &DataSpec::on_bad_record,
-          "A corrupt image or record stops the trial, or is skipped and counted.")
+          "Whether a corrupt image or record stops the trial, or is skipped and counted.")
           .has_effect_where(kUsesPipeline),
       key("data.layout", data, &DataSpec::layout,
-          "How the root stores its labels: ChestX-ray14's table (nih), the user's own table (csv), a folder for each "
-          "class (folders), CheXpert's tables (chexpert), those of MIMIC-CXR-JPG (mimic), TensorFlow's shards of "
-          "ImageNet (imagenet), or what is found (auto).")
+          "How the root stores its labels: ChestX-ray14's table (nih), your own table (csv), a folder for each class "
+          "(folders), CheXpert's tables (chexpert), MIMIC-CXR-JPG's tables (mimic), TensorFlow's shards of ImageNet "
+          "(imagenet), or the first of these that fits (auto).")
           .has_effect_where(kUsesPipeline),
   };
   std::ranges::move(label_keys(), std::back_inserter(rules));
@@ -171,17 +175,16 @@ std::vector<KeyRule> preprocess_keys() {
   constexpr auto preprocess = &TrialSpec::preprocess;
   return {
       key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.").has_effect_where(kUsesPipeline),
-      key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")
+      key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flips half of the images horizontally.")
           .has_effect_where(kUsesPipeline),
       key("preprocess.crop", preprocess, &PreprocessSpec::crop,
-          "Share of an image's width and height that is kept: at a random place in training, at the center in "
-          "validation.")
+          "Share of an image's width and height that is used, at a random place; in validation, the center.")
           .at_least(0.1)
           .at_most(1)
           .has_effect_where(kUsesPipeline),
       key("preprocess.resized_crop", preprocess, &PreprocessSpec::resized_crop,
-          "In training, a random window of 8 to 100 % of an image's area and of shape 3:4 to 4:3 is resized to the "
-          "network's input; in validation the whole image. Like torchvision's RandomResizedCrop.")
+          "Training sees a window of 8 to 100 % of an image's area, at 3:4 to 4:3, resized to the network's input, "
+          "like torchvision's RandomResizedCrop; validation sees the whole image.")
           .has_effect_where(kUsesPipeline),
   };
 }
@@ -189,31 +192,31 @@ std::vector<KeyRule> preprocess_keys() {
 std::vector<KeyRule> store_keys() {
   std::vector<KeyRule> rules = {
       store_key("store.endpoint", &StoreSpec::endpoint,
-                "Server, http(s)://host[:port]; empty: AWS_ENDPOINT_URL, or else Amazon's.")
+                "Server, http(s)://host[:port]; empty: AWS_ENDPOINT_URL, or Amazon's.")
           .only_where(kS3),
-      store_key("store.region", &StoreSpec::region, "Region of the bucket; empty: AWS_REGION, or else ~/.aws/config.")
+      store_key("store.region", &StoreSpec::region, "Region of the bucket; empty: from AWS_REGION or ~/.aws/config.")
           .only_where(kS3),
       store_key("store.addressing", &StoreSpec::addressing,
-                "Whether the bucket's name is in the path or in front of the host's name; auto: in the path if an "
-                "endpoint is given.")
+                "Whether the bucket is in the path or before the host name (virtual); auto: in the path if an endpoint "
+                "is given.")
           .only_where(kS3),
       store_key("store.timeout_s", &StoreSpec::timeout_s,
-                "A request fails after this many seconds without a connection, or with less than 1 kB/s; as a whole it "
-                "may take 15 times as long.")
+                "A request fails after this many seconds of connecting or of receiving less than 1 kB/s, or after 15 "
+                "times as long in total.")
           .above(0)
           .at_most(3600)
           .only_where(kDistant),
-      store_key("store.tries", &StoreSpec::tries, "How often a request is tried, with increasing pauses.")
+      store_key("store.tries", &StoreSpec::tries, "How many times a request is tried, with growing pauses.")
           .at_least(1)
           .at_most(100)
           .only_where(kDistant),
       store_key("store.redirects", &StoreSpec::redirects,
-                "Redirects that are followed: to the same scheme, host and port only (same_host), or to any (any), "
-                "without a password and never from https to http.")
+                "Which redirects are followed: same_host, to the same scheme, host and port; any, without a password "
+                "and never from https to http.")
           .only_where(kWeb),
       store_key("store.read", &StoreSpec::read,
-                "How shards and cached pixels are read: mapped, or copied, for files that other programs may change "
-                "meanwhile.")
+                "How shards and cached pixels are read: mapped, or copied, which is safe if other programs may change "
+                "the files during the run.")
           .has_effect_where(kMapped),
   };
   std::ranges::move(shape_keys(), std::back_inserter(rules));

@@ -56,7 +56,7 @@ constexpr Condition kSecondReader{second_job_reads, "second_job.kind is input, b
 std::vector<KeyRule> experiment_keys() {
   return {key_at(
       "experiment", [](auto& trial) -> auto& { return trial.name; },
-      "Name of the experiment: titles its report and names its folder.")};
+      "Name of the experiment, the title of its report and the name of its folder.")};
 }
 
 std::vector<KeyRule> engine_keys() {
@@ -68,8 +68,8 @@ std::vector<KeyRule> engine_keys() {
           "configs/accelerators>, none (drops batches: the ceiling of the input side).")
           .one_of({"auto", "cuda", "onednn", "none"}, kEmulatedPrefix),
       key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
-          "A scale model: cores that feed one accelerator. The model is slowed down to match the fewer cores that a "
-          "rank has here, and rates are reported at full scale; 0: none.")
+          "Cores of one accelerator in a scale model, which slows it down by their ratio to a rank's cores here and "
+          "reports rates at full scale; 0: no scale model.")
           .at_least(0)
           .at_most(kMostCores)
           .has_effect_where(kEmulated),
@@ -85,10 +85,11 @@ std::vector<KeyRule> comm_keys() {
   constexpr auto comm = &TrialSpec::comm;
   return {
       key("comm.update", comm, &CommSpec::update,
-          "How ranks average gradients: the library's all_reduce, or messages between ranks around a ring, up and down "
-          "a tree, host by host (hierarchical), or through servers (parameter_server).")
+          "How ranks average gradients: the library's all_reduce, or chexbench's own ring, tree, hierarchical (groups "
+          "of ranks) or parameter_server.")
           .has_effect_where(kBuckets),
-      key("comm.servers", comm, &CommSpec::servers, "Ranks, from 0 on, that average a part of the gradients each.")
+      key("comm.servers", comm, &CommSpec::servers,
+          "Number of ranks, from 0 up, that each average a part of the gradients.")
           .at_least(1)
           .only_where(kParameterServer),
       key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
@@ -96,34 +97,34 @@ std::vector<KeyRule> comm_keys() {
           .at_least(0)
           .only_where(kHierarchical),
       key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-          "Bytes of gradients that are averaged at once while backward goes on.")
+          "Bytes of gradients averaged at once while backward continues.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
       key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-          "Size of the first bucket; small, so that communication starts early.")
+          "Bytes of the first bucket, small so that communication starts early.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
       key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
-          "Type in which gradients in host memory are sent; they are summed in f32.")
+          "Type in which gradients in host memory are sent; they are summed in f32. 16-bit types halve the traffic.")
           .has_effect_where(kBuckets),
       key("comm.model", comm, &CommSpec::model,
-          "Real communication, or shaped: the same over slower links; with an emulated engine also a modelled one, or "
-          "none."),
+          "real: messages between processes; shaped: the same over slower links, so that schemes differ on one host; "
+          "with an emulated engine also alpha_beta (times are modelled, and ranks wait for each other in each step) or "
+          "none (they do not)."),
       key("comm.backend", comm, &CommSpec::backend,
-          "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL if every rank has it.")
+          "How gradients of GPUs are averaged: nccl, mpi (in host memory), or NCCL if every rank has it (auto).")
           .has_effect_where(kMayUseGpus),
       key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-          "A step that does not end is abandoned after this many seconds, but not before 50 median steps, because a "
-          "rank may have died; the first step may take ten times as long.")
+          "A step that takes longer than this many seconds and than 50 median steps ends the run, because a rank may "
+          "have died; the first step is allowed ten times as long.")
           .above(0)
           .at_most(kLongestWaitS)
           .has_effect_where(kMayUseGpus),
       key("comm.timeout_s", comm, &CommSpec::timeout_s,
-          "Seconds that a rank waits for another one that does not answer, or that is late in a step; then the job "
-          "ends "
-          "with exit code 4. 0: no limit.")
+          "A rank that waits longer than this many seconds for another one in a step or validation, or anywhere for "
+          "one that does not respond, ends the job with exit code 4; 0: no limit.")
           .at_least(0)
           .at_most(kLongestWaitS),
       key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")
@@ -152,16 +153,18 @@ Key count_or_word(std::string path, std::vector<std::string> words, std::string 
 }
 
 std::vector<KeyRule> core_keys() {
-  Key ranks =
-      count_or_word("ranks", {"all"}, "Ranks to measure with; a list measures smaller worlds inside one larger job.");
+  Key ranks = count_or_word(
+      "ranks", {"all"},
+      "Ranks to measure with: all, a number, or a list, which measures smaller worlds inside one larger job.");
   ranks.get = [](const TrialSpec& trial) { return trial.ranks == 0 ? Value("all") : Value(std::int64_t{trial.ranks}); };
   ranks.set = [](TrialSpec& trial, const Value& value) {
     const std::int64_t* count = std::get_if<std::int64_t>(&value);
     trial.ranks = count != nullptr ? static_cast<int>(*count) : 0;
   };
   Key cores = count_or_word("cores_per_rank", {"auto", "all"},
-                            "Cores of each rank; auto: the machine's cores divided by the ranks on it, all: every rank "
-                            "may use every core.");
+                            "Cores of each rank. auto: the host's cores / the ranks started on it, the same in every "
+                            "smaller world of the job; if there are more ranks than cores, the extra ones get "
+                            "hyperthreads where available. all: every rank may use every core.");
   cores.get = [](const TrialSpec& trial) -> Value {
     if (trial.all_cores) return "all";
     if (!trial.cores_per_rank) return "auto";
@@ -179,16 +182,15 @@ std::vector<KeyRule> second_job_keys() {
   constexpr auto job = &TrialSpec::second_job;
   return {
       key("second_job.kind", job, &SecondJobSpec::kind,
-          "A job that runs alongside the trial on each host: none; a job like this one that only reads and decodes "
-          "(input), trains on ready-made batches (training), or does both; or one that exhausts one resource: memory "
-          "bandwidth (memory), the trial's files in the page cache (page_cache, which drops them), storage."),
+          "A second job on each host during the trial: none; one that reads and decodes like the trial (input), trains "
+          "on ready-made batches (training), or does both; or one that uses up a resource: memory bandwidth (memory), "
+          "the page cache (page_cache, which drops the trial's files) or storage."),
       key("second_job.cores", job, &SecondJobSpec::cores,
-          "Where it runs: on the cores of the trial's ranks (shared), on the host's other cores (apart; cores_per_rank "
-          "decides how many remain), or on cpus:0-3,8.")
+          "Where the second job runs: on the cores that the trial's ranks leave free (apart), on the same cores "
+          "(shared), or on cpus:0-3,8.")
           .one_of({"shared", "apart"}, "cpus:")
           .only_where(kSecondJob),
-      key("second_job.engine", job, &SecondJobSpec::engine,
-          "What the second job trains on: onednn (CPUs), emulated:<profile>.")
+      key("second_job.engine", job, &SecondJobSpec::engine, "Engine of the second job.")
           .one_of({"onednn"}, kEmulatedPrefix)
           .only_where(kSecondTraining),
       key("second_job.root", job, &SecondJobSpec::root,
@@ -208,14 +210,14 @@ std::vector<KeyRule> measure_keys() {
           .at_most(kMostSteps)
           .only_where(kSteps),
       key("measure.repeats", measure, &MeasureSpec::repeats,
-          "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One if "
-          "training.epochs "
-          "is set and this is not.")
+          "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. The default is 1 if "
+          "training.epochs is set.")
           .at_least(1)
           .at_most(kMostRepeats),
       key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
-          "At most this many further repeats, if measure.repeats is five or more, while other processes disturb the "
-          "machine or the repeats differ much; 0: none.")
+          "Most extra repeats, or three times this if they are short. They are added if measure.repeats is at least "
+          "five, and neither measure.relative_error nor training.epochs is set, while a trial is unstable or has fewer "
+          "undisturbed repeats than measure.repeats.")
           .at_least(0)
           .at_most(kMostRepeats),
       key("measure.page_cache", measure, &MeasureSpec::page_cache,
@@ -223,17 +225,17 @@ std::vector<KeyRule> measure_keys() {
           .has_effect_where(kUsesPipeline),
       key("measure.seed", measure, &MeasureSpec::seed, "Seed of shuffles and flips."),
       key("measure.attribution", measure, &MeasureSpec::attribution,
-          "Ops time their work, so that waits can be attributed to them; false: to see what that costs."),
+          "Ops time their work, so that waits can be attributed to them."),
       key("measure.trace", measure, &MeasureSpec::trace,
-          "Threads record what they do; the last repeat of each trial goes into trace.json."),
+          "Records what threads do; trace.json keeps the last repeat of each trial."),
       key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
-          "A trial ends after the repeat that exceeds this time; null: no limit.")
+          "A trial ends after the repeat that exceeds this; null: no limit.")
           .above(0)
           .at_most(kLongestWaitS),
       key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
-          "Once the repeats of all trials took this long, a trial gets its first repeat, but no further one; trials "
-          "not "
-          "begun keep their share of it. null: no limit.")
+          "Once the repeats of all trials have taken this long, each trial still gets its first repeat but no more, "
+          "and a note lists the missing ones. Trials that alternate leave later ones their share: the first 4 of 8 "
+          "trials may take half. Opening the data and building engines does not count. null: no limit.")
           .above(0)
           .at_most(kLongestWaitS),
       key("measure.relative_error", measure, &MeasureSpec::relative_error,
@@ -241,9 +243,8 @@ std::vector<KeyRule> measure_keys() {
           .above(0)
           .at_most(1),
       key("measure.target_au", measure, &MeasureSpec::target_au,
-          "Least share of the time that emulated accelerators must compute to pass (MLPerf Storage's AU); a finding "
-          "says "
-          "whether they do, and what holds them up; null: none.")
+          "Share of the time that emulated accelerators must spend computing to pass, as in MLPerf Storage (0.9 or "
+          "0.85 there); a finding reports whether they do and, if not, what holds them back; null: none.")
           .above(0)
           .at_most(1)
           .has_effect_where(kEmulated),

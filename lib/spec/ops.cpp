@@ -95,7 +95,7 @@ ParameterRule few(ParameterRule rule) {
 }
 
 ParameterRule drop_remainder() {
-  return flag("drop_remainder", true, "drop the last batch of a finite pipeline where it is not full");
+  return flag("drop_remainder", true, "drop the last batch of a finite pipeline if it is not full");
 }
 
 ParameterRule deterministic() {
@@ -103,21 +103,21 @@ ParameterRule deterministic() {
 }
 
 ParameterRule shuffle_buffer() {
-  ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": as many as there are in an epoch");
+  ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": those of an epoch");
   rule.words = {"all"};
   return rule;
 }
 
 ParameterRule cache_bytes() {
-  ParameterRule rule =
-      count_or("max_bytes", {"unlimited"}, "unlimited",
-               "of each rank: the first records or images that fit are kept, the others are made again in each epoch");
+  ParameterRule rule = count_or(
+      "max_bytes", {"unlimited"}, "unlimited",
+      "limit of each rank: the first records or images that fit are kept, the others are made again in each epoch");
   rule.maximum = 1e15;
   return rule;
 }
 
 ParameterRule shuffle_seed() {
-  ParameterRule rule = count_or("seed", {"auto"}, "auto", "of the order; \"auto\": measure.seed");
+  ParameterRule rule = count_or("seed", {"auto"}, "auto", "seed of the order; \"auto\": measure.seed");
   rule.minimum = 0;
   rule.maximum = std::numeric_limits<double>::max();
   return rule;
@@ -125,19 +125,20 @@ ParameterRule shuffle_seed() {
 
 std::vector<OpRule> make_op_rules() {
   std::vector<OpRule> rules = {
-      converts("list_files", none, file, {text("order", {"name"}, "name", "of the files")}, "The files of the split."),
+      converts("list_files", none, file, {text("order", {"name"}, "name", "order of the files")},
+               "The files of the split."),
       keeps("shard", &OpRule::shards, {}, "Keeps the elements whose index modulo the number of ranks is this rank."),
       keeps("shuffle", &OpRule::shuffles, {shuffle_buffer(), shuffle_seed()},
             "Reservoir of tf.data: fill it, draw one uniformly, replace it."),
       converts("read", file, record, {}, "One file after the other; a TFRecord file yields its records in order."),
-      converts("interleave", file, record,
-               {or_auto(count("cycle_length", 10,
-                              "files open at once; \"auto\": as many as read fastest, in the order of 10")),
-                count("block_length", 1, "records in a row from one"),
-                flag("parallel", true, "read the open files in parallel"), deterministic()},
-               "Reads several files alternately.", "cycle_length"),
+      converts(
+          "interleave", file, record,
+          {or_auto(count("cycle_length", 10, "files open at once; \"auto\": the fastest number, in the order of 10")),
+           count("block_length", 1, "records in a row from one"),
+           flag("parallel", true, "read the open files in parallel"), deterministic()},
+          "Reads several files alternately.", "cycle_length"),
       converts("map", record, example,
-               {or_auto(count("parallel_calls", 1, "records worked on at once; \"auto\": as many as are fastest")),
+               {or_auto(count("parallel_calls", 1, "records worked on at once; \"auto\": the fastest number")),
                 deterministic()},
                "Parses, decodes and resizes.", "parallel_calls"),
       converts("batch", example, batch, {drop_remainder()}, "Copies examples into a batch."),
@@ -145,16 +146,16 @@ std::vector<OpRule> make_op_rules() {
                {few(count("parallel_batches", 5, "batches filled at once")), drop_remainder()},
                "Decodes in parallel straight into the slots of batches."),
       converts("worker_batches", file, batch,
-               {few(count_or("num_workers", {"auto"}, "auto", "\"auto\": one per core")),
+               {few(count_or("num_workers", {"auto"}, "auto", "workers; \"auto\": one per core")),
                 few(count("prefetch_factor", 2, "batches that each worker keeps ready")),
-                flag("persistent", true, "workers live on when an epoch ends; false: each epoch starts new ones"),
-                seconds("start_s", "seconds that starting the workers takes, as those of processes do")},
+                flag("persistent", true, "keep the workers when an epoch ends; false: each epoch starts new ones"),
+                seconds("start_s", "seconds that starting the workers takes")},
                "PyTorch style: each worker builds whole batches.", "num_workers"),
       keeps("prefetch", &OpRule::runs_ahead,
             {count_or("buffer", {"batch", "auto"}, "auto",
-                      "elements to keep ready; \"batch\": as many as the local batch has images")},
-            "Runs the ops before it on a separate thread, ahead of the ops after it."),
-      keeps("repeat", &OpRule::repeats, {count_or("epochs", {"forever"}, "forever", "passes over the ops before it")},
+                      "elements to keep ready; \"batch\": the images of a local batch")},
+            "Runs the preceding ops on a separate thread, ahead of the following ones."),
+      keeps("repeat", &OpRule::repeats, {count_or("epochs", {"forever"}, "forever", "times to run the preceding ops")},
             "Starts over at the end."),
       keeps("cache", &OpRule::caches, {text("to", {}, "memory", "\"memory\", or the path of a file"), cache_bytes()},
             "Keeps the elements of the first epoch for the others."),

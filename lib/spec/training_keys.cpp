@@ -27,14 +27,15 @@ constexpr Condition kPlateau{
 std::vector<KeyRule> model_keys() {
   constexpr auto model = &TrialSpec::model;
   return {
-      key("model.name", model, &ModelSpec::name, "The network to train.")
+      key("model.name", model, &ModelSpec::name,
+          "The network, like torchvision's, with an output for each label or class.")
           .one_of({"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"})
           .has_effect_where(kEngine),
       key("model.image_size", model, &ModelSpec::image_size, "Height and width of the network's input, in pixels.")
           .at_least(32)
           .at_most(4096),
       key("model.weights", model, &ModelSpec::weights,
-          "random, or the path of a safetensors file with torchvision's names.")
+          "random, or the path of a safetensors file with torchvision's names, such as scripts/weights makes.")
           .is_path()
           .has_effect_where(kTrained),
       key("model.batch_norm", model, &ModelSpec::batch_norm,
@@ -44,7 +45,7 @@ std::vector<KeyRule> model_keys() {
           "base: only the last layer is trained, and batch norms use fixed running statistics; none: all layers.")
           .has_effect_where(kTrained),
       key("model.dropout", model, &ModelSpec::dropout,
-          "Whether training drops units where the network does (alexnet, googlenet, mobilenet_v2).")
+          "Whether training drops units if the network does (alexnet, googlenet, mobilenet_v2).")
           .has_effect_where(kTrained),
       key("model.seed", model, &ModelSpec::seed, "Seed of random weights and of dropout.").has_effect_where(kTrained),
   };
@@ -53,19 +54,18 @@ std::vector<KeyRule> model_keys() {
 std::vector<KeyRule> step_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
-      key("training.batch_size", training, &TrainingSpec::batch_size, "Images per rank and step.")
+      key("training.batch_size", training, &TrainingSpec::batch_size, "Local batch: images of one rank's batch.")
           .at_least(1)
           .at_most(65536),
       key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
-          "Batches of a rank whose gradients are averaged before one reduction between ranks and one update: together "
-          "they are one step.")
+          "Batches of a rank whose gradients are averaged before one reduction between ranks and one update; together "
+          "they make one step.")
           .at_least(1)
           .at_most(4096)
           .has_effect_where(kEngine),
       key("training.overlap_input", training, &TrainingSpec::overlap_input,
           "Whether the next batch is prepared while the engine computes. If false, it is requested only after the "
-          "engine finished the previous one, as by a program that fetches its batch within the step; then only a "
-          "prefetch makes the two overlap.")
+          "previous one finishes, so input and training overlap only with a prefetch.")
           .has_effect_where(kEngine),
       key("training.precision", training, &TrainingSpec::precision, "Precision of the arithmetic; weights are f32.")
           .has_effect_where(kEngine),
@@ -75,8 +75,7 @@ std::vector<KeyRule> step_keys() {
 std::vector<KeyRule> update_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
-      key("training.optimizer", training, &TrainingSpec::optimizer,
-          "Adam, AdamW (which takes weight decay off the weights themselves), or SGD with momentum.")
+      key("training.optimizer", training, &TrainingSpec::optimizer, "Optimizer, with the formulas of torch.optim.")
           .has_effect_where(kTrained),
       key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")
           .at_most(1e15)
@@ -86,32 +85,33 @@ std::vector<KeyRule> update_keys() {
           .has_effect_where(kTrained)
           .only_where(kSgd),
       key("training.weight_decay", training, &TrainingSpec::weight_decay,
-          "Of all parameters: L2 with adam and sgd, decoupled with adamw, as in torch.optim.")
+          "Applies to all parameters, including norms and biases, as in torch.optim: added to the gradient (L2) with "
+          "adam and sgd, subtracted from the weights with adamw, whose default in PyTorch is 0.01.")
           .at_most(1000)
           .has_effect_where(kTrained),
       key("training.clip_gradient_norm", training, &TrainingSpec::clip_gradient_norm,
-          "Upper limit for the norm of all gradients together, after they were averaged over the ranks; null: no "
-          "limit.")
+          "Upper limit of the norm of all gradients together, as in clip_grad_norm_; null: no limit.")
           .above(0)
           .at_most(1e15)
           .has_effect_where(kTrained),
       key("training.ema_decay", training, &TrainingSpec::ema_decay,
-          "Below 1: decay of an exponential moving average of the weights, which validation uses and best.safetensors "
-          "holds; 0: none.")
+          "Below 1: decay of an exponential moving average of the weights, as in PyTorch's get_ema_multi_avg_fn; the "
+          "average is validated and stored in best.safetensors. 0: none.")
           .at_most(1)
           .has_effect_where(kTrained),
       key("training.task", training, &TrainingSpec::task,
-          "multi_label: an image has any number of labels (sigmoid); classes: exactly one (softmax cross-entropy, "
-          "top-1 "
-          "and top-5).")
+          "multi_label: an image has any number of labels, each with a sigmoid; classes: exactly one, with softmax "
+          "cross-entropy, scored by top-1 and top-5 instead of AUROC.")
           .has_effect_where(kTrained),
       key("training.label_smoothing", training, &TrainingSpec::label_smoothing,
-          "Below 1: share of each target that is spread evenly over its possible values.")
+          "Below 1: share of each target that is spread over 0 and 1 (multi_label, as in Keras) or over all classes "
+          "(classes, as in PyTorch).")
           .at_most(1)
           .has_effect_where(kTrained),
       key("training.class_weights", training, &TrainingSpec::class_weights,
-          "Weight of each label or class in the loss: none (all alike), balanced (by how many of the training images "
-          "have it), or numbers, one for all or one for each; for multi_label, they are PyTorch's pos_weight.")
+          "Weight of each label or class in the loss: none; a number; a list with one number for each; or balanced, "
+          "counted over the training images. For multi_label it is PyTorch's pos_weight (balanced: negatives / "
+          "positives), for classes its weight (balanced: images / classes / images of the class).")
           .is_list(true)
           .has_effect_where(kTrained),
   };
@@ -121,36 +121,36 @@ std::vector<KeyRule> epoch_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
       key("training.epochs", training, &TrainingSpec::epochs,
-          "Passes over the training images, each followed by a validation; 0: run measure.steps instead.")
+          "Passes over the training images, each followed by a validation; 0: measure.steps instead.")
           .at_most(kMostEpochs),
       key("training.schedule", training, &TrainingSpec::schedule,
-          "Schedule of the learning rate: constant, cosine decay to 0, or reduced at each plateau of the validation "
-          "loss.")
+          "Schedule of the learning rate: constant, cosine (half a cosine down to 0), or plateau (lower after each "
+          "plateau of the validation loss).")
           .only_where(kEpochs),
       key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
-          "Epochs in which the learning rate rises from 0 to its full value.")
+          "Epochs in which the learning rate rises from 0.")
           .at_most(kMostEpochs)
           .only_where(kEpochs),
       key("training.scale_learning_rate", training, &TrainingSpec::scale_learning_rate,
-          "Multiplies the learning rate by the number of ranks: linear scaling.")
+          "Multiplies the learning rate by the number of ranks.")
           .only_where(kEpochs),
       key("training.plateau_patience", training, &TrainingSpec::plateau_patience,
           "Epochs without a better validation loss that count as a plateau.")
           .at_least(1)
           .only_where(kPlateau),
       key("training.plateau_factor", training, &TrainingSpec::plateau_factor,
-          "A plateau multiplies the learning rate by this.")
+          "Factor applied to the learning rate at a plateau.")
           .at_most(1)
           .only_where(kPlateau),
       key("training.stop_patience", training, &TrainingSpec::stop_patience,
-          "The training ends early after this many epochs without a better mean AUROC (or loss, if there is none); 0: "
+          "Training stops after this many epochs without a better mean AUROC (or loss, if no label has an AUROC); 0: "
           "never.")
           .at_least(0)
           .at_most(kMostEpochs)
           .only_where(kEpochs),
       key("training.validation_share", training, &TrainingSpec::validation_share,
-          "Share of the split's patients held out for validation; 0: validate with the training images, which shows "
-          "what a network can memorize.")
+          "Share of the split's patients held out for validation, which ImageNet's validation shards replace; 0: "
+          "validates on the training images.")
           .at_least(0)
           .at_most(0.9)
           .only_where(kEpochs),
@@ -159,7 +159,7 @@ std::vector<KeyRule> epoch_keys() {
           .is_path()
           .only_where(kEpochs),
       key("training.target_auroc", training, &TrainingSpec::target_auroc,
-          "The time to reach this mean AUROC is reported; null: none.")
+          "Mean AUROC; the time to reach it is reported. null: none.")
           .above(0.5)
           .at_most(1)
           .only_where(kEpochs),
@@ -170,14 +170,14 @@ std::vector<KeyRule> cuda_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
       key("training.deterministic", training, &TrainingSpec::deterministic,
-          "Bit-identical results on the same device, with slower convolutions.")
+          "The same bits every time on the same device, with slower convolutions.")
           .only_where(kCuda),
       key("training.fused", training, &TrainingSpec::fused,
-          "Fuses convolutions with neighbouring ops where that measured faster, and pools with the norm before them.")
+          "Fuses convolutions with neighboring ops where measured to be faster, and pools with the preceding norm.")
           .only_where(kCuda),
       key("training.tuning_s", training, &TrainingSpec::tuning_s,
-          "Seconds in which convolutions that this GPU has not run before are timed; after that, each takes the first "
-          "plan that runs; null: no limit.")
+          "Seconds spent timing convolutions that are new to this GPU; after that, each takes the first plan that "
+          "runs; null: no limit.")
           .above(0)
           .at_most(kLongestWaitS)
           .only_where(kCuda),
@@ -185,7 +185,8 @@ std::vector<KeyRule> cuda_keys() {
           "Launches a step as one CUDA graph if communication allows it.")
           .only_where(kCuda),
       key("training.concurrent_weight_gradients", training, &TrainingSpec::concurrent_weight_gradients,
-          "Runs the weight gradients of convolutions on a second stream, in parallel with the rest of backward.")
+          "Weight gradients of convolutions run on a second stream, concurrently with the following passes of "
+          "backward. This takes more memory, and was 1 to 2 % slower on an H200.")
           .only_where(kCuda),
   };
 }
