@@ -53,6 +53,7 @@ struct RunArguments {
   std::string progress = "auto";
   std::string metrics;
   bool dry_run = false;
+  bool explain = false;
   std::optional<int> ranks;
   bool quiet = false;
   bool allow_shared_gpu = false;
@@ -236,10 +237,11 @@ void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty()) name_spec(report.environment, spec);
   if (arguments.dry_run) {
     verbs::DryRun dry_run(report, world, arguments.ranks);
-    const std::string plan = dry_run.describe_plan();
+    const verbs::DryRun::Plan plan = dry_run.describe_plan();
     if (rank != 0) return;
-    print(plan);  // before any try, which may run out of memory
-    print(dry_run.describe_time());
+    print(plan.problems);  // before any try, which may run out of memory
+    print(dry_run.describe_time() + plan.summary);
+    print(arguments.explain ? '\n' + plan.details : "details: --explain adds the resolved spec of each trial\n");
     return;
   }
   measure(report, world, spec, arguments);
@@ -305,8 +307,10 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
          "Keep this file up to date with how the run stands, as OpenMetrics text for a monitoring program, e.g. "
          "/var/lib/prometheus/node-exporter/chexbench.prom.")
       ->type_name("FILE");
-  CLI::Option* const dry_run = app.add_flag("--dry-run", arguments->dry_run,
-                                            "Print the resolved trials and forecasts of memory and time, and stop.");
+  CLI::Option* const dry_run = app.add_flag("--dry-run", arguments->dry_run, "Forecast time and memory, and stop.");
+  app.add_flag("--explain", arguments->explain,
+               "With --dry-run: also print the resolved trials, and what takes the memory.")
+      ->needs(dry_run);
   add_rank_count(app, "--ranks", arguments->ranks, kMostPlannedRanks,
                  "With --dry-run: plan for a job of this many ranks, without mpirun and even where the data set is not "
                  "there. --set ranks=1,2,4 says which worlds are measured.",

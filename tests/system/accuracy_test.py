@@ -63,7 +63,7 @@ class Accuracy(EpochsTest):
         def forecast_s(epochs):
             spec = self.training(training__epochs=epochs, measure__repeats=1)
             plan = self.succeed("--config", spec, "--dry-run").stdout
-            self.assertIn("A training over epochs counts whole", plan)
+            self.assertIn("counted: whole trainings", plan)
             hours, minutes, seconds = re.search(
                 r"time: (?:about|at least) (?:(\d+) h )?(?:(\d+) min|(\d+) s) for 1 repeat", plan).groups()
             return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)

@@ -86,7 +86,7 @@ class Color(SystemTest):
         for color in ("gray", "rgb"):
             spec = self.training(color, data__deliver="u8", engine="none", model__image_size=100,
                                  training={"batch_size": 4})
-            told = self.succeed("--config", spec, "--dry-run").stdout
+            told = self.succeed("--config", spec, "--dry-run", "--explain").stdout
             line = next(line for line in told.splitlines() if "delivered" in line)
             held[color] = line.split("x ")[-1]
         self.assertEqual(held, {"gray": "0.04 MB", "rgb": "0.12 MB"})

@@ -50,7 +50,8 @@ class GpuEngine(SystemTest):
         spec = self.spec(engine="cuda", training__batch_size=8)
         memory = {}
         for precision in ("f32", "fp16"):
-            plan = self.succeed("--config", spec, "--set", f"training.precision={precision}", "--dry-run").stdout
+            plan = self.succeed("--config", spec, "--set", f"training.precision={precision}", "--dry-run",
+                                "--explain").stdout
             parts = re.findall(r"([0-9.]+) MB  (.+)", plan[plan.index("memory of a GPU"):])
             *lines, total = [float(megabytes) for megabytes, _ in parts]
             self.assertAlmostEqual(sum(lines), total, delta=0.3)

@@ -99,26 +99,26 @@ class Progress(SystemTest):
 class DryRun(SystemTest):
     def test_other_trials_are_told_by_what_they_have_otherwise(self):
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "training.batch_size": [2, 4]})
-        plan = self.succeed("--config", spec, "--dry-run").stdout
+        plan = self.succeed("--config", spec, "--dry-run", "--explain").stdout
         self.assertEqual(plan.count('"warmup_steps"'), 1, plan)
         second, third, fourth = re.split(r"^trial \d of 4: .*\n", plan, flags=re.M)[2:]
-        self.assertIn("as trial 1, but for\n  training.batch_size: 4\n", second)
+        self.assertIn("like trial 1, except:\n  training.batch_size: 4\n", second)
         self.assertNotIn("pipeline", second.split("anonymous")[0])
-        self.assertIn("as trial 1, but for\n  pipeline: optimized\n", third)
+        self.assertIn("like trial 1, except:\n  pipeline: optimized\n", third)
         self.assertIn('"map_and_batch"', third)
         self.assertNotIn('"map_and_batch"', fourth)
 
     def test_the_time_is_forecast_with_what_is_not_known(self):
         plan = self.succeed("--config", self.spec(), "--dry-run").stdout
-        self.assertRegex(plan, r"time: about \d+ s for 2 repeats of 1 trial\. Not in it: building engines, opening")
-        self.assertIn("rough forecast", plan)
+        self.assertRegex(plan, r"^time: about \d+ s for 2 repeats of 1 trial\n  not counted: building engines, opening")
+        self.assertIn("a rough forecast", plan)
         emulated = self.spec(engine="emulated:v100", comm={"model": "none"},
                              measure={"warmup_steps": 0, "steps": 38400, "repeats": 6}, training={"batch_size": 96})
         plan = self.succeed("--config", emulated, "--dry-run").stdout
         # 38,400 steps of 96 images at 384 images/s are 9,600 s at the least.
         hours = int(re.search(r"time: about (\d+) h \d+ min for 6 repeats", plan)[1])
         self.assertGreaterEqual(hours, 16)
-        self.assertRegex(plan, r"up to 6 more repeats, and \d+ h \d+ min more, if others disturb them")
+        self.assertRegex(plan, r"up to 6 more repeats, \d+ h \d+ min in all, if other processes disturb them")
 
     @unittest.skipUnless(HAS_ONEDNN, "needs engine onednn")
     def test_trials_without_anything_to_try_leave_the_time_to_others(self):

@@ -237,28 +237,32 @@ class DryRun(SystemTest):
         done = self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized"]}), "--dry-run",
                             "--output", out)
         self.assertFalse(out.exists())
-        self.assertIn("naive", done.stdout)
-        self.assertIn("optimized", done.stdout)
-        self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
+        time, *_, memory, trials, details = done.stdout.splitlines()
+        self.assertRegex(time, r"^time: about \d+ s for 4 repeats of 2 trials$")
+        self.assertRegex(memory, r"^memory: at most \d+ MB a rank, of \d+ MB allowed on this host$")
+        self.assertEqual(trials, "trials: 2: naive png, optimized png")
+        self.assertIn("--explain", details)
+        self.assertLessEqual(len(done.stdout.splitlines()), 12)
 
     def test_ready_made_batches_beside_swept_pipelines_are_one_trial(self):
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "data.format": ["png", "synthetic"]})
-        plan = self.succeed("--config", spec, "--dry-run").stdout
+        plan = self.succeed("--config", spec, "--dry-run", "--explain").stdout
         self.assertEqual(re.findall(r"^trial \d of 3: (.*)$", plan, re.M), ["naive png", "synthetic", "optimized png"])
         self.assertEqual(plan.count("batches are ready-made, and no pipeline runs"), 1)
 
     def test_it_plans_for_ranks_that_are_not_there_over_data_that_are_not_there(self):
         spec = self.spec(ranks=[1, 16], data={"root": "nowhere"})
         done = self.succeed("--config", spec, "--dry-run", "--ranks", "16")
-        self.assertIn("trial 2 of 2: ranks=16", done.stdout)
+        self.assertIn("trials: 2: ranks=1, ranks=16", done.stdout)
         self.assertIn("no forecast of memory, which depends on the data set: no data set at 'nowhere'", done.stdout)
         self.fail_with(2, "--config", spec, "--dry-run", says=["trial 'ranks=16'", "mpirun -np 16", "--ranks 16"])
         self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "8", says="--ranks is 8: plan for --ranks 16")
         self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "1,16", says=["not the list 1,16", "--set ranks="])
         done = self.succeed("--config", spec, "--dry-run", "--ranks", "64", "--set", "ranks=2,64,4")
-        self.assertIn("trial 2 of 3: ranks=64", done.stdout)
+        self.assertIn("trials: 3: ranks=2, ranks=64, ranks=4", done.stdout)
         self.fail_with(2, "--config", spec, "--dry-run", "--set", "ranks=2,64,4", says="--ranks 64")
         self.fail_with(2, "--config", spec, "--ranks", "16", says="--dry-run")
+        self.fail_with(2, "--config", spec, "--explain", says="--dry-run")
 
     @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
     def test_under_a_limit_of_memory_the_forecast_names_it_before_any_step(self):
@@ -278,7 +282,7 @@ class DryRun(SystemTest):
     def test_its_forecast_is_near_what_a_run_then_takes(self):
         spec = self.spec(data__root=str(REAL_IMAGES), training__batch_size=64, data__split="all", measure__steps=20,
                          measure__repeats=1)
-        plan = self.succeed("--config", spec, "--dry-run").stdout
+        plan = self.succeed("--config", spec, "--dry-run", "--explain").stdout
         forecast_mb = float(re.search(r"([\d.]+) MB  in all", plan)[1])
         out = self.folder / "out"
         self.succeed("--config", spec, "--output", out)

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -41,7 +42,7 @@ class Differences {
   // Returns the keys in which the trial differs from the first one, with their values, and the ops of a pipeline that
   // no earlier trial has.
   std::string of(const results::TrialResult& trial) {
-    std::string text = "as trial 1, but for\n";
+    std::string text = "like trial 1, except:\n";
     auto out = std::back_inserter(text);
     const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "  {}: {}\n", key, value); };
     const spec::TrialSpec& first = first_.spec;
@@ -191,40 +192,56 @@ void print_device_memory(std::string& text, const spec::TrialSpec& spec, const d
   fmt::format_to(out, "  {:>9.1f} MB  in all\n", megabytes(static_cast<double>(total)));
 }
 
-// Returns a table of a rank's host memory and GPU memory, with a note if either exceeds its limit. `process` is the
-// process's anonymous memory in bytes with the trial's data set open.
+struct MemoryText {
+  std::string table;    // of a rank's host memory and GPU memory
+  std::string problem;  // a line if the ranks of a host take more than is allowed, otherwise ""
+  double bytes = 0;     // of a rank, with full buffers
+};
+
+// Forecasts memory. `process` is the process's anonymous memory in bytes with the trial's data set open.
 // @throws SpecError as pipeline::forecast_memory() and engine::forecast_device_memory()
 // @throws DeviceError if an engine cannot compute the network
-std::string memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset,
-                        const bench::HostCores& host, double process) {
+MemoryText memory_text(const results::TrialResult& trial, const dataset::Dataset& dataset, const bench::HostCores& host,
+                       double process) {
   const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
   const double engine = training_bytes(trial.spec);
-  std::string text =
-      "anonymous memory of a rank: with full buffers, and with every batch taken at once (engine none)\n";
+  MemoryText text{
+      .table = "anonymous memory of a rank: with full buffers, and with every batch taken at once (engine none)\n"};
   const auto line = [&](const pipeline::MemoryForecast::Bytes& bytes, std::string_view op, std::string_view what) {
-    print_line(text, static_cast<double>(bytes.full), static_cast<double>(bytes.starved), op, what);
+    print_line(text.table, static_cast<double>(bytes.full), static_cast<double>(bytes.starved), op, what);
   };
   for (const auto& each : memory.lines) line(each.bytes, each.op, each.what);
-  if (engine > 0) print_line(text, engine, engine, "engine onednn", "weights and activations, about");
-  print_line(text, process, process, "process", "as it stands now");
-  const double all = static_cast<double>(memory.total.full) + engine + process;
-  print_line(text, all, static_cast<double>(memory.total.starved) + engine + process, "in all", "");
+  if (engine > 0) print_line(text.table, engine, engine, "engine onednn", "weights and activations, about");
+  print_line(text.table, process, process, "process", "as it is now");
+  text.bytes = static_cast<double>(memory.total.full) + engine + process;
+  print_line(text.table, text.bytes, static_cast<double>(memory.total.starved) + engine + process, "in all", "");
   const int ranks = std::min(trial.ranks, std::max(host.sharers, 1));
   const double allowed = allowed_bytes();
-  if (all * ranks > allowed)
-    text += fmt::format(
+  if (text.bytes * ranks > allowed)
+    text.problem = fmt::format(
         "too much: {} rank{} on a host would take {:.0f} MB, and {:.0f} MB is allowed (the machine's, or the limit of "
         "its control group); lower training.batch_size or the buffers, or allow more\n",
-        ranks, ranks == 1 ? "" : "s", megabytes(all * ranks), megabytes(allowed));
-  print_device_memory(text, trial.spec, dataset);
+        ranks, ranks == 1 ? "" : "s", megabytes(text.bytes * ranks), megabytes(allowed));
+  text.table += text.problem;
+  print_device_memory(text.table, trial.spec, dataset);
   return text;
+}
+
+// Returns "3: naive png, synthetic, optimized png", with at most five names.
+std::string names_text(const std::vector<results::TrialResult>& trials) {
+  constexpr std::size_t kMostNames = 5;
+  std::vector<std::string> names;
+  for (const results::TrialResult& trial : trials | std::views::take(kMostNames)) names.push_back(trial.name);
+  return fmt::format("{}: {}{}", trials.size(), fmt::join(names, ", "), trials.size() > kMostNames ? ", ..." : "");
 }
 
 }  // namespace
 
-std::string DryRun::describe_plan() {
-  std::string text;
-  auto out = std::back_inserter(text);
+DryRun::Plan DryRun::describe_plan() {
+  Plan plan;
+  auto out = std::back_inserter(plan.details);
+  double most_bytes = 0;
+  std::string no_forecast;
   Differences differences(report_.trials);
   const double begun_with = anonymous_bytes();
   double bytes = begun_with;
@@ -245,15 +262,23 @@ std::string DryRun::describe_plan() {
         const double before = std::exchange(bytes, anonymous_bytes());
         own_bytes->second = std::max(0.0, bytes - before);
       }
-      text += memory_text(trial, dataset, host_, begun_with + own_bytes->second);
+      const MemoryText memory = memory_text(trial, dataset, host_, begun_with + own_bytes->second);
+      most_bytes = std::max(most_bytes, memory.bytes);
+      plan.details += memory.table;
+      if (plan.problems.find(memory.problem) == std::string::npos) plan.problems += memory.problem;
     } catch (const DataError& error) {
       if (!may_lack_data_) throw;
-      fmt::format_to(out, "no forecast of memory, which depends on the data set: {}\n", error.what());
+      no_forecast = fmt::format("no forecast of memory, which depends on the data set: {}\n", error.what());
+      plan.details += no_forecast;
     }
-    text += '\n';
+    plan.details += '\n';
   }
-  for (const results::Finding& finding : report_.findings) text += finding.text + '\n';
-  return text;
+  if (most_bytes > 0)
+    plan.summary = fmt::format("memory: at most {:.0f} MB a rank, of {:.0f} MB allowed on this host\n",
+                               megabytes(most_bytes), megabytes(allowed_bytes()));
+  plan.summary += no_forecast + fmt::format("trials: {}\n", names_text(report_.trials));
+  for (const results::Finding& finding : report_.findings) plan.summary += finding.text + '\n';
+  return plan;
 }
 
 std::string DryRun::describe_time() {

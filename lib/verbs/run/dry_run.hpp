@@ -19,13 +19,18 @@ class DryRun {
   // Collective over the world. @throws DeviceError if a rank was lost
   DryRun(const results::Report& report, comm::World& world, std::optional<int> ranks = {});
 
-  // Returns text for people: the resolved spec of the first trial, and the differences of each other trial; forecasts
-  // of the memory of a rank and its GPU against the limits, or the reason for their absence; and omissions. Builds no
-  // engine.
+  // What a run would do, as text for people.
+  struct Plan {
+    std::string summary;   // memory of a rank at most, the trials' names, and omissions: a line each
+    std::string problems;  // a line for each trial that needs more memory than is allowed
+    std::string details;   // the resolved spec of the first trial, the differences of each other trial, and forecasts
+                           // of the memory of a rank and its GPU by what takes it
+  };
+  // Builds no engine.
   // @throws DataError as dataset::open_dataset(), unless the plan is for a world that was not started
   // @throws SpecError as dataset::open_dataset(), pipeline::forecast_memory() and engine::forecast_device_memory()
   // @throws DeviceError if an engine cannot compute a network
-  std::string describe_plan();
+  Plan describe_plan();
 
   // Returns a forecast of the time. Decodes a few images of each data set, for up to 5 s in all, and trains each
   // network of engine onednn that fits into memory for two steps, for about 10 s in all, because a step is not

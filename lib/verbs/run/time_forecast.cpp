@@ -195,22 +195,20 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
   planned_s = std::min(planned_s, std::max(total_s, first_repeats_s));
   extra_s = std::clamp(total_s - planned_s, 0.0, extra_s);
   if (without == trials.size())
-    return "time: no forecast, as nothing could be measured, or trainings begin at a checkpoint\n";
+    return "time: no forecast, because nothing could be measured, or trainings begin at a checkpoint\n";
   std::string text = fmt::format("time: {} {} for {} repeat{} of {} trial{}", is_least ? "at least" : "about",
                                  duration_text(planned_s), repeats, repeats == 1 ? "" : "s", trials.size(),
                                  trials.size() == 1 ? "" : "s");
   if (without > 0)
     text += fmt::format(" ({} of them not counted: their images could not be tried, or they begin at a checkpoint)",
                         without);
+  text += '\n';
   if (extra > 0 && extra_s > 0)
-    text += fmt::format("; up to {} more repeats, and {} more, if others disturb them or they differ much", extra,
-                        duration_text(extra_s));
-  text += fmt::format(". Not in it: {}.\n", fmt::join(unknown, ", "));
-  if (any_epochs)
-    text +=
-        "A training over epochs counts whole, from its begin; an image that validates counts a third of the computing "
-        "of one that trains.\n";
-  return text + "It is a rough forecast, from a few images that were tried just now, and from profiles.\n";
+    text += fmt::format("  up to {} more repeats, {} in all, if other processes disturb them or they differ much\n",
+                        extra, duration_text(extra_s));
+  text += fmt::format("  not counted: {}\n", fmt::join(unknown, ", "));
+  if (any_epochs) text += "  counted: whole trainings; validating an image takes a third of training with it\n";
+  return text + "  a rough forecast, from profiles and a few images that were tried just now\n";
 }
 
 }  // namespace chexbench::verbs
