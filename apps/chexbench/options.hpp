@@ -1,4 +1,4 @@
-// Options that several commands share. What receives a value must outlive the parsing of `verb`.
+// Options that several commands share. A variable that receives a value must outlive the parsing of `verb`.
 #pragma once
 
 #include <CLI/CLI.hpp>

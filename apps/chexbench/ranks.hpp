@@ -1,4 +1,4 @@
-// What the commands that several ranks run together do alike.
+// Steps that all commands for several ranks share.
 #pragma once
 
 #include "bench/ranks.hpp"

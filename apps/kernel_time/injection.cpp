@@ -13,6 +13,7 @@
 #include <exception>
 #include <iostream>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "core/errors.hpp"
@@ -100,7 +101,13 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
                           std::size_t valid_bytes) {
   const std::lock_guard lock(state->mutex);
   CUpti_Activity* record = nullptr;
-  while (valid_bytes > 0 && state->cupti->next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) add(*record);
+  while (valid_bytes > 0 && state->cupti->next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    try {
+      add(*record);
+    } catch (const std::bad_alloc&) {  // no exception may pass CUPTI, and the program must continue
+      state->tally.lose(1);
+    }
+  }
   std::size_t dropped = 0;
   if (state->cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) state->tally.lose(dropped);
   std::free(buffer);
@@ -118,7 +125,7 @@ void start() {
 }
 
 // Calls run(), but lets no error reach the program under measurement, which must continue as if this library were
-// absent. The file reports the error.
+// absent. The file reports the error; stderr does if the file cannot be written.
 template <class Run>
 void keep_problem(const Run& run) {
   try {

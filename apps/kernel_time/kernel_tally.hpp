@@ -57,8 +57,8 @@ class KernelTally {
   void memset(std::uint64_t begin_ns, std::uint64_t end_ns) { add({begin_ns, end_ns}, memsets_); }
   void lose(std::uint64_t records) { lost_records_ += records; }
 
-  // Returns the result so far. If fewer than two steps followed the warm-up, only `problem` and `lost_records` are
-  // set.
+  // Returns the result so far. If fewer than two steps followed the warm-up, only `problem`, `lost_records` and
+  // `exact` are set.
   KernelTimes times() const;
 
  private:

@@ -1,5 +1,5 @@
-// Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured,
-// and groups those that share an engine.
+// Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured, and groups
+// those that share an engine. Also describes the hosts and the libraries of a run.
 #pragma once
 
 #include <cstddef>

@@ -227,10 +227,12 @@ std::optional<double> TimeLeft::forecast_s(double now_s) const {
     if (const auto& most_s = report_.trials[i].spec.measure.max_seconds)
       repeats = std::min(repeats, std::max(1.0, std::ceil((*most_s - planned.spent_s) / repeat_s)));
     double next_s = repeat_s;
-    if (i == trial_) {  // what remains of the current repeat: as usual, or longer at its pace once that is known
+    if (i == trial_) {  // what remains of the current repeat: as usual, or longer at its pace
       const double passed_s = now_s - began_s_;
-      const double at_its_pace_s = own_left_s(now_s).value_or(repeat_s * part_ * (1 - last_->share));
-      next_s = std::max(repeat_s * part_ - passed_s, at_its_pace_s);
+      const double steps_s = repeat_s * part_ * (1 - last_->share);
+      // The more of the repeat is done, the more weight its pace gets: a stall between its first steps means little.
+      const double own_s = own_left_s(now_s).value_or(steps_s);
+      next_s = std::max(repeat_s * part_ - passed_s, last_->share * own_s + (1 - last_->share) * steps_s);
       if (planned.done == 0) repeat_s = (passed_s + next_s) / part_;
     }
     left_s += next_s + (repeats - 1) * repeat_s;

@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "bench/rank_layout.hpp"
-#include "bench/trial_data.hpp"
 #include "comm/communicator.hpp"
 #include "core/watched_mapping.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {
 
+class OpenedDatasets;  // trial_data.hpp
+
 // For errors that every rank finds: rank 0 reports the error, writes its results and ends the job. The other ranks
-// sleep while this happens, so they continue only if rank 0 did not have the error.
+// sleep while this happens, until 8 s after the first call in this process, so they continue only if rank 0 did not
+// have the error.
 void wait_for_root(const comm::Communicator& ranks);
 
 // Compares the resolved trials of all ranks. Collective over `ranks`, whose hosts are in `rank_cores`.

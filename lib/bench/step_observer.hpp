@@ -1,4 +1,4 @@
-// Observers of a repeat's steps: their interface, and those that any repeat may have.
+// Observers of a repeat's steps: their interface, those that any repeat may have, and the watch over an engine's GPU.
 #pragma once
 
 #include <cstdint>

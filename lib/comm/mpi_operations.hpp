@@ -42,7 +42,7 @@ class HalfSums {
   void free();
   // Returns an operation that replaces `values` by their mean over the ranks of `comm`. The values are divided by
   // `ranks` before they are narrowed to `dtype`, so no sum exceeds the largest value. Each addition is done in f32. The
-  // values must outlive the operation.
+  // values must outlive the operation, and neither `comm` nor these operations may be freed before it ends.
   Poll average(MPI_Comm comm, std::span<float> values, FloatType dtype, int ranks) const;
 
  private:

@@ -1,5 +1,5 @@
 // The start of MPI, which blocks until all ranks of the job have joined, ignores signals, and ends the process for lack
-// of memory.
+// of memory; and the name of its library.
 #pragma once
 
 #include <functional>
@@ -38,8 +38,8 @@ StartWatch watch_start(const Launcher& launcher);
 // @throws DeviceError if `memory` cannot be written to, or too little of it is free for the ranks of this host
 void check_shared_memory(const Environment& environment, std::string_view library, const measure::SharedMemory& memory);
 
-// Returns a name and a version for reports: "MPICH Version:\t4.0.2\nMPICH Release date:..." becomes "MPICH 4.0.2", and
-// "Open MPI v4.1.4, package: ..." becomes "Open MPI v4.1.4".
+// Shortens what an MPI library calls itself to a name and a version for reports: "MPICH Version:\t4.0.2\nMPICH Release
+// date:..." becomes "MPICH 4.0.2", and "Open MPI v4.1.4, package: ..." becomes "Open MPI v4.1.4".
 std::string short_library_name(std::string_view description);
 
 }  // namespace chexbench::comm

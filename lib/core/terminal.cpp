@@ -166,11 +166,12 @@ std::optional<std::string> launchers_stream(int stream, const std::string& proc,
   for (std::string id = parent_of(root / process); id != kNobody; id = parent_of(root / id)) {
     const std::string program = program_of(root / id);
     if (program.starts_with(kHelpers)) {
-      is_forwarded |= holds(root / id, pipe);
+      is_forwarded = is_forwarded || holds(root / id, pipe);
+      if (!is_forwarded) return std::nullopt;
     } else if (is_forwarded) {  // nothing comes between the helpers and mpirun
       const bool is_known = program == kLauncher && !changes_output(root / id, stream);
       return is_known ? std::optional(root / id / file) : std::nullopt;
-    }
+    }  // else a shell between the rank and the proxy
   }
   return std::nullopt;
 }

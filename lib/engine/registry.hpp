@@ -70,9 +70,9 @@ struct GpuIdentity {
 // @throws DeviceError if this build has no CUDA, there is no driver or one that is too old, or there is no GPU
 std::vector<GpuIdentity> visible_gpus();
 
-// Splits the engine's single device allocation into parts. `name` must be resolved (resolve_engine_name()). The
-// workspace of convolutions is not included, because its size is only known after they have been tuned. Returns an
-// empty list for an engine that does not compute on a GPU.
+// Forecasts the engine's single device allocation, in parts; this needs no GPU. `name` must be resolved
+// (resolve_engine_name()). The workspace of convolutions is not included, because its size is only known after they
+// have been tuned. Returns an empty list for an engine that does not compute on a GPU.
 // @throws SpecError if the network is unknown or the image size does not suit it
 // @throws DeviceError if the engine cannot compute the network
 std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config);

@@ -40,7 +40,8 @@ struct ExampleView {
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
                           std::size_t labels = kNihLabels);
 
-// Returns the error of an image/class/label of a data set of `classes` classes, for messages of both parsers.
+// Returns the error of an image/class/label of a data set of `classes` classes. The plain parser of the tests uses
+// it, too.
 std::string wrong_class(std::int64_t number, std::size_t classes);
 
 // A record's contents besides the image file's bytes.

@@ -1,6 +1,6 @@
 // The row kernels of resizing and normalizing, in plain C++, AVX2 and AVX-512. All give the same bits, because they do
 // the same operations on the same floats in the same order, and multiply and then add instead of using fused
-// operations.
+// operations. Also the tables of source pixels that they read, which are computed once per image size.
 #pragma once
 
 #include <cstddef>

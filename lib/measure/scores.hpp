@@ -62,9 +62,8 @@ struct ScoreSummary {
   Estimate mean_brier;
 };
 
-// Computes all figures of each label and the means over the labels that are scored, with 95 % intervals over patients
-//, as summarize_auroc() does. Scores are probabilities. Takes three times as long as
-// summarize_auroc(). Thread-safe.
+// Computes all figures of each label and the means over the labels that are scored, with 95 % intervals over patients,
+// as summarize_auroc() does. Scores are probabilities. Takes three times as long as summarize_auroc(). Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 ScoreSummary summarize_scores(const ScoredImages& images);
 

@@ -24,7 +24,7 @@ enum class LayerKind {
   adaptive_average_pool,
   flatten,
   dropout,
-  linear,
+  linear,  // the last one: to_string() relies on it
 };
 
 // Returns the kind's name as in the enum, e.g. "max_pool".

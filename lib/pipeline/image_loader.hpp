@@ -1,4 +1,5 @@
-// Turns a record into an image in the slot of a batch: reads, parses, decodes and resizes it, and times each part.
+// Turns a record into an image in the slot of a batch: reads, parses, decodes and resizes it, and times each part. Also
+// the random flips and crops.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,8 @@ class LoaderSet {
 };
 
 // Random flips and crops: how an image differs from epoch to epoch. Each choice depends only on the seed, the image and
-// the epoch, not on the image's position in the order, so all pipelines make the same choices. All functions are
-// thread-safe.
+// the epoch, not on the image's position in the order, so all pipelines make the same choices. The functions below
+// are thread-safe.
 
 // Whether the image is mirrored left to right in this epoch. The probability is 1/2.
 bool is_flipped(std::uint64_t seed, const ExampleId& id);

@@ -1,4 +1,4 @@
-// The list of all ops. Each is implemented in the .cpp file of its name by a function make_NAME().
+// The list of all ops. Each is implemented by a function make_NAME(), most in a .cpp file of their name.
 // All of them @throw SpecError if the op cannot work with its parameters or input, and DataError if it cannot work with
 // the data set.
 #pragma once

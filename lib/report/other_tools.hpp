@@ -24,9 +24,8 @@ struct FinishedTrial {
 std::vector<FinishedTrial> finished_trials(const results::Report& report);
 
 // Returns the result for Bencher (bencher.dev), which tracks results by commit and reports regressions, in Bencher
-// Metric Format: a JSON object with a member for each finished trial: `throughput`,
-// images/s with the ends of its 95 % interval, if any, as lower_value and upper_value, and `wait-share`, from 0 to 1,
-// if the trial has one.
+// Metric Format: a JSON object with a member for each finished trial: `throughput`, images/s with the ends of its 95 %
+// interval, if any, as lower_value and upper_value, and `wait-share`, from 0 to 1, if the trial has one.
 // @throws as finished_trials()
 std::string bencher_json(const analysis::Evaluation& evaluation);
 

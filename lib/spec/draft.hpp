@@ -1,6 +1,6 @@
 // A spec while it is being read: its file plus the overrides of the command line. Values and contradictions are checked
-// only at the end, because an override may remove a wrong one. The functions look keys up while a spec is being read.
-// Private to this folder.
+// only at the end, because an override may remove a wrong one. Also lookups of its keys: whether one exists,
+// which was probably meant, and its value. Private to this folder.
 #pragma once
 
 #include <map>

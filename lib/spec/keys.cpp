@@ -117,8 +117,8 @@ std::vector<KeyRule> comm_keys() {
           "How gradients of GPUs are averaged: nccl, mpi (in host memory), or NCCL if every rank has it (auto).")
           .has_effect_where(kMayUseGpus),
       key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-          "A step that takes longer than this many seconds and than 50 median steps ends the run, because a rank may "
-          "have died; the first step is allowed ten times as long.")
+          "With engine cuda, a step that takes longer than this many seconds and than 50 median steps ends the run, "
+          "because a rank may have died; the first step is allowed ten times as long.")
           .above(0)
           .at_most(kLongestWaitS)
           .has_effect_where(kMayUseGpus),

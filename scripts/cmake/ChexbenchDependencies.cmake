@@ -120,7 +120,7 @@ if(CHEXBENCH_WITH_cudnn AND CUDAToolkit_FOUND AND cudnn_frontend_INCLUDE AND cud
   target_link_libraries(cudnn INTERFACE ${cudnn_LIBRARY} CUDA::cudart CUDA::nvrtc)
 endif()
 if(TARGET cudnn)  # and with it our own kernels
-  if(NOT CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")  # a variable of CMake
+  if(NOT CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")  # CMake takes the list from CUDAARCHS
     # Turing to Blackwell: all GPUs that both CUDA 13 and cuDNN 9.19 support.
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real)
   endif()

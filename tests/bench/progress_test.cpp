@@ -1,4 +1,4 @@
-// Tests the text of a progress line, and its estimate of how far a run is.
+// Tests the text of a progress line, and the time left by simulated clocks: its value, and that it is steady.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,12 +126,6 @@ TEST(ProgressOptions, OfAProcessWithoutATerminalShowLinesOnlyIfAskedOrLaunched) 
   EXPECT_LT(progress_options("always").every_s, progress_options("auto").every_s);
 }
 
-}  // namespace
-
-// Tests the time left with simulated clocks: its value, and that it is steady.
-
-namespace {
-
 constexpr int kSteps = 20;
 
 // A run of trials whose steps take as long as a test says.
@@ -147,12 +141,12 @@ class TimeLeftTest : public testing::Test {
     }
   }
 
-  // Runs a repeat with other work after its steps, and keeps the time shown after each step.
-  void run_repeat(TimeLeft& left, std::size_t trial, int repeat, double step_s, double tail_s = 0) {
+  // Runs a repeat whose second step stalls, with other work after its steps, and keeps the time shown after each step.
+  void run_repeat(TimeLeft& left, std::size_t trial, int repeat, double step_s, double tail_s = 0, double stall_s = 0) {
     const double began_s = now_s_;
     left.begin(trial, repeat, now_s_);
     for (int step = 0; step < kSteps; ++step) {
-      now_s_ += step_s;
+      now_s_ += step_s + (step == 1 ? stall_s : 0);
       left.step({.step = step, .total_steps = kSteps, .measured = {}}, now_s_);
       if (const auto left_s = left.left_s(now_s_)) shown_.push_back({.time_s = now_s_, .left_s = *left_s});
     }
@@ -192,6 +186,12 @@ TEST_F(TimeLeftTest, DoesNotRiseIfOthersTakeTheMachineForAWhile) {
     EXPECT_GT(shown.left_s, truth_s - 45) << "two repeats take 20 s longer than it can know";
     EXPECT_LT(shown.left_s, truth_s + 5);
   }
+}
+
+TEST_F(TimeLeftTest, HardlyRisesIfAStepOfARepeatStalls) {
+  TimeLeft left(report_);
+  for (int repeat = 0; repeat < 10; ++repeat) run_repeat(left, 0, repeat, 0.5, 0, repeat == 1 ? 5 : 0);
+  for (std::size_t i = 1; i < shown_.size(); ++i) EXPECT_LT(shown_[i].left_s, shown_[i - 1].left_s + 5);
 }
 
 TEST_F(TimeLeftTest, DoesNotEndBeforeTheRun) {

@@ -54,11 +54,7 @@ TEST(StatusLine, IsNoReasonToEndARunWhereStderrTakesNothing) {
   close(kept);
 }
 
-}  // namespace
-
 // Tests which processes count as an mpirun that forwards a standard stream, over simulated /proc folders.
-
-namespace {
 
 class LaunchersStream : public testing::Test {
  protected:

@@ -150,11 +150,7 @@ TEST(GpuSampler, CostsUnderOnePercentOfACore) {
   sampler.stop();
 }
 
-}  // namespace
-
 // Tests the summary of a window on artificial samples.
-
-namespace {
 
 using testing::Optional;
 

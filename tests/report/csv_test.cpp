@@ -72,11 +72,7 @@ TEST(CsvRow, WritesIntegersOf64BitsWhole) {
   EXPECT_EQ(std::move(row).line(), "18446744073709551615\n");
 }
 
-}  // namespace
-
 // The tables about the inside of repeats: their steps and their ops.
-
-namespace {
 
 using testing::ElementsAre;
 using testing::IsSupersetOf;

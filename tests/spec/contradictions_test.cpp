@@ -121,9 +121,12 @@ const Refused kSweptInVain[] = {
 };
 
 TEST(Contradictions, AreRefused) {
-  for (const Refused& refused : kStatedInVain) EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error));
-  for (const Refused& refused : kExcludeEachOther) EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error));
-  for (const Refused& refused : kSweptInVain) EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error));
+  for (const Refused& refused : kStatedInVain)
+    EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error)) << refused.text;
+  for (const Refused& refused : kExcludeEachOther)
+    EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error)) << refused.text;
+  for (const Refused& refused : kSweptInVain)
+    EXPECT_THAT(error_of_case(refused), HasSubstr(refused.error)) << refused.text;
 }
 
 // What comes close to a contradiction, and the number of trials.
@@ -158,6 +161,11 @@ TEST(Contradictions, AreNotSeenWhereThereAreNone) {
   };
   for (const auto& [text, overrides, trials] : kAccepted) EXPECT_EQ(trials_of(text, overrides).size(), trials) << text;
   EXPECT_EQ(spec_error(R"({"data": {"format": "synthetic"}})"), "nothing was thrown") << "needs no root";
+  EXPECT_TRUE(trials_of(R"({"measure": {"trace": true}})").front().spec.measure.trace);
+  EXPECT_FALSE(trials_of("{}").front().spec.measure.trace);
+  const auto scaled = trials_of(
+      R"({"emulation": {"cores_per_accelerator": 10}, "comm": {"model": "none"}, "engine": "emulated:v100"})");
+  EXPECT_EQ(scaled.front().spec.emulation.cores_per_accelerator, 10);
 }
 
 TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {

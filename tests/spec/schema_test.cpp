@@ -44,6 +44,47 @@ TEST_F(SchemaTest, IsWhatTheFileHolds) {
   EXPECT_EQ(text, schema_text()) << "run this test with CHEXBENCH_WRITE_SCHEMA=1 and commit " << kPath;
 }
 
+TEST_F(SchemaTest, HasEveryKeyWithItsDefault) {
+  for (const KeyRule& rule : key_rules()) {
+    const Object& schema =
+        rule.path == "ranks" ? member(member(schema_, "$defs"), "rank_count") : property(schema_, rule.path);
+    const Node* standard = find_member(schema, "default");
+    ASSERT_NE(standard, nullptr) << rule.path;
+    EXPECT_EQ(to_text(*standard), to_text(to_node(rule.get(TrialSpec{})))) << rule.path;
+  }
+}
+
+// Counts the keys under `properties`, whose paths begin with `prefix`, and checks that all of them are known.
+std::size_t count_known_keys(const Object& properties, const std::string& prefix) {
+  std::size_t keys = 0;
+  for (const auto& [name, node] : properties) {
+    if (prefix.empty() && (name == "$schema" || name == "pipeline" || name == "sweep")) continue;
+    if (const Node* group = find_member(*node.object(), "properties")) {
+      keys += count_known_keys(*group->object(), prefix + name + ".");
+      continue;
+    }
+    EXPECT_NE(find_key(prefix + name), nullptr) << prefix << name;
+    ++keys;
+  }
+  return keys;
+}
+
+TEST_F(SchemaTest, HasNoKeyThatTheParserDoesNotKnow) {
+  EXPECT_EQ(count_known_keys(member(schema_, "properties"), ""), key_rules().size());
+}
+
+TEST_F(SchemaTest, HasEveryParameterOfEveryOp) {
+  for (const OpRule& rule : op_rules()) {
+    const Object& properties = member(member(member(schema_, "$defs"), rule.op), "properties");
+    EXPECT_EQ(properties.size(), rule.parameters.size() + 1) << rule.op;
+    for (const ParameterRule& parameter : rule.parameters) {
+      const Node* standard = find_member(member(properties, parameter.name), "default");
+      ASSERT_NE(standard, nullptr) << rule.op << '.' << parameter.name;
+      EXPECT_EQ(to_text(*standard), to_text(to_node(parameter.default_value))) << rule.op << '.' << parameter.name;
+    }
+  }
+}
+
 TEST_F(SchemaTest, AllowsASweepOfEveryKeyButTheName) {
   const Object& keys = member(property(schema_, "sweep"), "properties");
   for (const KeyRule& rule : key_rules()) {

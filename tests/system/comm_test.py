@@ -38,7 +38,7 @@ class Comm(SystemTest):
 
     def test_schemes_of_our_own_average_too_and_what_is_no_ring_is_not_fitted(self):
         for update in ("ring", "tree", "hierarchical", "parameter_server"):
-            told = self.measured("--update", update, "--min-bytes", "64K", "--max-bytes", "512K", ranks=3,
+            told = self.measured("--update", update, "--min-bytes", "1M", "--max-bytes", "8M", ranks=3,
                                  repeats=1)
             self.assertEqual((told["update"], len(told["rows"])), (update, 8))
             if update != "ring":

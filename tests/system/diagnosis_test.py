@@ -9,7 +9,7 @@ import unittest
 from harness import REAL_IMAGES, SANITIZED, SystemTest, measured
 
 ACCELERATOR_IMAGES_PER_S = 384  # emulated:v100, ResNet50, f32
-DELAY_S = 0.1 if SANITIZED else 0.02  # an image, on one core: decoding takes a tenth of it
+DELAY_S = 0.1 if SANITIZED else 0.02  # an image, on one core: decoding a real X-ray takes a tenth of it
 
 
 class Planted(SystemTest):

@@ -140,3 +140,19 @@ class KilledAtEveryMoment(Resume):
         done = subprocess.run(self.command(), env=environment, capture_output=True, timeout=TIMEOUT_S, check=False)
         self.assertIn(done.returncode, (0, -signal.SIGKILL), done.stderr)
         return done.returncode != 0
+
+
+class KilledInTheMiddle(Resume):
+    """Runs under a sanitizer too, where no library can be loaded first."""
+
+    def test_a_kill_between_repeats_costs_nothing_that_was_finished(self):
+        self.spec_path = self.spec(sweep={"pipeline": ["naive", "optimized"]}, measure__repeats=REPEATS,
+                                   store={"shape": {"latency_ms": 20}})
+        whole = (self.shared_run(self.spec_path, "whole") / "journal.jsonl").read_text().splitlines()
+        expected = [(entry["key"], entry["repeat"]["repeat"]) for entry in map(json.loads, whole)]
+        process = self.start_run(self.spec_path, repeats=1)
+        process.kill()
+        process.communicate(timeout=TIMEOUT_S)
+        self.check_what_is_kept()
+        self.run_to_the_end()
+        self.check_the_end(expected)

@@ -1,4 +1,4 @@
-// Tests which edits advise considers for an op list, and which gains it predicts.
+// Tests which edits advise considers, which gains it predicts, which tries it keeps, and what it prints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -306,5 +306,4 @@ TEST(AdviceJson, HoldsTheSame) {
 }
 
 }  // namespace
-
 }  // namespace chexbench::verbs

@@ -177,5 +177,4 @@ TEST(ClassMapImage, KeepsHalfOfTheImage) {
 }
 
 }  // namespace
-
 }  // namespace chexbench::verbs

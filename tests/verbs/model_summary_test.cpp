@@ -140,5 +140,4 @@ TEST(OpTimingJson, HoldsAllTimes) {
 }
 
 }  // namespace
-
 }  // namespace chexbench::verbs

@@ -187,5 +187,4 @@ TEST(PredictionCsv, SaysWhatStarvesAndWhatOfTheInputWasMeasured) {
 }
 
 }  // namespace
-
 }  // namespace chexbench::verbs

@@ -102,6 +102,8 @@ TEST(StepLog, RefusesOneWithoutSteps) {
   EXPECT_THAT(complaint("wait_s,step_s,images\n"), HasSubstr("no step after its header"));
 }
 
+// Which logs belong to which rank.
+
 // A log of one step of a process, which names no rank.
 NamedLog log_of(const std::string& process, double begin_s, double end_s, double wait_s = 0) {
   return {.name = process + " at " + std::to_string(begin_s),
@@ -166,7 +168,4 @@ TEST(JoinLogs, ThatDoNotSayWhenAreOfARankEach) {
 }
 
 }  // namespace
-
-// Which logs belong to which rank.
-
 }  // namespace chexbench::verbs

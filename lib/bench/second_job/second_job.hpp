@@ -56,8 +56,6 @@ std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Tri
 // @throws as SecondJob::sample(), and InterruptedError after a signal
 void measure_alone(SecondJob& job, const spec::TrialSpec& trial, results::RepeatResult& result);
 
-// Decides on which CPUs a second job runs.
-
 // Returns the CPUs for the second job of a trial of `ranks` ranks on the host of rank `rank`. `existing` are the CPUs
 // that this process may be bound to. A pure function.
 // @throws SpecError if the spec asks for other CPUs, or for separate cores while the ranks use all

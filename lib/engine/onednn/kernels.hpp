@@ -20,6 +20,8 @@
 
 namespace chexbench::engine::onednn {
 
+// The instruction set that the engine trains with. This header is free of oneDNN, because onednn_kind.cpp, which is not
+// in the module, asks for it, too.
 enum class Isa { baseline, avx2, avx512 };
 
 // Returns the best one for a CPU with these features; oneDNN may still lower it. Its kernels for AVX-512 use AVX2 and

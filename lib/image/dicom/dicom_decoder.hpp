@@ -19,7 +19,7 @@ bool reads_dicom();
 // either.
 bool is_dicom(std::span<const std::byte> bytes);
 
-// A file begins with a preamble of arbitrary bytes and four letters. is_dicom() looks only at them.
+// Most files begin with a preamble of arbitrary bytes and four letters. is_dicom() looks at as many bytes as these.
 inline constexpr std::size_t kDicomPreambleBytes = 128;
 inline constexpr std::string_view kDicomLetters = "DICM";
 inline constexpr std::size_t kDicomBeginningBytes = kDicomPreambleBytes + kDicomLetters.size();

@@ -13,7 +13,6 @@
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
 #include "storage/file_bytes.hpp"
-#include "storage/http/curl_parts.hpp"
 #include "storage/untrusted.hpp"
 
 namespace chexbench::storage {

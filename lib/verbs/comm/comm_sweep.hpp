@@ -24,8 +24,8 @@ struct CommOptions {
 };
 
 // Measures sizes from min_bytes on, doubled up to max_bytes, for each number of ranks, and fits the ring model to them.
-// Each size is timed after one check of its average. Every rank gets the
-// rows of its groups, so rank 0 gets all of them. Collective over the world.
+// Each size is timed after one check of its average. Every rank gets the rows of its groups, so rank 0 gets all of
+// them. Collective over the world.
 // @throws SpecError on every rank, if there is only one rank, a number of ranks is not between 2 and all, the sizes are
 // not multiples of an element or in the wrong order, or options.comm has more servers than there are ranks
 // @throws DeviceError if an average is wrong, a rank is lost, a GPU is missing or shared without allow_shared_gpu, or

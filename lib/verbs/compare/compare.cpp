@@ -25,7 +25,7 @@ constexpr double kCrowded = 0.10;
 // All trials of one arm on one side: one from each run that has the arm.
 struct MeasuredArm {
   std::string key;
-  Trials trials;
+  ArmTrials trials;
 
   const results::TrialResult& first() const { return *trials.front(); }
 };

@@ -1,4 +1,5 @@
-// Compares runs with earlier runs: which arms became better or worse. See README.md for the reasons behind the rules.
+// Compares runs with earlier runs: which arms became better or worse, and what else differs between them. See README.md
+// for the reasons behind the rules.
 #pragma once
 
 #include <optional>
@@ -108,11 +109,11 @@ std::vector<Difference> environment_differences(const Side& base, const Side& ot
 // Compares the fields that never prevent a comparison: the host, the kernel and the version of chexbench.
 std::vector<Difference> remarkable_differences(const Side& base, const Side& other);
 
-using Trials = std::vector<const results::TrialResult*>;
+using ArmTrials = std::vector<const results::TrialResult*>;
 // Compares the platforms of one arm's trials: the device, the cores of a rank, and the root of the data.
-std::vector<Difference> place_differences(const Trials& base, const Trials& other);
+std::vector<Difference> place_differences(const ArmTrials& base, const ArmTrials& other);
 
 // Compares the sources of an emulated engine's step times.
-std::vector<Difference> source_differences(const Trials& base, const Trials& other);
+std::vector<Difference> source_differences(const ArmTrials& base, const ArmTrials& other);
 
 }  // namespace chexbench::verbs

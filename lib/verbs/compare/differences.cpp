@@ -124,7 +124,7 @@ std::vector<Difference> remarkable_differences(const Side& base, const Side& oth
   return differing(fields, environments(base), environments(other));
 }
 
-std::vector<Difference> place_differences(const Trials& base, const Trials& other) {
+std::vector<Difference> place_differences(const ArmTrials& base, const ArmTrials& other) {
   static const Fields<results::TrialResult> fields{
       {"engine_device", [](const results::TrialResult& one) { return one.engine_device; }},
       {"cores_per_rank", [](const results::TrialResult& one) { return std::to_string(one.cores_per_rank); }},
@@ -132,7 +132,7 @@ std::vector<Difference> place_differences(const Trials& base, const Trials& othe
   return differing(fields, base, other);
 }
 
-std::vector<Difference> source_differences(const Trials& base, const Trials& other) {
+std::vector<Difference> source_differences(const ArmTrials& base, const ArmTrials& other) {
   static const Fields<results::TrialResult> fields{
       {"engine_source", [](const results::TrialResult& one) { return one.engine_source; }}};
   return differing(fields, base, other);

@@ -53,9 +53,9 @@ struct Diagnosis {
 };
 
 // Diagnoses the training from its log, which must have a step. If a log does not count images, set each step's images
-// to 1, and the rates are steps/s. The first finding is of the kind starved, waits, fed, or
-// unknown (waits that are lower bounds, and small); needed_rate, slow_rank, epoch_starts and outliers follow if they
-// apply, and the notes of the log, of the kind how_read. A pure function.
+// to 1, and the rates are steps/s. The first finding is of the kind starved, waits, fed, or unknown (waits that are
+// lower bounds, and small); needed_rate, slow_rank, epoch_starts and outliers follow if they apply, and the notes of
+// the log, of the kind how_read. A pure function.
 Diagnosis diagnose(const StepLog& log);
 
 // Returns the diagnosis as "table" or "json"; both name `source` as the log. Tables are at most `width` wide where

@@ -1,7 +1,7 @@
 // The per-step logs of a training that another program runs: of its ranks, or of one rank that wrote several files. A
-// log is CSV with the columns wait_s (seconds that the
-// step waited for its batch), step_s (its wall seconds, including the wait), images, and optionally rank and epoch. The
-// columns may come in any order, and other columns are ignored. scripts/hooks writes such logs.
+// log is CSV with the columns wait_s (seconds that the step waited for its batch), step_s (its wall seconds, including
+// the wait), images, and optionally rank and epoch. The columns may come in any order, and other columns are ignored.
+// scripts/hooks writes such logs.
 #pragma once
 
 #include <cstddef>

@@ -80,11 +80,7 @@ TEST(S3Error, OfAnAnswerThatWasCutIsReadIfItsCodeIsWhole) {
   EXPECT_EQ(s3_error_code("<Error><Co"), "");
 }
 
-}  // namespace
-
 // Tests of how listings of S3 come to an end, and of the names in them.
-
-namespace {
 
 // Returns a store whose server answers its n-th request, from 0 on, with the page `page(n)`.
 std::unique_ptr<Store> open(std::function<std::string(int)> page) {

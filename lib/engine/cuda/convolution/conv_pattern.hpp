@@ -116,7 +116,7 @@ enum class OperandRole {
   dx_per_dy,
   dx_per_x,
   dx_offset,
-  // For a residual join (conv_pattern.hpp): the addend of norm(x), and the gradient that is added to dx.
+  // For a residual join (see ConvPattern): the addend of norm(x), and the gradient that is added to dx.
   residual,
   other_gradient,
   joined,  // the join's result

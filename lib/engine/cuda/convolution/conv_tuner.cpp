@@ -42,6 +42,7 @@ constexpr std::array kReplacements{
 
 // Their names in the keys of the cache, in the order of the enumerators.
 constexpr std::array kOwnPasses{"norm before", "join before", "norm sums", "join sums", "affine", "copy"};
+static_assert(kOwnPasses.size() == static_cast<std::size_t>(OwnPass::copy) + 1);
 
 // The norms that a pattern computes before the convolution.
 int norms_of(ConvPattern pattern) {

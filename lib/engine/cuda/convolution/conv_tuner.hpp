@@ -81,7 +81,7 @@ class ConvTuner {
   ConvTuner(const ConvDevice& device, PlanCache& cache, TuningLimits limits = {})
       : device_(device), cache_(cache), limits_(limits) {}
 
-  // Returns the fastest plan among those whose results agree (conv_candidates.hpp).
+  // Returns the fastest plan among those whose results agree (CandidateChoice in conv_tuner.cpp).
   // For this and all functions below: @throws InterruptedError if a signal asks the process to end, DeviceLostError,
   // naming the plan, if the device stopped working
   // @throws DeviceError, naming the request, if no plan runs
@@ -90,7 +90,7 @@ class ConvTuner {
   // Adds the fused plan of `pattern` to `plans` if it takes less time than the separate passes that it replaces, with
   // all passes up to the statistics of y that either of them needs, or in any time if fused plans are forced. `plans`
   // has the plain plans of the pattern's passes, and those fused plans that are to be compared with it. Adds nothing if
-  // no such plan runs, which counts() reports.
+  // no such plan runs, which counts() reports. `pattern` is one of kReplacements (conv_tuner.cpp).
   // normalized_forward_statistics is added together with normalized_weight_gradient, because the norm's output would
   // still be needed in memory if only one of them computed the norm itself.
   void add_if_faster(ConvPattern pattern, ShapePlans& plans);

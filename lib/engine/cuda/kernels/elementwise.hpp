@@ -156,14 +156,14 @@ struct BiasBackwardCall {
   Matrix output;  // Does not exist if there is no activation.
   Matrix gradient;
   float* bias_gradient = nullptr;  // [channels]
-  void* scratch = nullptr;         // reduction_scratch_bytes() of it.
+  void* scratch = nullptr;         // As in norm_forward.hpp.
 };
 void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream);
 
 // Dropout, for forward and backward alike: each value is multiplied by its factor from engine/dropout.hpp. If an image
 // has several pixels, values are numbered channel by channel, in the order in which PyTorch flattens them. Rows are
-// pixels. A captured step is replayed with the arguments of its capture, so the number of the batch is read
-// from device memory.
+// pixels. A captured step is replayed with the arguments of its capture, so the number of the batch is read from device
+// memory.
 template <typename T, int V>
 struct Dropout {
   Rows<const T> from;

@@ -20,12 +20,11 @@ int multiprocessors();
 // wait there until it is done, so that the gap between kernels is a wake-up instead of a launch.
 inline constexpr char kProgrammaticLaunchVariable[] = "CHEXBENCH_PROGRAMMATIC_LAUNCH";
 
-// Returns whether kernels are launched this way on that device. Thread-safe.
+// Returns whether kernels are launched this way on the device of multiprocessors(). Thread-safe.
 // @throws DeviceError if CUDA fails, SpecError for an unknown value of the environment variable
 bool launches_programmatically();
 // The same for devices of that compute capability (90: 9.0), given the value of the environment variable above, or null
-// for none. Only devices from 9.0 on can. `on`, the default, and `off` give the
-// same results.
+// for none. Only devices from 9.0 on can. `on`, the default, and `off` give the same results.
 // @throws SpecError for any other value
 bool launches_programmatically(int compute_capability, const char* value);
 

@@ -140,9 +140,9 @@ struct GradientFinish {
 };
 
 // Backward of the norms that read one dense block. Up to 24 of them read a channel, and each has its own a, b, c
-// (above). a is known before any sum, so in the pass that computes its sums a norm already adds a g to the
-// block's gradient. Its b and c are added up per channel (GradientFinish::add), and b x + c is applied once, when
-// backward reaches the layer that produced the channel. So no norm reads its tensors twice.
+// (see the head of this file). a is known before any sum, so in the pass that computes its sums a norm already adds a g
+// to the block's gradient. Its b and c are added up per channel (GradientFinish::add), and b x + c is applied once,
+// when backward reaches the layer that produced the channel. So no norm reads its tensors twice.
 
 // Adds a g to `total` (of type S), or sets total = a g if kFirst; also sums g and g (x - mean).
 template <typename T, typename S, int V, bool kFirst>
@@ -235,7 +235,7 @@ struct NormGradientCall {
 };
 
 // Outputs of the first pass: gradients of the norm's parameters, and b and c of its input's gradient
-// (above), f32[channels] each.
+// (see the head of this file), f32[channels] each.
 struct NormSums {
   float* weight_gradient = nullptr;
   float* bias_gradient = nullptr;

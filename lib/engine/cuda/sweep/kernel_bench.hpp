@@ -16,8 +16,8 @@ struct ItemRange {
 };
 
 // The part of a call that is recomputed on the host, since all of it would take a CPU minutes: items and channels that
-// are computed together. Results by item are compared if `compares_items`, those by
-// channel or of the whole call if `compares_sums`.
+// are computed together. Results by item are compared if `compares_items`, those by channel or of the whole call if
+// `compares_sums`.
 struct Selection {
   std::vector<ItemRange> items;
   int channel = -1;  // the only one, or -1 for all

@@ -14,7 +14,7 @@ namespace chexbench::engine::cuda {
 
 // Trains a network on one GPU. The device always has one pass queued while the host fetches the next batch. A longer
 // queue would hide a slow pipeline. Contracts of the overriding functions: engine/engine.hpp and
-// engine/epoch_training.hpp. Not thread-safe.
+// engine/training_engine.hpp. Not thread-safe.
 class CudaEngine final : public TrainingEngine {
  public:
   // Selects the device and makes the engine ready for the first step. Takes seconds, or minutes if convolutions must

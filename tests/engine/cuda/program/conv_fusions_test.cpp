@@ -137,10 +137,6 @@ TEST(ResidualJoins, NeedAReluAWholeBufferAndTheConvolutionLast) {
   EXPECT_EQ(count(residual_joins(program)).joins, 0);
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int kDenseLayers = 58;
 
 bool always(const Node&) { return true; }

@@ -81,10 +81,6 @@ TEST(StepClock, ThePartsSumToTheWallTimeAndNoneIsNegative) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 constexpr double kLeast_s = 60;
 
 TEST(StallLimit, IsTenTimesTheLeastBeforeTheFirstStep) { EXPECT_EQ(StallLimit(kLeast_s).seconds(), 600); }
