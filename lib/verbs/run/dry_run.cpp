@@ -227,12 +227,12 @@ MemoryText memory_text(const results::TrialResult& trial, const dataset::Dataset
   return text;
 }
 
-// Returns "3: naive png, synthetic, optimized png", with at most five names.
+// Returns "3 (naive png, synthetic, optimized png)", with at most five names.
 std::string names_text(const std::vector<results::TrialResult>& trials) {
   constexpr std::size_t kMostNames = 5;
   std::vector<std::string> names;
   for (const results::TrialResult& trial : trials | std::views::take(kMostNames)) names.push_back(trial.name);
-  return fmt::format("{}: {}{}", trials.size(), fmt::join(names, ", "), trials.size() > kMostNames ? ", ..." : "");
+  return fmt::format("{} ({}{})", trials.size(), fmt::join(names, ", "), trials.size() > kMostNames ? ", ..." : "");
 }
 
 }  // namespace
