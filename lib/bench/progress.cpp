@@ -115,7 +115,8 @@ double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& t
   const auto own = static_cast<double>(steps);
   if (training.epochs == 0) return own;
   const std::int64_t of_epoch = std::max<std::int64_t>(1, all / training.epochs);
-  return own + validation_share(training) * static_cast<double>(steps / of_epoch * of_epoch);
+  const std::int64_t validated = steps / of_epoch * of_epoch;  // steps of whole epochs
+  return own + validation_share(training) * static_cast<double>(validated);
 }
 
 }  // namespace

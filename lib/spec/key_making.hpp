@@ -117,10 +117,10 @@ struct Key : KeyRule {
 
 // Returns the rule of a key for the member to which `at(trial)` returns a reference.
 template <typename At>
-Key key_at(std::string path, At at, std::string description) {
+Key key_at(const std::string& path, At at, const std::string& description) {
   using T = std::remove_cvref_t<decltype(at(std::declval<TrialSpec&>()))>;
-  return {{.path = std::move(path),
-           .description = std::move(description),
+  return {{.path = path,
+           .description = description,
            .values = rule_of<T>(),
            .get = [=](const TrialSpec& trial) { return to_value(at(trial)); },
            .set = [=](TrialSpec& trial, const Value& value) { assign(at(trial), value); },
@@ -130,9 +130,9 @@ Key key_at(std::string path, At at, std::string description) {
 
 // Returns the rule of a member of a group: key("data.format", &TrialSpec::data, &DataSpec::format, "...").
 template <typename Group, typename T>
-Key key(std::string path, Group TrialSpec::*group, T Group::*member, std::string description) {
+Key key(const std::string& path, Group TrialSpec::*group, T Group::*member, const std::string& description) {
   return key_at(
-      std::move(path), [=](auto& trial) -> auto& { return trial.*group.*member; }, std::move(description));
+      path, [=](auto& trial) -> auto& { return trial.*group.*member; }, description);
 }
 
 // The longest time that a key may ask for.

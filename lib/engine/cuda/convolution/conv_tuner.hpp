@@ -29,7 +29,7 @@ struct TunedPlan {
 class ShapePlans {
  public:
   // `request` is for any pattern of the convolution.
-  explicit ShapePlans(PlanRequest request) : request_(std::move(request)) {}
+  explicit ShapePlans(const PlanRequest& request) : request_(request) {}
 
   const ConvShape& shape() const { return request_.shape; }
   PlanRequest request(ConvPattern pattern) const {
