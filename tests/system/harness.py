@@ -218,7 +218,8 @@ class SystemTest(unittest.TestCase):
         return path
 
     def measured(self, **keys):
-        """The folder of a quick run with `keys` changed. Not in a test that is @measured: retries would get the same run."""
+        """The folder of a quick run with `keys` changed. Not for a test that is @measured: it would repeat the same
+        run."""
         return self.shared_run(self.spec(**keys))
 
     def shared_run(self, spec, name="out", ranks=None):
