@@ -6,7 +6,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -231,7 +230,7 @@ MemoryText memory_text(const results::TrialResult& trial, const dataset::Dataset
 std::string names_text(const std::vector<results::TrialResult>& trials) {
   constexpr std::size_t kMostNames = 5;
   std::vector<std::string> names;
-  for (const results::TrialResult& trial : trials | std::views::take(kMostNames)) names.push_back(trial.name);
+  for (std::size_t i = 0; i < std::min(trials.size(), kMostNames); ++i) names.push_back(trials[i].name);
   return fmt::format("{} ({}{})", trials.size(), fmt::join(names, ", "), trials.size() > kMostNames ? ", ..." : "");
 }
 
