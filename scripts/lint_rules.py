@@ -335,8 +335,8 @@ def helpers_that_clash():
 def reached_headers(path):
     """The standard headers that a header's includes lead to, through the project's headers."""
     reached = set()
-    for project, system in filter(None, (found and found.groups() for found in
-                                         map(INCLUDE.match, path.read_text().split("\n")))):
+    for found in filter(None, map(INCLUDE.match, path.read_text().split("\n"))):
+        project, system = found.groups()
         if system:
             name = system.rsplit("/", 1)[-1]
             reached |= {name} | BRING.get(name, set())

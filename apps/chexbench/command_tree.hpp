@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "command_tree.hpp"
-
 namespace chexbench::app {
 
 // The completions that a shell offers for an option's value.

@@ -34,6 +34,14 @@ Enum choose(const std::string& option, const std::string& what, const std::strin
   throw SpecError(fmt::format("--{}: unknown {} '{}'{}", option, what, name, suggestion(name, known)));
 }
 
+// Chooses among all values.
+template <class Enum>
+Enum choose(const std::string& option, const std::string& what, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [value, word] : spec::named_values<Enum>()) known.push_back(word);
+  return choose<Enum>(option, what, name, known);
+}
+
 std::shared_ptr<std::string> add_split(CLI::App& verb) {
   auto split = std::make_shared<std::string>("train");
   verb.add_option("--split", *split, "Use this split: train, val, test or all.")
@@ -233,8 +241,7 @@ void add_stage(CLI::App& data) {
   verb->callback([=] {
     options->data = set->spec();
     options->data.split = split_named(*split);
-    options->data.format =
-        choose<spec::DataFormat>("format", "format", *format, {"png", "tfrecord", "webdataset", "cached", "synthetic"});
+    options->data.format = choose<spec::DataFormat>("format", "format", *format);
     const dataset::Staging result = dataset::stage_data_set(*options);
     const dataset::TypedRoot copy{.root = options->folder, .overrides = set->layout_overrides()};
     print_outcome(*json ? "json" : "text", dataset::staging_json(result, copy), dataset::staging_text(result, copy));

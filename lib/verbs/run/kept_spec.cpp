@@ -16,6 +16,7 @@
 #include "spec/document.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -70,12 +71,11 @@ void keep_spec(const RunSpec& run, const std::string& folder) {
   if (!std::ranges::all_of(run.overrides, is_utf8)) return;
   std::vector<std::string> overrides;
   std::ranges::transform(run.overrides, std::back_inserter(overrides), without_credentials);
-  const nlohmann::ordered_json object = {{kFormatVersionKey, kFormatVersion},
-                                         {"config", run.source},
-                                         {"set", overrides},
-                                         {"spec", without_credentials_in_message(run.text)}};
-  write_file_atomically(path_in(folder),
-                        object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  const Json object = {{kFormatVersionKey, kFormatVersion},
+                       {"config", run.source},
+                       {"set", overrides},
+                       {"spec", without_credentials_in_message(run.text)}};
+  write_file_atomically(path_in(folder), indented_json(object));
 }
 
 RunSpec kept_spec(const std::string& folder, comm::Communicator& ranks) {
