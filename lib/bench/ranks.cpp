@@ -12,12 +12,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bench/trial_data.hpp"
 #include "comm/communicator.hpp"
 #include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/random.hpp"
+#include "dataset/dataset.hpp"
 #include "spec/resolved.hpp"
 #include "spec/trial_spec.hpp"
 

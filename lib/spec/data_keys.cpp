@@ -54,10 +54,9 @@ Key store_key(std::string path, T StoreSpec::*member, std::string description) {
       std::move(path), [=](auto& trial) -> auto& { return trial.data.store.*member; }, std::move(description));
 }
 
-Key shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
+Key shape_key(const std::string& path, std::optional<double> StoreShape::*member, const std::string& description) {
   return key_at(
-             std::move(path), [=](auto& trial) -> auto& { return trial.data.store.shape.*member; },
-             std::move(description))
+             path, [=](auto& trial) -> auto& { return trial.data.store.shape.*member; }, description)
       .has_effect_where(kUsesPipeline);
 }
 
