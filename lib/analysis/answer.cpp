@@ -109,18 +109,7 @@ std::string pair_sentence(const Pair& pair, const std::string& subject, const st
   const std::string name = marked_name(trial, subject);
   const std::string measured = fmt::format("{} and {} images/s, ratio {:.2f} ({})", rate(trial.images_per_s()),
                                            rate(other.images_per_s()), ratio.value, interval_of(ratio));
-  switch (grade) {
-    case results::Grade::cannot_tell:
-      return fmt::format("{} and {} cannot be told apart: {}.", name, base, measured);
-    case results::Grade::machine_too_busy:
-      return fmt::format("The machine was too busy to compare {} with {}: {}.", name, base, measured);
-    case results::Grade::sample_too_small:
-      if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}.", name,
-                         base, measured);
-    case results::Grade::told_apart:
-      break;
-  }
+  if (const std::string why = why_unclear(pair, name, base, measured); !why.empty()) return why + ".";
   return fmt::format("{}, {:.2f} x {} ({}).", rate_clause(trial, subject), ratio.value, base, interval_of(ratio));
 }
 

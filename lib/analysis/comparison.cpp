@@ -104,6 +104,23 @@ const Pair& fastest(const std::vector<Pair>& all) {
 
 }  // namespace
 
+std::string why_unclear(const Pair& pair, const std::string& trial, const std::string& base,
+                        const std::string& measured, const std::string& disturbances) {
+  switch (pair.grade) {
+    case results::Grade::cannot_tell:
+      return fmt::format("{} and {} cannot be told apart: {}", trial, base, measured);
+    case results::Grade::machine_too_busy:
+      return fmt::format("The machine was too busy to compare {} with {}{}: {}", trial, base, disturbances, measured);
+    case results::Grade::sample_too_small:
+      if (!pair.ratio.ci95) break;
+      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}", trial,
+                         base, measured);
+    case results::Grade::told_apart:
+      break;
+  }
+  return "";
+}
+
 std::string compared(const Pair& pair) {
   const auto& [a, b, ratio, grade] = pair;
   const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
@@ -111,19 +128,7 @@ std::string compared(const Pair& pair) {
       fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
   const std::string interval = interval_text(ratio, rounds, grade);
   const std::string measured = fmt::format("ratio {:.2f} ({}), {} images/s", ratio.value, interval, against);
-  switch (grade) {
-    case results::Grade::cannot_tell:
-      return fmt::format("{} and {} cannot be told apart: {}", a.name(), b.name(), measured);
-    case results::Grade::machine_too_busy:
-      return fmt::format("The machine was too busy to compare {} with {}{}: {}", a.name(), b.name(), disturbances(a, b),
-                         measured);
-    case results::Grade::sample_too_small:
-      if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}",
-                         a.name(), b.name(), measured);
-    case results::Grade::told_apart:
-      break;
-  }
+  if (std::string why = why_unclear(pair, a.name(), b.name(), measured, disturbances(a, b)); !why.empty()) return why;
   const std::string busy = rounds.disturbed ? fmt::format("On a busy machine{}: ", disturbances(a, b)) : "";
   return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(),
                      a.has_engine() ? "trains" : "delivers", ratio.value, b.name(), interval, against);

@@ -52,7 +52,6 @@ class Runner {
         ranks_(world.communicator()),
         rank_cores_(gather_rank_cores(world)),
         host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
-        make_engine_(options.make_engine),
         repeats_(report, ranks_, rank_cores_, host_, options) {
     report.environment.rank_cores.clear();
     for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
@@ -106,7 +105,6 @@ class Runner {
   comm::Communicator& ranks_;
   const std::vector<RankCores> rank_cores_;
   const HostCores host_;
-  const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
   OpenedDatasets datasets_;
   std::size_t begun_ = 0;  // trials, those of the current group included
@@ -152,17 +150,17 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
   // The reducer comes first, because it must outlive the engine, which uses it to the end.
   const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec::slowed(spec.comm, slowdown));
-  const auto engine = make_engine_(spec.engine, {.model = spec.model,
-                                                 .training = spec.training,
-                                                 .comm = spec.comm,
-                                                 .deliver = spec::delivered(spec.data),
-                                                 .outputs = outputs_of(group),
-                                                 .class_weights = class_weights(spec, datasets_.of(spec)),
-                                                 .cores = share.cores,
-                                                 .world = group.ranks,
-                                                 .rank = members.rank(),
-                                                 .gpu = on_gpu ? gpu_->gpu : 0,
-                                                 .slowdown = slowdown});
+  const auto engine = options_.make_engine(spec.engine, {.model = spec.model,
+                                                         .training = spec.training,
+                                                         .comm = spec.comm,
+                                                         .deliver = spec::delivered(spec.data),
+                                                         .outputs = outputs_of(group),
+                                                         .class_weights = class_weights(spec, datasets_.of(spec)),
+                                                         .cores = share.cores,
+                                                         .world = group.ranks,
+                                                         .rank = members.rank(),
+                                                         .gpu = on_gpu ? gpu_->gpu : 0,
+                                                         .slowdown = slowdown});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];

@@ -308,7 +308,7 @@ Dataset open_in(const storage::DataRoot& root, const spec::DataSpec& spec, const
 
 }  // namespace
 
-std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
+std::vector<std::string> nih_label_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
 
 std::span<const std::byte> read_image_file(const storage::Store& store, const std::string& path,
                                            storage::ByteBuffer& buffer) {

@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
 inline constexpr std::string_view kNoFinding = "No Finding";  // the table's word for an image with none of them
 
 // Returns these labels, which synthetic batches have, too.
-std::vector<std::string> finding_names();
+std::vector<std::string> nih_label_names();
 // Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);
 
@@ -61,7 +61,7 @@ struct Dataset {
   std::uint64_t total_bytes = 0;  // of the files that will be read; estimated if a server does not report sizes
   std::shared_ptr<const storage::Store> store = storage::local_store();  // owns all paths
   // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
-  std::vector<std::string> label_names = finding_names();
+  std::vector<std::string> label_names = nih_label_names();
   // Whether labels come from the table even if records have some, because data.labels.uncertain or data.labels.blank
   // may have been different when the records were written. A record has only 0 or 1.
   bool has_unclear_labels = false;

@@ -16,7 +16,7 @@ namespace chexbench::measure {
 // Returns the sum over thresholds of the recall that a threshold adds times its precision, without interpolation:
 // scikit-learn's average_precision_score. Images of equal scores share a threshold. Returns std::nullopt if no image
 // has the label. The arguments are those of auroc(). Takes O(n log n) time. Thread-safe.
-std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_label);
 
 inline constexpr std::size_t kReliabilityBins = 10;
 
@@ -34,7 +34,7 @@ using Reliability = std::array<ReliabilityBin, kReliabilityBins>;
 
 // Returns the reliability curve of a label (scikit-learn's calibration_curve, strategy uniform). Scores are from 0
 // to 1.
-Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_label);
 
 // Returns the expected calibration error: the mean over images of how far the mean probability of their bin is from the
 // share of its images that are positive (Guo et al., "On calibration of modern neural networks", ICML 2017).

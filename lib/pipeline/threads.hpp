@@ -205,4 +205,24 @@ class BoundedQueue {
   std::exception_ptr error_;
 };
 
+// Fills the queue until take() returns std::nullopt or `stop` is requested, and closes it: with the error if take()
+// throws one. Calls take() only when the queue has room, and books waits for room to `stats`.
+template <typename T, typename Take>
+void fill_ahead(OpStats& stats, BoundedQueue<T>& queue, const std::stop_token& stop, const Take& take) {
+  const auto wait_for_room = [&] {
+    const TimeScope wait(stats, TimeScope::Book::blocked_output);
+    return queue.wait_for_room(stop);
+  };
+  try {
+    while (wait_for_room()) {
+      std::optional<T> element = take();
+      if (!element) break;
+      queue.push(std::move(*element));
+    }
+    queue.close();
+  } catch (...) {
+    queue.close(std::current_exception());
+  }
+}
+
 }  // namespace chexbench::pipeline

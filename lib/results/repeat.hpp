@@ -51,9 +51,9 @@ void visit_fields(Visitor&& visit, Record& step) {
   visit(Field{"other_s", "s", "part of wall_s: the rest, which is in no other part"}, step.timings.other_s);
   visit(Field{"forward_s", "s", "forward, a part of compute_s"}, step.timings.forward_s);
   visit(Field{"backward_s", "s", "backward, a part of compute_s"}, step.timings.backward_s);
-  visit(Field{"loss", "", "mean binary cross-entropy of the rank's batch before its update",
-              "nothing is computed, or it is not finite"},
-        step.timings.loss);
+  visit(
+      Field{"loss", "", "mean loss of the rank's batch before its update", "nothing is computed, or it is not finite"},
+      step.timings.loss);
   visit(Field{"images", "images", "images of the rank's batch"}, step.timings.images);
   visit(
       Field{"communication_busy_s", "s",
