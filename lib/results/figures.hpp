@@ -107,7 +107,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
               "there is no data set, or the run ended before the trial"},
         figures.epoch_s);
-  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
+  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU reported its power"},
         figures.images_per_joule);
   visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
         figures.wait_share);

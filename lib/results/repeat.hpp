@@ -267,7 +267,7 @@ void visit_fields(Visitor&& visit, Record& repeat) {
         repeat.storage_read_bytes);
   visit(Field{"page_cache", "",
               "state of the page cache when the repeat began: warm, cold, as_is, or one that could not be verified",
-              "the journal of an older version did not tell"},
+              "an older version's journal did not record it"},
         repeat.page_cache);
   visit(summed(Field{"looked_at_bytes", "bytes",
                      "bytes of up to 2000 of the trial's files that were looked for in the page cache, all hosts"}),
