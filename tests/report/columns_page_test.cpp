@@ -104,7 +104,9 @@ std::string tables_of(const nlohmann::json& metadata) {
         std::vector<Row>());
     for (const auto& column : file["tableSchema"]["columns"]) {
       rows.push_back(row_of(column));
-      if (++uses[rows.back()] == 2 && rows.back().name.find("_ci95_") == std::string::npos)
+      const bool named_alike =
+          std::ranges::any_of(shared, [&](const Row& other) { return other.name == rows.back().name; });
+      if (++uses[rows.back()] == 2 && !named_alike && rows.back().name.find("_ci95_") == std::string::npos)
         shared.push_back(rows.back());
     }
   }
