@@ -103,11 +103,10 @@ std::string tables_of(const nlohmann::json& metadata) {
         fmt::format("\n## {}\n\n{}\n\n", file["url"].get<std::string>(), file["dc:description"].get<std::string>()),
         std::vector<Row>());
     for (const auto& column : file["tableSchema"]["columns"]) {
-      rows.push_back(row_of(column));
-      const bool named_alike =
-          std::ranges::any_of(shared, [&](const Row& other) { return other.name == rows.back().name; });
-      if (++uses[rows.back()] == 2 && !named_alike && rows.back().name.find("_ci95_") == std::string::npos)
-        shared.push_back(rows.back());
+      const Row row = row_of(column);
+      rows.push_back(row);
+      const bool named_alike = std::ranges::any_of(shared, [&row](const Row& other) { return other.name == row.name; });
+      if (++uses[row] == 2 && !named_alike && row.name.find("_ci95_") == std::string::npos) shared.push_back(row);
     }
   }
   std::string text = fmt::format("\n## Columns of several files\n\n{}", kHead);
