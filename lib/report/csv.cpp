@@ -27,7 +27,7 @@ std::string csvw_name(const std::string& name) {
 
 std::string sentences(const Column& column) {
   std::string text = column.meaning + '.';
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (text.find('_') >= text.find(' ')) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return column.empty_if.empty() ? text : text + " Empty if " + column.empty_if + '.';
 }
 
