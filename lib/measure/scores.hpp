@@ -68,7 +68,6 @@ struct ScoreSummary {
 ScoreSummary summarize_scores(const ScoredImages& images);
 
 // How often the correct one of exclusive classes is among those with the network's highest scores.
-
 // Returns the place of `right` among the classes by their scores, from 1; for equal scores the class with the lower
 // number is first, so the places do not depend on a sort. If a score is NaN, the place is the last one. `right` is an
 // index of `scores`. Thread-safe.

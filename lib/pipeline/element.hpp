@@ -18,7 +18,6 @@ namespace chexbench::pipeline {
 
 // Memory for decoded images that is reused: fresh pages for every image would cost more than half as much time as
 // decoding it.
-
 class ExamplePool;
 
 // A deleter that returns the memory to its pool. It keeps the pool alive.

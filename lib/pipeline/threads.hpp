@@ -64,7 +64,6 @@ class Crew {
 };
 
 // Lets the workers of a parallel op take input one at a time, and none of them while the op is full.
-
 // Thread-safe. Only one worker at a time is inside, because the order in which workers take input determines the order
 // of the output.
 class Turnstile {

@@ -28,8 +28,6 @@ std::string to_json(const PipelineSpec& pipeline);
 // of older versions.
 std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
 
-// Slows down the modelled parts of a spec, for a scale model (emulation.cores_per_accelerator).
-
 // Returns the same links, `factor` times as slow. Pure, like slowed() of an experiment.
 CommSpec slowed(CommSpec comm, double factor);
 
