@@ -322,9 +322,8 @@ void add_gpu(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
     begin();
     results::visit_fields(table, sample);
-    table(
-        Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU does not report reasons"},
-        sample.throttle_reasons ? std::optional(measure::is_throttled(*sample.throttle_reasons)) : std::nullopt);
+    table(Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU reports no reasons"},
+          sample.throttle_reasons ? std::optional(measure::is_throttled(*sample.throttle_reasons)) : std::nullopt);
     table.end_row();
   });
 }

@@ -38,7 +38,9 @@ struct PredictionRow {
   bool starves() const {
     return (limit == "decode" || limit == "storage") && accelerator_share() < analysis::kLinearEfficiency;
   }
-  bool linear() const { return efficiency >= analysis::kLinearEfficiency && !starves(); }
+  bool linear() const {
+    return efficiency >= analysis::kLinearEfficiency && accelerator_share() >= analysis::kLinearEfficiency;
+  }
 };
 
 // What `ranks` ranks need to reach `efficiency` times `ranks` times the rate of one rank that never waits.
