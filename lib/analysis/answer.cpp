@@ -51,7 +51,7 @@ std::string marked_name(const Measured& arm, const std::string& name) {
   return mark.empty() ? name : fmt::format("{} {}", name, mark);
 }
 
-// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
+// Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
 std::string rate_clause(const Measured& arm, const std::string& name) {
   const std::string images_per_s = rate(arm.images_per_s());
   if (is_fed(arm)) return fmt::format("{} keeps {} fed: {} images/s", name, devices(arm.trial), images_per_s);
@@ -82,7 +82,7 @@ std::string cores_sentence(const Measured& arm, const std::string& name) {
                      full ? ": more or faster cores would deliver more" : ", so it is not short of them");
 }
 
-// Returns "png, 2 ranks": the settings besides `aspect` in which the trial differs from others of the run.
+// Returns "images, 2 ranks": the settings besides `aspect` in which the trial differs from others of the run.
 std::string circumstances(const std::vector<results::TrialResult>& trials, const results::TrialResult& trial,
                           const Aspect& aspect) {
   const results::Labels labels = results::label_trials(trials);
@@ -102,7 +102,7 @@ std::string circumstances(const std::vector<results::TrialResult>& trials, const
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
+// Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
 // 1.80)." or why the two cannot be told apart.
 std::string pair_sentence(const Pair& pair, const std::string& subject, const std::string& base) {
   const auto& [trial, other, ratio, grade] = pair;

@@ -21,7 +21,7 @@
 namespace chexbench::analysis {
 namespace {
 
-// Returns " (naive png: other processes used up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was
+// Returns " (naive images: other processes used up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was
 // disturbed.
 std::string disturbances(const Measured& a, const Measured& b) {
   std::vector<std::string> reasons;
@@ -56,7 +56,7 @@ void leave_out_pipeline(spec::TrialSpec& spec) { spec.pipeline = {}; }
 
 // Training over ready-made batches is never compared as another format.
 void leave_out_format(spec::TrialSpec& spec) {
-  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
+  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::images;
 }
 
 void leave_out_store(spec::TrialSpec& spec) {
@@ -82,7 +82,7 @@ void leave_out_settings(spec::TrialSpec& spec) {
   work.engine = std::move(spec.engine);
   work.model.name = std::move(spec.model.name);
   work.ranks = spec.ranks;
-  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::png : spec::DataFormat::synthetic;
+  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::images : spec::DataFormat::ready;
   spec = std::move(work);
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "bench/merge_ranks.hpp"
@@ -33,14 +35,20 @@ namespace chexbench::bench {
 namespace {
 
 // Returns a separate folder within `parent` for the repeat, or "" if there is no parent. Its name is that of the trial,
-// with characters replaced that file names should not contain.
+// with characters replaced that file names should not contain; a folder of an older version is named after png.
 std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
   if (parent.empty()) return {};
   std::string name = arm.trial.name;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
   }
-  return fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+  const std::string folder = fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+  const std::string word = spec::to_string(spec::DataFormat::images);
+  std::string older = folder;
+  if (const std::size_t at = older.find(word, parent.size()); at != std::string::npos)
+    older.replace(at, word.size(), "png");
+  std::error_code ignored;
+  return std::filesystem::exists(older, ignored) ? older : folder;
 }
 
 // The state of one call of run_trials() while it goes from group to group.

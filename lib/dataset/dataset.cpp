@@ -338,7 +338,7 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 }
 
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
-  if (spec.format != spec::DataFormat::synthetic) {
+  if (spec.format != spec::DataFormat::ready) {
     const storage::DataRoot root(spec);
     return open_in(root, spec, pixels, read_index(root));
   }

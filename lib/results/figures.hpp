@@ -142,7 +142,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
         figures.busy_share);
   visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
-              "the input is synthetic, or the run ended before the trial"},
+              "the batches are ready-made, or the run ended before the trial"},
         figures.decoded_per_trained);
   visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
               "the engine is not emulated"},

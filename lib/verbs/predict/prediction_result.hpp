@@ -56,7 +56,7 @@ struct Requirement {
 
 // One training: a network on an accelerator, fed by a pipeline.
 struct PredictionArm {
-  std::string name;      // "optimized png, densenet121 256x256 f32, batch 64 on v100"
+  std::string name;      // "optimized images, densenet121 256x256 f32, batch 64 on v100"
   std::string pipeline;  // name of the pipeline
   std::string format;    // of the data
   std::string model;
