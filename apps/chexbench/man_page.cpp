@@ -39,11 +39,13 @@ std::string entries(const CommandInfo& command) {
   return text;
 }
 
-// Returns the usage line of a command: "chexbench report DIR [OPTION]...".
+// Returns the usage line of a command: "chexbench report DIR [OPTION]...", with brackets around what may be left out.
 std::string call(const CommandInfo& command) {
   std::string text = "chexbench" + (command.path.empty() ? "" : " " + command.path);
-  for (const ArgumentInfo& argument : command.arguments)
-    text += " " + argument.names.front() + (argument.repeated ? "..." : "");
+  for (const ArgumentInfo& argument : command.arguments) {
+    const std::string word = argument.names.front() + (argument.repeated ? "..." : "");
+    text += argument.required ? " " + word : fmt::format(" [{}]", word);
+  }
   for (const ArgumentInfo& option : command.options)
     if (option.required) text += " " + option.names.front() + " " + option.value;
   return text + " [OPTION]...";
@@ -60,7 +62,7 @@ std::string man_page(const CommandInfo& root, const std::string& version) {
       "Commands\"\n.ad l\n.SH NAME\nchexbench \\- benchmark of the input pipelines of deep learning\n.SH "
       "SYNOPSIS\n.nf\n",
       roff(version));
-  text += roff("chexbench --config SPEC [--set KEY=VALUE]... [OPTION]...") + "\n";
+  text += roff("chexbench DIR [OPTION]...\nchexbench --config SPEC [--set KEY=VALUE]... [OPTION]...") + "\n";
   for (const CommandInfo* command : all_commands(root))
     if (command->commands.empty()) text += roff(call(*command)) + "\n";
   text += ".fi\n.SH DESCRIPTION\n" + verbatim(root.description);

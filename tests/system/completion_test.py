@@ -138,6 +138,8 @@ class ManPage(SystemTest):
         text = self.page.replace("\\-", "-")
         commands = [line[4:] for line in text.splitlines() if line.startswith(".SS ")]
         self.assertIn("chexbench data convert", commands)
+        for call in ("chexbench DIR [OPTION]", "chexbench report DIR [OPTION]", "[IMAGE...] --checkpoint"):
+            self.assertIn(call, text.split(".SH DESCRIPTION")[0])
         for command in ["chexbench", *commands]:
             self.assertIn(f"\n{command} ", text.split(".SH DESCRIPTION")[0])
             section = text.split(f".SS {command}\n")[1] if command != "chexbench" else text.split(".SH OPTIONS")[1]
