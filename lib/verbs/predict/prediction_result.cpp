@@ -122,7 +122,7 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
 }
 
 std::string rate_or_blank(const std::optional<double>& images_per_s) {
-  return images_per_s ? analysis::rate(*images_per_s) : "";
+  return images_per_s ? report::rate_text(*images_per_s) : "";
 }
 
 std::string off_by(const PredictionRow& row) {
@@ -141,8 +141,7 @@ std::vector<std::string> cells_of(const PredictionRow& row) {
           rate_or_blank(row.images_per_s),
           report::percent(row.efficiency),
           report::percent(row.accelerator_share()),
-          row.limit,
-          scaling_word(row),
+          row.limit + (row.starves() ? " (starved)" : ""),
           rate_or_blank(row.known_images_per_s),
           off_by(row)};
 }
@@ -158,10 +157,9 @@ const PredictionRow& answered_row(const PredictionArm& arm) {
 // known rates.
 std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 6;
-  report::TextTable table{
-      .header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "", "known", "off by"},
-      .rows = {},
-      .expendable = {6, 3}};
+  report::TextTable table{.header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "known", "off by"},
+                          .rows = {},
+                          .expendable = {5, 3}};
   const bool are_many = arm.rows.size() > kMostRows;
   const PredictionRow& answered = answered_row(arm);
   for (std::size_t i = 0; i < arm.rows.size(); ++i) {
@@ -191,11 +189,11 @@ std::string full_table(const PredictionArm& arm, const report::LineWidth& width)
 std::string answer_of(const PredictionArm& arm) {
   const PredictionRow& row = answered_row(arm);
   std::string text =
-      fmt::format("{} images/s predicted on {}, {} of what they could train; limited by {}",
+      fmt::format("{} images/s predicted on {}, {} of their training rate; limited by {}",
                   rate_or_blank(row.images_per_s), count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
                   analysis::whole_percent(row.accelerator_share()), row.limit);
-  if (arm.speed_computed) text += "   [computed speed]";
-  if (arm.grade != results::Grade::told_apart) text += fmt::format("   [{}]", results::to_string(arm.grade));
+  if (arm.speed_computed) text += " [computed speed]";
+  if (arm.grade != results::Grade::told_apart) text += fmt::format(" [{}]", results::to_string(arm.grade));
   return text + fmt::format("\n  trial    {}\n", arm.name);
 }
 

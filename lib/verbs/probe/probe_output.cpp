@@ -18,8 +18,8 @@
 namespace chexbench::verbs {
 namespace {
 
-using analysis::rate;
 using analysis::whole_percent;
+using report::rate_text;
 
 std::string name_of(const FedAccelerator& accelerator) {
   return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));
@@ -55,7 +55,7 @@ std::string limit_of(const ProbeResult& result) {
 }
 
 std::string headline(const ProbeResult& result) {
-  std::string text = fmt::format("{} images/s from {}; limited by {}", rate(result.ways.front().images_per_s),
+  std::string text = fmt::format("{} images/s from {}; limited by {}", rate_text(result.ways.front().images_per_s),
                                  count_text(static_cast<std::uint64_t>(result.cores), "core"), limit_of(result));
   if (result.stopped_after_s) {
     text += fmt::format("   [partial: {} of {}]", duration_text(*result.stopped_after_s), duration_text(result.time_s));
@@ -68,11 +68,11 @@ std::string headline(const ProbeResult& result) {
 std::string range_line(const ProbeResult& result) {
   const ProbedWay& way = result.ways.front();
   const std::string repeats = count_text(way.repeats, "repeat");
-  std::string text =
-      way.ci95 ? fmt::format("{} to {} (95 % interval, {})", rate(way.ci95->low), rate(way.ci95->high), repeats)
-               : fmt::format("unknown ({})", repeats);
+  std::string text = way.ci95 ? fmt::format("{} to {} (95 % interval, {})", rate_text(way.ci95->low),
+                                            rate_text(way.ci95->high), repeats)
+                              : fmt::format("unknown ({})", repeats);
   if (!result.disturbance.empty())
-    text += fmt::format("; {}; up to {} when idle", result.disturbance, rate(result.free_images_per_s));
+    text += fmt::format("; {}; up to {} when idle", result.disturbance, rate_text(result.free_images_per_s));
   if (!result.cpu_limit.empty()) text += "; " + result.cpu_limit;
   return text;
 }
