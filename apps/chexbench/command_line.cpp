@@ -22,7 +22,7 @@ namespace {
 // The end of a verb's help.
 constexpr std::array<std::pair<const char*, const char*>, 10> kExamples = {
     {{"probe", "  chexbench /data/nih\n  chexbench /data/nih --gpu h100,a100 --time 30\n"},
-     {"advise", "  chexbench advise --config quickstart-input --set data.root=/data/nih\n"},
+     {"advise", "  chexbench advise --config peers-input --set data.root=/data/nih --set pipeline=naive\n"},
      {"report", "  chexbench report results/naive-vs-optimized/TIME --explain\n"},
      {"compare", "  chexbench compare results/before results/after\n"},
      {"predict", "  chexbench predict --report RUN --accelerator h100 --for-ranks 64\n"},
@@ -161,6 +161,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "  chexbench --config naive-vs-optimized --set data.root=DIR    a built-in experiment\n"
       "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment on two ranks");
   app.name("chexbench");
+  app.get_formatter()->column_width(20);  // 80 remain for descriptions
   app.set_version_flag("--version", CHEXBENCH_VERSION);
   app.require_subcommand(0, 1);
   app.footer(

@@ -45,7 +45,9 @@ class Printer {
       print_figures();
       print_lines(tables_.notes);
     }
-    text_ += '\n';
+    const bool only_trials =
+        tables_.ablations.empty() && tables_.learning.rows.empty() && tables_.two_jobs.rows.empty();
+    if (!brief || !only_trials) text_ += '\n';
     for (const AblationTable& ablation : tables_.ablations) {
       print_caption(fmt::format("Step by step over {}; {}:", printable(ablation.over), kAblationCaption));
       print_table(ablation.steps);
@@ -62,7 +64,7 @@ class Printer {
       text_ += '\n';
     }
     if (brief) {
-      print_headlines();
+      print_headlines(answer);
       print_next(answer);
     } else {
       print_times();
@@ -144,8 +146,12 @@ class Printer {
     if (!finding.command.empty()) text_ += blanks + command(finding.command) + '\n';
   }
 
-  void print_headlines() {
+  void print_headlines(const analysis::Answer& answer) {
     std::vector<const results::Finding*> findings = analysis::by_worth(report_.findings);
+    std::erase_if(findings, [&](const results::Finding* finding) {  // what the answer's first line says
+      return finding->kind.ends_with("_ratio") && finding->trial == answer.trial && answer.ratio &&
+             finding->headline.find(times(answer.ratio->value)) != std::string::npos;
+    });
     findings.resize(std::min(options_.findings.value_or(findings.size()), findings.size()));
     for (const results::Finding* finding : findings) print_headline(*finding);
   }

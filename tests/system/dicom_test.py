@@ -34,7 +34,7 @@ class Dicoms(SystemTest):
         root = self.scans()
         answer = self.succeed(root, "--time", "1", "--output", self.folder / "out")
         self.assertIn("images/s", answer.stdout)
-        index = self.succeed("data", "index", root)
+        index = self.succeed("data", "index", "--explain", root)
         self.assertIn("files.jpeg: 0\nfiles.dicom: 12\n", index.stdout)
         self.assert_nobody_is_named(answer.stdout, answer.stderr, index.stdout)
 

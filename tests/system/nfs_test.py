@@ -110,7 +110,7 @@ class GoodServer(NfsTest):
         many.mkdir()
         for number in range(8000):  # whose listing takes several MB
             (many / f"{number:0220d}.png").touch()
-        told = self.succeed("data", "index", self.url(export="export/many"), "--format", "json").stdout
+        told = self.succeed("data", "index", "--explain", self.url(export="export/many"), "--format", "json").stdout
         self.assertEqual(json.loads(told)["files"], 8000)
 
 

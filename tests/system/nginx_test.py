@@ -103,8 +103,9 @@ class NginxTest(SystemTest):
 
     def test_counts_like_a_folder(self):
         server = self.serve()
-        local, distant = (self.succeed("data", "index", root).stdout.replace(str(root), "ROOT").splitlines()
-                          for root in (self.root, server.url))
+        local, distant = (
+            self.succeed("data", "index", "--explain", root).stdout.replace(str(root), "ROOT").splitlines()
+            for root in (self.root, server.url))
         def counts(lines):  # its pages round sizes
             return [line for line in lines if not line.startswith(("file_bytes", "mean_file_bytes"))]
         self.assertEqual(counts(local), counts(distant))
@@ -126,7 +127,7 @@ class NginxTest(SystemTest):
         url = server.url.replace("http:", "https:")
         others = {name: value for name, value in os.environ.items() if name not in ("AWS_CA_BUNDLE", "CURL_CA_BUNDLE")}
         trusting = {**others, "SSL_CERT_FILE": str(certificate)}
-        self.assertIn("images: 24", self.succeed("data", "index", url, env=trusting).stdout)
+        self.assertIn("images: 24", self.succeed("data", "index", "--explain", url, env=trusting).stdout)
         done = self.fail_with(3, "data", "index", url, says=["cannot read https://", "certificate"])
         self.assertNotIn("tries", done.stderr)
 

@@ -108,7 +108,7 @@ class GoodServer(S3Test):
         for name in names:
             self.server.put(f"nih/many/images/{name}", b"x")
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
-        done = self.succeed("data", "index", "s3://nih/many", env=environment)
+        done = self.succeed("data", "index", "--explain", "s3://nih/many", env=environment)
         self.assertIn("files: 1100", done.stdout)
 
 

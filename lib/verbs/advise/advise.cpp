@@ -309,7 +309,7 @@ std::string outcome(const Advice& advice) {
         report::rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio && left_open(advice)) {
-    return fmt::format("{}: nothing can be shown to be faster, as the machine was too busy to tell; {} images/s.\n",
+    return fmt::format("{}: nothing can be shown to be faster because the machine was too busy to tell; {} images/s.\n",
                        name, report::rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio)

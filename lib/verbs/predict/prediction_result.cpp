@@ -136,12 +136,18 @@ std::string scaling_word(const PredictionRow& row) {
   return row.linear() && row.ranks > 1 ? "linear" : "";
 }
 
+// Returns "decode (starved)", "compute (linear)" or "network".
+std::string limit_of(const PredictionRow& row) {
+  const std::string word = scaling_word(row);
+  return word.empty() ? row.limit : fmt::format("{} ({})", row.limit, word);
+}
+
 std::vector<std::string> cells_of(const PredictionRow& row) {
   return {std::to_string(row.ranks),
           rate_or_blank(row.images_per_s),
           report::percent(row.efficiency),
           report::percent(row.accelerator_share()),
-          row.limit + (row.starves() ? " (starved)" : ""),
+          limit_of(row),
           rate_or_blank(row.known_images_per_s),
           off_by(row)};
 }
@@ -189,8 +195,8 @@ std::string full_table(const PredictionArm& arm, const report::LineWidth& width)
 std::string answer_of(const PredictionArm& arm) {
   const PredictionRow& row = answered_row(arm);
   std::string text =
-      fmt::format("{} images/s predicted on {}, {} of their training rate; limited by {}",
-                  rate_or_blank(row.images_per_s), count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
+      fmt::format("{} images/s predicted on {}, {} of full speed; limited by {}", rate_or_blank(row.images_per_s),
+                  count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
                   analysis::whole_percent(row.accelerator_share()), row.limit);
   if (arm.speed_computed) text += " [computed speed]";
   if (arm.grade != results::Grade::told_apart) text += fmt::format(" [{}]", results::to_string(arm.grade));
