@@ -331,8 +331,8 @@ std::string completion(const std::string& shell, const CommandInfo& root) {
 }  // namespace
 
 void add_completion_command(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand(
-      "completion", "Prints a completion script for a shell, e.g. source <(chexbench completion bash).");
+  CLI::App* const verb =
+      app.add_subcommand("completion", "Prints a shell's completion script: source <(chexbench completion bash).");
   verb->group(kOtherCommands);
   const auto shell = std::make_shared<std::string>();
   verb->add_option("SHELL", *shell, "Complete in this shell.")

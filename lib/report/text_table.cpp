@@ -147,7 +147,8 @@ std::string broken_command(std::string line, std::size_t width) {
   if (line.find('\\') != std::string::npos) return line;
   for (std::size_t begin = 0; line.size() - begin > width;) {
     std::size_t last = std::string::npos;
-    for (std::size_t at = begin + kBreak.size(); at < begin + width - 1; ++at) {
+    const std::size_t end = std::min(begin + width - 1, line.find("  #", begin));  // the latter begins a comment
+    for (std::size_t at = begin + kBreak.size(); at < end; ++at) {
       const bool is_quoted = std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '\'') % 2 != 0;
       if (!is_quoted && line.compare(at, 3, " --") == 0) last = at;
     }

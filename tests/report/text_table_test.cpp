@@ -111,6 +111,8 @@ TEST(FittedLines, BreakACommandBeforeItsOptionsSoThatItCanBeCopied) {
             "next     chexbench DIR --time 5 \\\n     --set 'a= --b' --set c=1\n");
   const std::string whole = R"(next  chexbench $'a\nb' --time 5 --set c=1)";
   EXPECT_EQ(fitted_lines(whole, 20), whole);
+  const std::string commented = "next  chexbench DIR   # or try another command with --option";
+  EXPECT_EQ(fitted_lines(commented, 50), commented);
 }
 
 TEST(FittedLines, BreakSentencesAndRowsThatEndInOne) {

@@ -92,7 +92,7 @@ class GoodServer(NfsTest):
 
     def test_doctor_tells_how_fast_it_is(self):
         self.convert()
-        told = self.succeed("doctor", "--data", self.url()).stdout
+        told = " ".join(self.succeed("doctor", "--data", self.url()).stdout.split())
         self.assertRegex(told, r"a server \(nfs\), first request .* MB of tfrecord/train-00000-of-00016 at \d")
         self.fail_with(3, "doctor", "--data", self.url(export="exprot"), says="no such export")
 

@@ -141,7 +141,7 @@ class Verb(ReportTest):
         self.assertEqual(told, {"densenet121": True, "resnet50": False})
         for form in (["table", "--explain"], ["markdown"]):
             rows = [line for line in self.succeed("report", out, "--format", *form).stdout.splitlines()
-                    if line.lstrip("| ").startswith(("densenet121 ", "resnet50 "))]
+                    if line.removeprefix("| ").startswith(("densenet121 ", "resnet50 "))]
             self.assertGreaterEqual(len(rows), 4, rows)  # two tables, and sentences in a terminal
             for row in rows:
                 self.assertEqual("computed speed)" in row, "densenet121" in row, row)  # both names may be in one

@@ -196,7 +196,8 @@ std::string details_line(const ProbeResult& result) {
 std::string time_up_text(const ProbeResult& result) {
   return fmt::format(
       "rate unknown: {} were over after {}   [{}]\n"
-      "  next     chexbench {} --time {:.0f}   # or look at the storage: chexbench doctor --data {}\n",
+      "  next     chexbench {} --time {:.0f}\n"
+      "  or       chexbench doctor --data {}   # looks at the storage\n",
       duration_text(result.time_s), count_text(result.images_seen, "image"),
       results::to_string(results::Grade::sample_too_small), shell_word(result.root),
       std::min(10 * result.time_s, kLongestProbe_s), shell_word(result.root));
