@@ -8,9 +8,10 @@ import shutil
 import subprocess
 from unittest import mock
 
-from harness import ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
+from harness import REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
 
 ESCAPE = "\x1b"
+FOREIGN = ROOT / "tests/data/foreign/kineto-steps.json"
 
 
 def on_terminal(*arguments, columns, **environment):
@@ -122,6 +123,17 @@ class Terminal(SystemTest):
         piped = self.succeed("report", out, "--findings", "all", "--explain").stdout
         self.assertEqual(piped.splitlines(), on_terminal("report", out, "--findings", "all", "--explain", columns=100,
                                                          NO_COLOR="1"))
+
+    def test_answers_in_a_pipe_have_at_most_twelve_lines_of_a_hundred_columns(self):
+        out = self.measured(**self.KEYS)
+        for command in (("compare", out, out), ("data", "index", REAL_IMAGES), ("diagnose", FOREIGN),
+                        ("--config", self.spec(**self.KEYS), "--dry-run")):
+            lines = self.succeed(*command).stdout.splitlines()
+            self.assertLessEqual(len([line for line in lines if not line.startswith("   ")]), 12, lines)
+            self.assertLessEqual(max(map(len, lines)), 100, lines)
+        for command in (("list",), ("doctor", "--explain"), ("report", out, "--findings", "all", "--explain")):
+            lines = self.succeed(*command).stdout.splitlines()
+            self.assertLessEqual(max(len(line) for line in lines if len(line.split()) > 1), 100, lines)
 
     def test_markdown_begins_with_the_answer_of_the_table(self):
         out = self.measured(**self.KEYS)
