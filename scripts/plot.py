@@ -10,7 +10,7 @@ A RUN is the folder of a run, or one of its CSVs. Figures:
   scaling      images/s by ranks, next to perfect scaling from the fewest ranks
   efficiency   images/s of a rank by ranks, as a share of those of one rank alone
   formats      how many times faster a pipeline is from TFRecords than from PNGs
-  storage      images/s by place, store and format; synthetic trials, from a separate run, are the ceiling
+  storage      images/s by place, store and format; ready-made batches, from a separate run, are the ceiling
   time         where the time of a step went
   utilization  whether the accelerator was busy or waited, with NVML's utilization and MLPerf Storage's AU
   update       images/s by ranks for each update scheme ("comm.update")

@@ -61,7 +61,7 @@ def kinds(schema, refs):
     if "$ref" in schema:
         return kinds(refs[schema["$ref"].rsplit("/", 1)[1]], refs)
     if "anyOf" in schema:
-        return [kind for part in schema["anyOf"] for kind in kinds(part, refs)]
+        return [kind for part in schema["anyOf"] if "deprecated" not in part for kind in kinds(part, refs)]
     if "enum" in schema:
         return [value_cell(value) for value in schema["enum"]]
     if begins := re.match(r"\^(\w+:)", schema.get("pattern", "")):

@@ -39,7 +39,7 @@ std::vector<const CommandInfo*> all_commands(const CommandInfo& root);
 // The words that may follow --set: keys with '=', and keys with each named value.
 struct SettingWords {
   std::vector<std::string> keys;    // "data.format="
-  std::vector<std::string> values;  // "data.format=png"
+  std::vector<std::string> values;  // "data.format=tfrecord"
 };
 SettingWords setting_words();
 

@@ -29,7 +29,7 @@ struct CompareArguments {
   verbs::CompareOptions options;
 };
 
-// Returns "naive png (0.912 x), optimized png (0.930 x, machine too busy)": the arms with this verdict.
+// Returns "naive images (0.912 x), optimized images (0.930 x, machine too busy)": the arms with this verdict.
 std::string arms_called(Verdict verdict, const verbs::RunComparison& comparison) {
   std::vector<std::string> arms;
   for (const ComparedArm& arm : comparison.arms) {

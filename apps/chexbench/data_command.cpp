@@ -29,7 +29,7 @@ template <class Enum>
 Enum choose(const std::string& option, const std::string& what, const std::string& name,
             const std::vector<std::string>& known) {
   for (const auto& [value, word] : spec::named_values<Enum>()) {
-    if (word == name && std::ranges::find(known, word) != known.end()) return value;
+    if (word == name && std::ranges::find(known, to_string(value)) != known.end()) return value;
   }
   throw SpecError(fmt::format("--{}: unknown {} '{}'{}", option, what, name, suggestion(name, known)));
 }
@@ -38,7 +38,8 @@ Enum choose(const std::string& option, const std::string& what, const std::strin
 template <class Enum>
 Enum choose(const std::string& option, const std::string& what, const std::string& name) {
   std::vector<std::string> known;
-  for (const auto& [value, word] : spec::named_values<Enum>()) known.push_back(word);
+  for (const auto& [value, word] : spec::named_values<Enum>())
+    if (word == to_string(value)) known.push_back(word);
   return choose<Enum>(option, what, name, known);
 }
 
@@ -223,9 +224,9 @@ void add_stage(CLI::App& data) {
       ->required()
       ->type_name("DIR");
   const auto split = add_split(*verb);
-  auto format = std::make_shared<std::string>("png");
+  auto format = std::make_shared<std::string>("images");
   verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
-      ->type_name("TEXT:{png,tfrecord,webdataset,cached}")
+      ->type_name("TEXT:{images,tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--threads", options->threads,
                    "Use this many threads; 0 means one per core, or 16 if reads mostly wait for a server.")

@@ -51,7 +51,7 @@ std::string marked_name(const Measured& arm, const std::string& name) {
   return mark.empty() ? name : fmt::format("{} {}", name, mark);
 }
 
-// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
+// Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
 std::string rate_clause(const Measured& arm, const std::string& name) {
   const std::string images_per_s = rate(arm.images_per_s());
   if (is_fed(arm)) return fmt::format("{} keeps {} fed: {} images/s", name, devices(arm.trial), images_per_s);
@@ -82,7 +82,7 @@ std::string cores_sentence(const Measured& arm, const std::string& name) {
                      full ? ": more or faster cores would deliver more" : ", so it is not short of them");
 }
 
-// Returns "png, 2 ranks": the settings besides `aspect` in which the trial differs from others of the run.
+// Returns "images, 2 ranks": the settings besides `aspect` in which the trial differs from others of the run.
 std::string circumstances(const std::vector<results::TrialResult>& trials, const results::TrialResult& trial,
                           const Aspect& aspect) {
   const results::Labels labels = results::label_trials(trials);
@@ -102,25 +102,14 @@ std::string circumstances(const std::vector<results::TrialResult>& trials, const
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns "optimized (png, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
+// Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % interval 1.60 to
 // 1.80)." or why the two cannot be told apart.
 std::string pair_sentence(const Pair& pair, const std::string& subject, const std::string& base) {
   const auto& [trial, other, ratio, grade] = pair;
   const std::string name = marked_name(trial, subject);
   const std::string measured = fmt::format("{} and {} images/s, ratio {:.2f} ({})", rate(trial.images_per_s()),
                                            rate(other.images_per_s()), ratio.value, interval_of(ratio));
-  switch (grade) {
-    case results::Grade::cannot_tell:
-      return fmt::format("{} and {} cannot be told apart: {}.", name, base, measured);
-    case results::Grade::machine_too_busy:
-      return fmt::format("The machine was too busy to compare {} with {}: {}.", name, base, measured);
-    case results::Grade::sample_too_small:
-      if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}.", name,
-                         base, measured);
-    case results::Grade::told_apart:
-      break;
-  }
+  if (const std::string why = why_unclear(pair, name, base, measured); !why.empty()) return why + ".";
   return fmt::format("{}, {:.2f} x {} ({}).", rate_clause(trial, subject), ratio.value, base, interval_of(ratio));
 }
 

@@ -21,7 +21,7 @@
 namespace chexbench::analysis {
 namespace {
 
-// Returns " (naive png: other processes used up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was
+// Returns " (naive images: other processes used up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was
 // disturbed.
 std::string disturbances(const Measured& a, const Measured& b) {
   std::vector<std::string> reasons;
@@ -56,7 +56,7 @@ void leave_out_pipeline(spec::TrialSpec& spec) { spec.pipeline = {}; }
 
 // Training over ready-made batches is never compared as another format.
 void leave_out_format(spec::TrialSpec& spec) {
-  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::png;
+  if (spec::uses_pipeline(spec)) spec.data.format = spec::DataFormat::images;
 }
 
 void leave_out_store(spec::TrialSpec& spec) {
@@ -82,7 +82,7 @@ void leave_out_settings(spec::TrialSpec& spec) {
   work.engine = std::move(spec.engine);
   work.model.name = std::move(spec.model.name);
   work.ranks = spec.ranks;
-  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::png : spec::DataFormat::synthetic;
+  work.data.format = spec::uses_pipeline(spec) ? spec::DataFormat::images : spec::DataFormat::ready;
   spec = std::move(work);
 }
 
@@ -104,6 +104,23 @@ const Pair& fastest(const std::vector<Pair>& all) {
 
 }  // namespace
 
+std::string why_unclear(const Pair& pair, const std::string& trial, const std::string& base,
+                        const std::string& measured, const std::string& disturbances) {
+  switch (pair.grade) {
+    case results::Grade::cannot_tell:
+      return fmt::format("{} and {} cannot be told apart: {}", trial, base, measured);
+    case results::Grade::machine_too_busy:
+      return fmt::format("The machine was too busy to compare {} with {}{}: {}", trial, base, disturbances, measured);
+    case results::Grade::sample_too_small:
+      if (!pair.ratio.ci95) break;
+      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}", trial,
+                         base, measured);
+    case results::Grade::told_apart:
+      break;
+  }
+  return "";
+}
+
 std::string compared(const Pair& pair) {
   const auto& [a, b, ratio, grade] = pair;
   const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
@@ -111,19 +128,7 @@ std::string compared(const Pair& pair) {
       fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
   const std::string interval = interval_text(ratio, rounds, grade);
   const std::string measured = fmt::format("ratio {:.2f} ({}), {} images/s", ratio.value, interval, against);
-  switch (grade) {
-    case results::Grade::cannot_tell:
-      return fmt::format("{} and {} cannot be told apart: {}", a.name(), b.name(), measured);
-    case results::Grade::machine_too_busy:
-      return fmt::format("The machine was too busy to compare {} with {}{}: {}", a.name(), b.name(), disturbances(a, b),
-                         measured);
-    case results::Grade::sample_too_small:
-      if (!ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}",
-                         a.name(), b.name(), measured);
-    case results::Grade::told_apart:
-      break;
-  }
+  if (std::string why = why_unclear(pair, a.name(), b.name(), measured, disturbances(a, b)); !why.empty()) return why;
   const std::string busy = rounds.disturbed ? fmt::format("On a busy machine{}: ", disturbances(a, b)) : "";
   return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(),
                      a.has_engine() ? "trains" : "delivers", ratio.value, b.name(), interval, against);

@@ -96,6 +96,11 @@ struct Choice {
 // or other settings; and of these the fastest that differs from the first. Points into the arguments.
 std::optional<Choice> choose_pair(const Trials& chosen, const Trials& all);
 
+// Returns why the order of the pair is unknown, with the figures `measured` and what disturbed it, without a full stop;
+// empty if it is known.
+std::string why_unclear(const Pair& pair, const std::string& trial, const std::string& base,
+                        const std::string& measured, const std::string& disturbances = "");
+
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", without a full stop, or
 // why the two cannot be told apart.
 std::string compared(const Pair& pair);

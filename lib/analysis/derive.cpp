@@ -87,7 +87,7 @@ void derive_shares(const Repeats& repeats, results::Figures& figures) {
 }
 
 std::optional<double> decoded_per_trained(const results::TrialResult& trial) {
-  if (trial.spec.data.format == spec::DataFormat::synthetic) return std::nullopt;
+  if (trial.spec.data.format == spec::DataFormat::ready) return std::nullopt;
   double decoded = 0;
   double used = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {

@@ -20,16 +20,16 @@ std::optional<double> break_even(double conversion_s, double png_epoch_s, double
   return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;
 }
 
-results::Finding conversion_finding(const results::TrialResult& png, const results::TrialResult& converted,
+results::Finding conversion_finding(const results::TrialResult& files, const results::TrialResult& converted,
                                     const Economics& economics) {
   const std::string format = spec::to_string(converted.spec.data.format);
-  const double epoch_s = static_cast<double>(png.data.images) / results::median_rate(png);
+  const double epoch_s = static_cast<double>(files.data.images) / results::median_rate(files);
   results::Finding finding = payment("conversion", economics, epoch_s);
   finding.text = fmt::format(
       "{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} of an epoch of "
       "{:.1f} s: {}.",
       results::marked(converted), economics.conversion_s, 1e-9 * static_cast<double>(economics.converted_bytes),
-      png.data.images, format, saving_text(economics), epoch_s, epochs_text(economics));
+      files.data.images, format, saving_text(economics), epoch_s, epochs_text(economics));
   finding.emulated = converted.emulated;
   finding.trial = converted.name;
   return finding;
@@ -65,9 +65,10 @@ std::string epochs_text(const Economics& economics) {
   return text;
 }
 
-std::optional<Economics> conversion_economics(const results::TrialResult& png, const results::TrialResult& converted) {
+std::optional<Economics> conversion_economics(const results::TrialResult& files,
+                                              const results::TrialResult& converted) {
   auto economics =
-      pay_back(png, converted, {.seconds = converted.data.conversion_s, .images = converted.data.converted_images});
+      pay_back(files, converted, {.seconds = converted.data.conversion_s, .images = converted.data.converted_images});
   if (economics) economics->converted_bytes = converted.data.converted_bytes;
   return economics;
 }
@@ -90,14 +91,14 @@ std::optional<Economics> pay_back(const results::TrialResult& before, const resu
 
 std::vector<results::Finding> economics_findings(const std::vector<const results::TrialResult*>& trials) {
   std::vector<results::Finding> findings;
-  spec::Alike alike([](spec::TrialSpec& spec) { spec.data.format = spec::DataFormat::png; });
+  spec::Alike alike([](spec::TrialSpec& spec) { spec.data.format = spec::DataFormat::images; });
   for (const results::TrialResult* trial : trials) alike.add(trial->spec);
   for (const results::TrialResult* converted : trials) {
     for (const std::size_t index : alike.with(converted->spec)) {
-      const results::TrialResult& png = *trials[index];
-      if (&png == converted || png.spec.data.format != spec::DataFormat::png) continue;
-      const auto economics = conversion_economics(png, *converted);
-      if (economics) findings.push_back(conversion_finding(png, *converted, *economics));
+      const results::TrialResult& files = *trials[index];
+      if (&files == converted || files.spec.data.format != spec::DataFormat::images) continue;
+      const auto economics = conversion_economics(files, *converted);
+      if (economics) findings.push_back(conversion_finding(files, *converted, *economics));
     }
   }
   return findings;

@@ -39,7 +39,7 @@ std::string epochs_text(const Economics& economics);
 
 // Compares the same arm over image files and over the files that they were converted into. Returns std::nullopt if the
 // trials share no round, or if the cost of the conversion is unknown.
-std::optional<Economics> conversion_economics(const results::TrialResult& png, const results::TrialResult& converted);
+std::optional<Economics> conversion_economics(const results::TrialResult& files, const results::TrialResult& converted);
 
 // Returns the finding about when a deed, such as "conversion", pays off, without text and trial. `epoch_s` is the
 // duration of an epoch without the deed.

@@ -31,8 +31,8 @@ struct EpochWaits {
   std::optional<double> steady_images_per_s;  // over all ranks
 };
 
-// Returns std::nullopt for a trial without such a structure: synthetic input, a training over epochs, unknown images,
-// or a pipeline that shuffles nothing before it repeats.
+// Returns std::nullopt for a trial without such a structure: ready-made batches, a training over epochs, unknown
+// images, or a pipeline that shuffles nothing before it repeats.
 std::optional<EpochWaits> epoch_waits(const results::TrialResult& trial);
 
 // Returns whether the sample's epoch starts cause significant waits that a large data set would not have.

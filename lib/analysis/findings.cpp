@@ -280,7 +280,7 @@ std::vector<results::Finding> ecc_findings(const results::TrialResult& trial, co
   if (errors == 0) return {};
   return {{.kind = "ecc_errors",
            .text = fmt::format("{}: {} uncorrected ECC error{} came up in GPU memory while it was measured: what it "
-                               "computed may be wrong; `nvidia-smi -q -d ECC` tells which GPU to replace.",
+                               "computed may be wrong; `nvidia-smi -q -d ECC` shows which GPU to replace.",
                                trial.name, errors, errors == 1 ? "" : "s"),
            .trial = trial.name,
            .headline = fmt::format("had {} uncorrected ECC error{} in GPU memory", errors, errors == 1 ? "" : "s"),

@@ -306,7 +306,7 @@ std::vector<results::Finding> data_findings(const std::vector<const results::Tri
     findings.push_back(
         {.kind = "page_cache",
          .text = fmt::format("{} of {} trials read from the page cache, not from the storage (under {:.0f} % of their "
-                             "bytes came from there): measure.page_cache cold tells what the storage gives.{}",
+                             "bytes came from there): measure.page_cache cold shows what the storage delivers.{}",
                              cached, trials.size(), 100 * kFromStorage, share_in_memory(trials)),
          .headline = fmt::format("{} of {} trials read from memory, not from storage", cached, trials.size()),
          .reason = fmt::format("Under {:.0f} % of their bytes came from the storage.", 100 * kFromStorage),

@@ -19,7 +19,6 @@ std::vector<results::Finding> input_findings(const results::TrialResult& trial, 
 std::vector<results::Finding> data_findings(const std::vector<const results::TrialResult*>& trials);
 
 // Derives the finding that this machine's CPU has unused instruction sets for training.
-
 // Returns at most one finding, of the kind unused_instructions: a trial trained on the CPU, and the machine of rank 0
 // has instruction sets for its precision that were hidden, ruled out or not compiled in. AVX512_BF16 and AMX apply to
 // bf16 only.

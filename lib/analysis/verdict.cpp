@@ -276,7 +276,7 @@ class Verdict {
     add_small(
         fmt::format("Too few images to say whether the input of {} keeps up: it shuffles {:.0f} of a rank's {:.0f} "
                     "images, so that it either fills its buffer or drains it, and it waits for {} of the time. {:.0f} "
-                    "images a rank, or a smaller shuffle, would tell.",
+                    "images a rank, or a smaller shuffle, would show it.",
                     name_, waits->shuffled_images, waits->images, whole_percent(*figures_.wait_share), wanted),
         {.headline = fmt::format("has too few images ({:.0f} a rank) to judge its input", waits->images),
          .reason = fmt::format("It shuffles {:.0f} of them, so that it either fills its buffer or drains it.",

@@ -18,8 +18,6 @@ namespace chexbench::bench {
 // `rank_results` must not be empty; `images_per_step` counts the images of one rank.
 results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank_results, int images_per_step);
 
-// Gathers the traces of all ranks on rank 0.
-
 // This rank's recording of one repeat.
 struct RankRecording {
   int repeat = 0;

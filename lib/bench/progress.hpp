@@ -51,7 +51,7 @@ struct ProgressOptions {
 // terminal. `never` shows nothing.
 ProgressOptions progress_options(const std::string& wanted);
 
-// Returns "[7/48] naive png ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
+// Returns "[7/48] naive images ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
 std::string progress_text(const RunState& state, const std::string& trial, std::size_t trials);
 
 // Returns the time of the validation after an epoch as a share of the time of the epoch's steps, if computing limits

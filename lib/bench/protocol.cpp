@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "bench/merge_ranks.hpp"
@@ -33,14 +35,20 @@ namespace chexbench::bench {
 namespace {
 
 // Returns a separate folder within `parent` for the repeat, or "" if there is no parent. Its name is that of the trial,
-// with characters replaced that file names should not contain.
+// with characters replaced that file names should not contain; a folder of an older version is named after png.
 std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
   if (parent.empty()) return {};
   std::string name = arm.trial.name;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
   }
-  return fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+  const std::string folder = fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+  const std::string word = spec::to_string(spec::DataFormat::images);
+  std::string older = folder;
+  if (const std::size_t at = older.find(word, parent.size()); at != std::string::npos)
+    older.replace(at, word.size(), "png");
+  std::error_code ignored;
+  return std::filesystem::exists(older, ignored) ? older : folder;
 }
 
 // The state of one call of run_trials() while it goes from group to group.
@@ -52,7 +60,6 @@ class Runner {
         ranks_(world.communicator()),
         rank_cores_(gather_rank_cores(world)),
         host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
-        make_engine_(options.make_engine),
         repeats_(report, ranks_, rank_cores_, host_, options) {
     report.environment.rank_cores.clear();
     for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
@@ -106,7 +113,6 @@ class Runner {
   comm::Communicator& ranks_;
   const std::vector<RankCores> rank_cores_;
   const HostCores host_;
-  const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
   OpenedDatasets datasets_;
   std::size_t begun_ = 0;  // trials, those of the current group included
@@ -152,17 +158,17 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
   // The reducer comes first, because it must outlive the engine, which uses it to the end.
   const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec::slowed(spec.comm, slowdown));
-  const auto engine = make_engine_(spec.engine, {.model = spec.model,
-                                                 .training = spec.training,
-                                                 .comm = spec.comm,
-                                                 .deliver = spec::delivered(spec.data),
-                                                 .outputs = outputs_of(group),
-                                                 .class_weights = class_weights(spec, datasets_.of(spec)),
-                                                 .cores = share.cores,
-                                                 .world = group.ranks,
-                                                 .rank = members.rank(),
-                                                 .gpu = on_gpu ? gpu_->gpu : 0,
-                                                 .slowdown = slowdown});
+  const auto engine = options_.make_engine(spec.engine, {.model = spec.model,
+                                                         .training = spec.training,
+                                                         .comm = spec.comm,
+                                                         .deliver = spec::delivered(spec.data),
+                                                         .outputs = outputs_of(group),
+                                                         .class_weights = class_weights(spec, datasets_.of(spec)),
+                                                         .cores = share.cores,
+                                                         .world = group.ranks,
+                                                         .rank = members.rank(),
+                                                         .gpu = on_gpu ? gpu_->gpu : 0,
+                                                         .slowdown = slowdown});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];

@@ -111,9 +111,8 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
 }
 
 void RepeatRunner::warn_of_mask(const results::RepeatResult& result) {
-  if (!options_.warns_of_others || warned_of_mask_ || !results::lost_cores(result)) return;
-  warned_of_mask_ = true;
-  log::warning(
+  if (!options_.warns_of_others || !results::lost_cores(result)) return;
+  log::warning_once(
       "the CPUs that this run may use became fewer while it ran (taskset, or an orchestrator that changed a cpuset). "
       "Such repeats do not count if enough others remain; start again with a mask that stays, in Kubernetes by the CPU "
       "manager's static policy and whole CPUs");

@@ -76,7 +76,6 @@ class RepeatRunner {
   std::optional<Journal> journal_;      // only on rank 0
   std::set<std::string> gpu_problems_;  // already logged
   bool warned_of_others_ = false;
-  bool warned_of_mask_ = false;
 };
 
 }  // namespace chexbench::bench

@@ -53,7 +53,6 @@ inline constexpr int kCheapExtra = 3;
 bool wants_extra_round(const results::TrialResult& trial, const TimeSpent& spent);
 
 // Stops a pipeline after SIGINT or SIGTERM, or at a set time, so that a loop that is blocked in next() wakes up.
-
 // Watches from construction to destruction, on a separate thread. The pipeline must outlive it.
 class InterruptWatch {
  public:

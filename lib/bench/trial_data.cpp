@@ -168,11 +168,11 @@ pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, con
 results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset) {
   results::DataFacts facts{
       .images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
-  if (spec.format == spec::DataFormat::synthetic) return facts;
+  if (spec.format == spec::DataFormat::ready) return facts;
   facts.names_key = names_key(dataset);
   if (dataset.store->is_local()) facts.file_system = measure::find_file_system(spec.root).type;
   const storage::DataRoot root(spec, dataset.store);
-  const bool was_converted = spec.format != spec::DataFormat::png;
+  const bool was_converted = spec.format != spec::DataFormat::images;
   if (const auto cost = was_converted ? dataset::conversion_cost(root, spec.split, spec.format) : std::nullopt) {
     facts.converted_images = cost->images;
     facts.conversion_s = cost->seconds;

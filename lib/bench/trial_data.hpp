@@ -85,7 +85,7 @@ pipeline::PipelineContext make_pipeline_context(const spec::TrialSpec& spec, con
 
 // Describes a trial's data set for its report: counts images, files and bytes. Also reads the cost of the conversion
 // from its manifest and, if the trial uses only one split, the lists of both splits to count the patients that they
-// share, which takes a second on a large data set. For format synthetic only the counts are filled.
+// share, which takes a second on a large data set. For format ready only the counts are filled.
 // @throws SpecError if the label table lacks a column that is needed
 results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
 

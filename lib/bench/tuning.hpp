@@ -67,7 +67,6 @@ struct FoundValue {
 FoundValue find_value(std::span<const std::int64_t> values, std::int64_t start, const CompareValues& compare);
 
 // The rate of a pipeline in a window that begins once its initial read-ahead is used up.
-
 struct WindowPlan {
   double window_s = 0.3;  // minimum length of a window
   // Images that the pipeline may have read ahead when it starts to deliver. The window begins after this many, which do

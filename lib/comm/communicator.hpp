@@ -22,7 +22,7 @@ struct DeviceReducerConfig {
   spec::CommSpec comm;
 };
 
-// How long this rank waits for others, and whether it reports that (README.md).
+// How long this rank waits for others, and whether it reports that (wait_watch.hpp).
 enum class Patience {
   limited,    // gives up after limit_waits()
   unlimited,  // gives up only for a rank that does not answer
@@ -78,7 +78,8 @@ class Communicator {
 };
 
 // The processes that were started together. If all went well, every rank destroys its World at the end of the
-// process. The destructor may end the process with exit code 0 if the library hangs while it ends MPI.
+// process. The destructor may end the process with exit code 0 if the library hangs while it ends MPI. If an exception
+// destroys the World, all ranks end with ExitCode::device, because the others may be waiting for this one.
 class World {
  public:
   virtual ~World() = default;

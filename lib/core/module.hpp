@@ -20,8 +20,6 @@ void* open_library(const std::string& file, std::string& reason);
 // @throws DeviceError if the module is missing, cannot be loaded, or lacks the symbol, e.g. one from another build
 void* module_symbol(const std::string& owner, const char* file, const char* symbol);
 
-// The message when a library ends the process.
-
 // After this call, a library's exit(1) prints the message and becomes ExitCode::device: libgomp exits so if it gets no
 // thread, MPICH if it gets no memory. The library's own message comes first. Call it once.
 void watch_library_exits();

@@ -23,7 +23,6 @@ void parallel_for(std::size_t items, std::size_t threads, const std::function<vo
 std::size_t worker_count(std::size_t items, std::size_t threads);
 
 // A fixed set of worker threads, which runs the work of an input pipeline on the cores of its rank.
-
 // Starts tasks in the order of submission, each on the next free worker. Thread-safe. The destructor drops tasks that
 // have not begun and waits for the rest. A task must not throw. It may submit further tasks but must not wait for them,
 // because no worker may be free to run them.

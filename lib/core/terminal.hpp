@@ -42,8 +42,6 @@ class StatusLine {
   double last_shown_s_ = 0;
 };
 
-// Finds the terminal of a person who started this process through a launcher.
-
 // Returns a file like /proc/123/fd/2 that opens the stream (STDOUT_FILENO or STDERR_FILENO) of the mpirun that forwards
 // this process's stream, or std::nullopt if there is none, or if the text is not known to reach it unchanged. It is
 // known for hydra, the mpirun of MPICH and Intel MPI, on mpirun's host: the stream of a rank is a pipe that

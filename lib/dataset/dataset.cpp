@@ -308,7 +308,7 @@ Dataset open_in(const storage::DataRoot& root, const spec::DataSpec& spec, const
 
 }  // namespace
 
-std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
+std::vector<std::string> nih_label_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
 
 std::span<const std::byte> read_image_file(const storage::Store& store, const std::string& path,
                                            storage::ByteBuffer& buffer) {
@@ -338,7 +338,7 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
 }
 
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
-  if (spec.format != spec::DataFormat::synthetic) {
+  if (spec.format != spec::DataFormat::ready) {
     const storage::DataRoot root(spec);
     return open_in(root, spec, pixels, read_index(root));
   }

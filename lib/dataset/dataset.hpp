@@ -41,17 +41,17 @@ inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
     "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
 inline constexpr std::string_view kNoFinding = "No Finding";  // the table's word for an image with none of them
 
-// Returns these labels, which synthetic batches have, too.
-std::vector<std::string> finding_names();
+// Returns these labels, which ready-made batches have, too.
+std::vector<std::string> nih_label_names();
 // Returns the names of `count` classes: those that are known, and "class N", counted from 1, in place of the others.
 std::vector<std::string> class_names(std::vector<std::string> known, std::size_t count);
 
 // A trial's data. `images` lists the split in the order of file names for all formats, and an ExampleId::image is an
-// index into it. For png, these are the images that have a file; for cached, those among the cached pixels; for a
+// index into it. For images, these are the images that have a file; for cached, those among the cached pixels; for a
 // format of shards, all rows of the split, with empty paths, because their bytes come from the shards. `shards` is
 // empty for other formats. Several threads may read a Dataset at once.
 struct Dataset {
-  spec::DataFormat format = spec::DataFormat::png;
+  spec::DataFormat format = spec::DataFormat::images;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
   std::vector<std::uint64_t> shard_bytes;  // of each shard when the data set was opened; empty: unknown
@@ -61,7 +61,7 @@ struct Dataset {
   std::uint64_t total_bytes = 0;  // of the files that will be read; estimated if a server does not report sizes
   std::shared_ptr<const storage::Store> store = storage::local_store();  // owns all paths
   // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
-  std::vector<std::string> label_names = finding_names();
+  std::vector<std::string> label_names = nih_label_names();
   // Whether labels come from the table even if records have some, because data.labels.uncertain or data.labels.blank
   // may have been different when the records were written. A record has only 0 or 1.
   bool has_unclear_labels = false;
@@ -72,11 +72,11 @@ struct Dataset {
 
   int labels() const { return static_cast<int>(label_names.size()); }
 
-  // The number of files in the sense of an op list: images for png and cached, else shards.
+  // The number of files in the sense of an op list: images for images and cached, else shards.
   std::size_t files() const { return spec::reads_shards(format) ? shards.size() : images.size(); }
 };
 
-// Opens the split of `spec.root` that the spec asks for. Returns an empty Dataset for format synthetic. `pixels`
+// Opens the split of `spec.root` that the spec asks for. Returns an empty Dataset for format ready. `pixels`
 // selects the file of cached pixels; other formats ignore it. Logs a warning if images of the split have no file.
 // Thread-safe.
 // @throws DataError if there is no such root, it has no labels, the split is empty, the requested format does not exist
@@ -84,7 +84,7 @@ struct Dataset {
 // than the present ones. The message names the command that repairs it.
 // @throws SpecError if the label table lacks a column that the spec names
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels = {});
-// The same with an index of the root that was already read. Not for format synthetic.
+// The same with an index of the root that was already read. Not for format ready.
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels, const Index& index);
 
 // Reads an image file. For a large local file, the first bytes are checked before the rest is read.

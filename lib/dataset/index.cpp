@@ -305,7 +305,7 @@ LabelBits parse_labels(std::string_view field, std::string_view where) {
   return labels;
 }
 
-std::string labels_text(const LabelBits& labels) { return labels_text(labels, finding_names()); }
+std::string labels_text(const LabelBits& labels) { return labels_text(labels, nih_label_names()); }
 
 std::string labels_text(const LabelBits& labels, std::span<const std::string> names) {
   std::string text;
@@ -376,7 +376,7 @@ Index read_nih_layout(const storage::DataRoot& root, std::span<const FoundTable>
   Index index;
   index.root = root.path;
   index.table = find_nih_table(root, tables);
-  index.label_names = finding_names();
+  index.label_names = nih_label_names();
   index.rows = read_table(TableText(*root.store, index.table), index.names);
   sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);

@@ -51,7 +51,6 @@ class TableRows {
 };
 
 // Reads a table that may be compressed or in UTF-16.
-
 // The text of one table, which the object owns. A path that ends in .gz is inflated on the way, and UTF-16 becomes
 // UTF-8. Example:
 //   const TableText table(*root.store, root.path + "/labels.csv.gz");

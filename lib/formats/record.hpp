@@ -37,7 +37,6 @@ std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr
                                         DataCheck check = DataCheck::in_next);
 
 // Writes the records of a shard of any format.
-
 // Equal input gives equal bytes. A writer keeps its memory from record to record, so it is not thread-safe: use one per
 // thread.
 class RecordWriter {

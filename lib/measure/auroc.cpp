@@ -12,8 +12,8 @@
 
 namespace chexbench::measure {
 
-std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
-  return RankedLabel(scores, has_finding).auroc(std::vector<std::uint32_t>(scores.size(), 1));
+std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_label) {
+  return RankedLabel(scores, has_label).auroc(std::vector<std::uint32_t>(scores.size(), 1));
 }
 
 AurocSummary summarize_auroc(const ScoredImages& images) {
@@ -66,20 +66,20 @@ RocSummary summarize_roc(const ScoredImages& images) {
   return summary;
 }
 
-RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding)
+RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_label)
     : order_(scores.size()) {
   std::iota(order_.begin(), order_.end(), 0u);
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return scores[a] < scores[b]; });
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    has_finding_.push_back(has_finding[order_[i]]);
+    has_label_.push_back(has_label[order_[i]]);
     ends_run_.push_back(i + 1 == order_.size() || scores[order_[i]] != scores[order_[i + 1]]);
   }
 }
 
-RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding,
+RankedLabel::RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_label,
                          std::span<const std::uint32_t> images)
-    : RankedLabel(scores, has_finding) {
+    : RankedLabel(scores, has_label) {
   for (std::uint32_t& place : order_) place = images[place];
 }
 
@@ -88,7 +88,7 @@ std::optional<double> RankedLabel::auroc(std::span<const std::uint32_t> weight) 
   std::uint64_t below = 0, half_pairs = 0, positives = 0;  // negatives with a lower score; twice the number of pairs
   std::uint64_t run_positives = 0, run_negatives = 0;
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    (has_finding_[i] != 0 ? run_positives : run_negatives) += weight[order_[i]];
+    (has_label_[i] != 0 ? run_positives : run_negatives) += weight[order_[i]];
     if (ends_run_[i] == 0) continue;
     half_pairs += run_positives * (2 * below + run_negatives);
     below += run_negatives;
@@ -104,7 +104,7 @@ std::optional<double> RankedLabel::average_precision(std::span<const std::uint32
   std::uint64_t positives = 0, images = 0, run_positives = 0;
   double sum = 0;  // of the precision at each threshold, times the positives added there
   for (std::size_t i = order_.size(); i-- > 0;) {
-    run_positives += has_finding_[i] != 0 ? weight[order_[i]] : 0;
+    run_positives += has_label_[i] != 0 ? weight[order_[i]] : 0;
     images += weight[order_[i]];
     if (i > 0 && ends_run_[i - 1] == 0) continue;  // the run goes on
     positives += run_positives;
@@ -119,7 +119,7 @@ std::optional<double> RankedLabel::average_precision(std::span<const std::uint32
 RankedLabel::Counts RankedLabel::count(std::span<const std::uint32_t> weight) const {
   Counts all;
   for (std::size_t i = 0; i < order_.size(); ++i)
-    (has_finding_[i] != 0 ? all.positives : all.negatives) += weight[order_[i]];
+    (has_label_[i] != 0 ? all.positives : all.negatives) += weight[order_[i]];
   return all;
 }
 
@@ -134,7 +134,7 @@ void RankedLabel::sensitivities(std::span<const std::uint32_t> weight, std::span
   Counts above, run;
   std::size_t point = 0;
   for (std::size_t i = order_.size(); i-- > 0;) {
-    (has_finding_[i] != 0 ? run.positives : run.negatives) += weight[order_[i]];
+    (has_label_[i] != 0 ? run.positives : run.negatives) += weight[order_[i]];
     if (i > 0 && ends_run_[i - 1] == 0) continue;  // the run goes on
     for (; steps * (above.negatives + run.negatives) > point * all.negatives; ++point) {
       const double into_run = static_cast<double>(point * all.negatives - steps * above.negatives) /
@@ -148,7 +148,7 @@ void RankedLabel::sensitivities(std::span<const std::uint32_t> weight, std::span
 }
 
 std::uint64_t RankedLabel::positives() const {
-  return static_cast<std::uint64_t>(std::count(has_finding_.begin(), has_finding_.end(), 1));
+  return static_cast<std::uint64_t>(std::count(has_label_.begin(), has_label_.end(), 1));
 }
 
 std::vector<LabelColumn> label_columns(const ScoredImages& images) {
@@ -157,7 +157,7 @@ std::vector<LabelColumn> label_columns(const ScoredImages& images) {
     if (images.labels[cell] == kUnknown) continue;
     LabelColumn& column = columns[cell % images.columns];
     column.scores.push_back(images.scores[cell]);
-    column.has_finding.push_back(images.labels[cell]);
+    column.has_label.push_back(images.labels[cell]);
     column.images.push_back(static_cast<std::uint32_t>(cell / images.columns));
   }
   return columns;

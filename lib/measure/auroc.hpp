@@ -51,7 +51,7 @@ class MeanOfDefined {
 // This is the Mann-Whitney statistic (Hanley and McNeil, "The meaning and use of the area under a ROC curve",
 // Radiology 1982). Returns std::nullopt if all images or none have the label. Both spans have one element per image
 // and the same length; labels are 0 or 1; scores must not be NaN. Takes O(n log n) time. Thread-safe.
-std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_label);
 
 // The value of an unknown label: the label's figures do not count the image.
 inline constexpr std::uint8_t kUnknown = 2;
@@ -116,8 +116,8 @@ class RankedLabel {
  public:
   // All spans have the same length and one element per image whose label is known. `images` are their numbers, for
   // looking up weights; without it, they are counted from 0.
-  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
-  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_finding,
+  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_label);
+  RankedLabel(std::span<const float> scores, std::span<const std::uint8_t> has_label,
               std::span<const std::uint32_t> images);
 
   // Return the AUROC and the average precision with image i counted weight[i] times; std::nullopt where auroc() and
@@ -141,18 +141,18 @@ class RankedLabel {
   };
   Counts count(std::span<const std::uint32_t> weight) const;
 
-  std::vector<std::uint32_t> order_;       // images, by ascending score
-  std::vector<std::uint8_t> has_finding_;  // in that order, like ends_run_
-  std::vector<std::uint8_t> ends_run_;     // marks the last image of each run of equal scores
+  std::vector<std::uint32_t> order_;     // images, by ascending score
+  std::vector<std::uint8_t> has_label_;  // in that order, like ends_run_
+  std::vector<std::uint8_t> ends_run_;   // marks the last image of each run of equal scores
 };
 
 // The known scores and labels of one column of ScoredImages, and their images.
 struct LabelColumn {
   std::vector<float> scores;
-  std::vector<std::uint8_t> has_finding;
+  std::vector<std::uint8_t> has_label;
   std::vector<std::uint32_t> images;
 
-  RankedLabel ranked() const { return {scores, has_finding, images}; }
+  RankedLabel ranked() const { return {scores, has_label, images}; }
 };
 
 std::vector<LabelColumn> label_columns(const ScoredImages& images);

@@ -11,8 +11,6 @@
 
 namespace chexbench::measure {
 
-// Finds a folder's file system and whether it is local, on a network, or in memory.
-
 // The kind of a file system, as far as it matters for measurements. `fuse` includes virtiofs; `unknown` means that no
 // mount was found. Every type of a mount that is not recognized counts as local.
 enum class FileSystemKind { unknown, local, network, fuse, overlay, memory };
@@ -30,8 +28,6 @@ struct FileSystem {
 // chroot whose root is not a mount point, returns the type by statfs, which cannot distinguish FUSE file systems,
 // without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
 FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
-
-// How a parallel file system spreads files over its servers, as reported by its own tool.
 
 // How a file, or a part of it, is spread: `chunk_bytes` on one storage target after another, of `targets`.
 struct Stripe {

@@ -119,7 +119,7 @@ std::optional<int> ask_version(void* function, const Kind& kind, std::string& re
     status = reinterpret_cast<int (*)(int*)>(function)(&number);
   }
   if (status == 0 && number > 0) return number;
-  reason = fmt::format("{} tells no version (status {})", kind.symbol, status);
+  reason = fmt::format("{} reports no version (status {})", kind.symbol, status);
   return std::nullopt;
 }
 

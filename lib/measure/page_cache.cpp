@@ -79,7 +79,7 @@ void drop(const File& file) {
 
 // Returns why the file is not known to be in the requested state; empty if it is.
 std::string doubt(spec::PageCache goal, const File& file, std::uint64_t resident) {
-  if (!file.residency_known()) return "owned by another user, so that the kernel does not tell what is cached";
+  if (!file.residency_known()) return "owned by another user, so the kernel does not report what is cached";
   if (goal == spec::PageCache::warm) {
     return resident == file.bytes() ? ""
                                     : fmt::format("{} of {} bytes stayed in the page cache", resident, file.bytes());

@@ -35,8 +35,6 @@ double process_cpu_wait_s();
 // the peak then continues to count from the start of the process.
 bool reset_peak_rss();
 
-// Finds the time at which this process started.
-
 // Returns the start of this process (its exec or fork) on the clock of now_s() in core/clock.hpp, with the kernel's
 // resolution of 10 ms. The time before main, in which libraries are loaded, is thus included. Returns NaN if /proc
 // does not report it (not mounted, or no file descriptor left). Thread-safe.
@@ -46,7 +44,6 @@ double process_start_s();
 double start_since_boot_s(const std::string& stat);
 
 // The use of some cores by all processes of the machine: time that this process did not use itself was taken from it.
-
 // Counters since the machine or the cgroup started, in seconds. Only differences mean something.
 struct CoreUse {
   double busy_s = 0;          // of the cores, by all processes and the kernel (/proc/stat without idle, iowait, steal)

@@ -11,8 +11,8 @@
 namespace chexbench::measure {
 namespace {
 
-double squared_error(float score, std::uint8_t has_finding) {
-  const double difference = static_cast<double>(score) - (has_finding != 0 ? 1 : 0);
+double squared_error(float score, std::uint8_t has_label) {
+  const double difference = static_cast<double>(score) - (has_label != 0 ? 1 : 0);
   return difference * difference;
 }
 
@@ -20,7 +20,7 @@ std::optional<double> brier(const LabelColumn& column, std::span<const std::uint
   double sum = 0, count = 0;
   for (std::size_t i = 0; i < column.images.size(); ++i) {
     const std::uint32_t times = weight[column.images[i]];
-    sum += times * squared_error(column.scores[i], column.has_finding[i]);
+    sum += times * squared_error(column.scores[i], column.has_label[i]);
     count += times;
   }
   return count == 0 ? std::nullopt : std::optional(sum / count);
@@ -52,8 +52,8 @@ std::vector<Estimate> estimates_of(const std::vector<LabelColumn>& columns, cons
 
 }  // namespace
 
-std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
-  return RankedLabel(scores, has_finding).average_precision(std::vector<std::uint32_t>(scores.size(), 1));
+std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_label) {
+  return RankedLabel(scores, has_label).average_precision(std::vector<std::uint32_t>(scores.size(), 1));
 }
 
 std::optional<double> ReliabilityBin::mean_probability() const {
@@ -64,13 +64,13 @@ std::optional<double> ReliabilityBin::share_of_positives() const {
   return images == 0 ? std::nullopt : std::optional(static_cast<double>(positives) / static_cast<double>(images));
 }
 
-Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
+Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_label) {
   Reliability bins = {};
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const double place = static_cast<double>(scores[i]) * kReliabilityBins;
     ReliabilityBin& bin = bins[std::min(static_cast<std::size_t>(std::max(place, 0.0)), kReliabilityBins - 1)];
     ++bin.images;
-    bin.positives += has_finding[i] != 0 ? 1 : 0;
+    bin.positives += has_label[i] != 0 ? 1 : 0;
     bin.sum_of_probabilities += static_cast<double>(scores[i]);
   }
   return bins;
@@ -98,7 +98,7 @@ ScoreSummary summarize_scores(const ScoredImages& images) {
                               .brier = of_label[kBrier],
                               .positives = ranked[f].positives(),
                               .negatives = ranked[f].negatives(),
-                              .reliability = reliability(columns[f].scores, columns[f].has_finding)});
+                              .reliability = reliability(columns[f].scores, columns[f].has_label)});
   }
   const std::span<const Estimate> of_means = std::span(estimates).subspan(columns.size() * kFigures);
   summary.mean_auroc = of_means[kAuroc];

@@ -16,7 +16,7 @@ namespace chexbench::measure {
 // Returns the sum over thresholds of the recall that a threshold adds times its precision, without interpolation:
 // scikit-learn's average_precision_score. Images of equal scores share a threshold. Returns std::nullopt if no image
 // has the label. The arguments are those of auroc(). Takes O(n log n) time. Thread-safe.
-std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> has_label);
 
 inline constexpr std::size_t kReliabilityBins = 10;
 
@@ -34,7 +34,7 @@ using Reliability = std::array<ReliabilityBin, kReliabilityBins>;
 
 // Returns the reliability curve of a label (scikit-learn's calibration_curve, strategy uniform). Scores are from 0
 // to 1.
-Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
+Reliability reliability(std::span<const float> scores, std::span<const std::uint8_t> has_label);
 
 // Returns the expected calibration error: the mean over images of how far the mean probability of their bin is from the
 // share of its images that are positive (Guo et al., "On calibration of modern neural networks", ICML 2017).
@@ -68,7 +68,6 @@ struct ScoreSummary {
 ScoreSummary summarize_scores(const ScoredImages& images);
 
 // How often the correct one of exclusive classes is among those with the network's highest scores.
-
 // Returns the place of `right` among the classes by their scores, from 1; for equal scores the class with the lower
 // number is first, so the places do not depend on a sort. If a score is NaN, the place is the last one. `right` is an
 // index of `scores`. Thread-safe.

@@ -20,7 +20,7 @@ struct StepTimings {
   double backward_s = 0;            // part of compute_s
   double communication_busy_s = 0;  // total time of communication, exposed or hidden behind backward
   double end_s = 0;                 // now_s() when the step ended on the device
-  double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN if nothing is computed
+  double loss = 0;                  // mean over the batch (engine::LossRule); NaN if nothing is computed
   int images = 0;                   // valid images of the batch
 
   // Sets other_s from the other parts. If rounding made these longer than wall_s, wall_s becomes their sum.

@@ -97,7 +97,7 @@ class RunningPipeline final : public Pipeline {
 }  // namespace
 
 std::unique_ptr<Pipeline> make_pipeline(const PipelineContext& context) {
-  if (context.data.format == spec::DataFormat::synthetic) return make_synthetic_pipeline(context);
+  if (context.data.format == spec::DataFormat::ready) return make_ready_pipeline(context);
   return std::make_unique<RunningPipeline>(context);
 }
 

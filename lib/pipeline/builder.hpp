@@ -26,10 +26,10 @@ std::size_t batches_in_use(const std::vector<std::unique_ptr<Op>>& ops);
 // still reads, and the batch that it asks for.
 inline constexpr std::size_t kLeasesOut = 3;
 
-// Returns the endless pipeline for data.format synthetic: its batches are made once and delivered again and again, so
+// Returns the endless pipeline for data.format ready: its batches are made once and delivered again and again, so
 // it costs almost nothing and shows the upper limit of the compute side. It ignores the op list, and counters() has one
-// entry, "synthetic". Pixels are noise in the range of real ones; each label of each image is 1 with probability 1/8.
+// entry, "ready". Pixels are noise in the range of real ones; each label of each image is 1 with probability 1/8.
 // @throws DeviceError or std::bad_alloc if the batches cannot be allocated
-std::unique_ptr<Pipeline> make_synthetic_pipeline(const PipelineContext& context);
+std::unique_ptr<Pipeline> make_ready_pipeline(const PipelineContext& context);
 
 }  // namespace chexbench::pipeline

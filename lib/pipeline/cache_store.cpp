@@ -144,7 +144,7 @@ void CacheCodec::load(Element& element) {
   auto* record = std::get_if<Record>(&element.value);
   if (record == nullptr) return;
   check_record(op_, *record);
-  if (record->bytes.empty()) read_png(op_, *record);
+  if (record->bytes.empty()) read_image_file(op_, *record);
 }
 
 Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop) {

@@ -40,7 +40,6 @@ std::unique_ptr<CacheStore> make_memory_store();
 std::unique_ptr<CacheStore> make_file_store(const std::string& path);
 
 // Converts elements to blobs of bytes and back, for the cache op.
-
 // Not thread-safe. Only the process that wrote a blob can read it: blobs are not an exchange format.
 class CacheCodec {
  public:

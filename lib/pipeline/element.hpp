@@ -18,7 +18,6 @@ namespace chexbench::pipeline {
 
 // Memory for decoded images that is reused: fresh pages for every image would cost more than half as much time as
 // decoding it.
-
 class ExamplePool;
 
 // A deleter that returns the memory to its pool. It keeps the pool alive.
@@ -51,14 +50,15 @@ class ExamplePool : public std::enable_shared_from_this<ExamplePool> {
   std::vector<std::byte*> free_;
 };
 
-// A file of the data set. `file` is an index into Dataset::shards if the format has shards, else (png, cached) into
+// A file of the data set. `file` is an index into Dataset::shards if the format has shards, else (images, cached) into
 // Dataset::images.
 struct FileRef {
   std::uint32_t file = 0;
 };
 
 // One image that is not decoded yet.
-// - Formats png and cached: usually a handle without bytes; the op that decodes the image reads its bytes. A parallel
+// - Formats images and cached: usually a handle without bytes; the op that decodes the image reads its bytes. A
+// parallel
 //   interleave on a distant store and a cache of records read them earlier.
 // - Formats of shards: a view of the record in the mapped shard, which needs no copy and no anonymous memory. If the
 //   shard is compressed or its store is not local, it is a copy.

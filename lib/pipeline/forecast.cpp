@@ -34,7 +34,7 @@ double element_bytes(const Op& op) {
 }
 
 double mean_file_bytes(const dataset::Dataset& dataset) {
-  if (dataset.format != spec::DataFormat::png || dataset.images.empty()) return 0;
+  if (dataset.format != spec::DataFormat::images || dataset.images.empty()) return 0;
   return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());
 }
 
@@ -65,8 +65,8 @@ class Lines {
 MemoryForecast forecast_memory(const PipelineContext& context) {
   Lines lines;
   const auto batch_bytes = static_cast<double>(context.shape.bytes());
-  if (context.data.format == spec::DataFormat::synthetic) {
-    lines.add("synthetic", always(static_cast<double>(kLeasesOut)), "batches", batch_bytes);
+  if (context.data.format == spec::DataFormat::ready) {
+    lines.add("ready", always(static_cast<double>(kLeasesOut)), "batches", batch_bytes);
     return lines.take();
   }
   Resources resources(context);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/batch_line.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 #include "pipeline/threads.hpp"
@@ -61,8 +60,8 @@ class ReadAhead {
   void run() {
     const TimeScope scope(op_.stats(), TimeScope::Book::busy);
     std::optional<RecordStream> stream;
-    fill_ahead(op_, queue_, chain_.token(), [&] {
-      if (!stream) stream.emplace(op_, file_, chain_.token(), RecordStream::Png::bytes);
+    fill_ahead(op_.stats(), queue_, chain_.token(), [&] {
+      if (!stream) stream.emplace(op_, file_, chain_.token(), RecordStream::ImageBytes::now);
       std::optional<Record> record = stream->next();
       if (!record) return record;
       op_.delay(chain_.token());

@@ -224,7 +224,7 @@ class Map final : public Op {
   // more calls than keep the cores busy, each has a thread. Below that, more threads would only compete for the cores,
   // and the number found must act as the same number in the spec does: as a limit on calls in progress, as in tf.data.
   bool thread_per_call(const OpSetup& setup) const {
-    return setup.spec.holds_text("parallel_calls") && context().dataset.format == spec::DataFormat::png &&
+    return setup.spec.holds_text("parallel_calls") && context().dataset.format == spec::DataFormat::images &&
            calls_.most > kCallsPerCore * resources_.cores();
   }
 

@@ -78,11 +78,11 @@ class Pipeline {
   virtual std::vector<measure::OpCounters> counters() const = 0;
 };
 
-// Builds a pipeline and starts its threads. For data.format synthetic, see builder.hpp.
+// Builds a pipeline and starts its threads. For data.format ready, see builder.hpp.
 // @throws SpecError if the op list cannot work
 // @throws DataError if there are more ranks than files to shard, or if the decoder that the spec asks for is missing
 // @throws OutputError if a cache cannot create its file
-// @throws DeviceError or std::bad_alloc if memory for a synthetic batch cannot be allocated
+// @throws DeviceError or std::bad_alloc if memory for a ready-made batch cannot be allocated
 // @throws std::system_error if the system does not start a thread
 std::unique_ptr<Pipeline> make_pipeline(const PipelineContext& context);
 

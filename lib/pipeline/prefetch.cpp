@@ -1,7 +1,6 @@
 // The op prefetch: runs the ops before it on its own thread, ahead of the ops after it.
 #include <algorithm>
 
-#include "pipeline/batch_line.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
 
@@ -66,7 +65,7 @@ class PrefetchIterator final : public Iterator {
 
   void run() {
     const TimeScope scope(op_.stats(), TimeScope::Book::busy);
-    fill_ahead(op_, queue_, chain_.token(), [this] {
+    fill_ahead(op_.stats(), queue_, chain_.token(), [this] {
       std::optional<Element> element(std::in_place);
       if (!input_->next(*element)) return std::optional<Element>();
       op_.delay(chain_.token());

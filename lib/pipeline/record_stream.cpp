@@ -12,7 +12,7 @@
 
 namespace chexbench::pipeline {
 
-void read_png(Op& op, Record& record) {
+void read_image_file(Op& op, Record& record) {
   const dataset::Dataset& dataset = op.context().dataset;
   const double start_s = now_s();
   const auto buffer = std::make_shared<storage::ByteBuffer>(op.resources().file_blocks);
@@ -42,29 +42,29 @@ std::optional<DataError> find_change(const dataset::Dataset& dataset, std::uint3
 
 }  // namespace
 
-RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png)
-    : op_(op), file_(file), png_(png) {
+RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, ImageBytes image_bytes)
+    : op_(op), file_(file), image_bytes_(image_bytes) {
   const dataset::Dataset& dataset = op.context().dataset;
   if (spec::reads_shards(dataset.format)) {
     std::unique_ptr<storage::ByteStream> stream = dataset.store->stream(dataset.shards.at(file.file), stop);
     change_ = find_change(dataset, file.file, stream->size());
     shard_ = formats::open_shard(dataset.format, std::move(stream), formats::DataCheck::later);
   } else {
-    png_pending_ = true;
+    image_pending_ = true;
   }
 }
 
 std::optional<Record> RecordStream::next() {
   if (shard_) return next_from_shard();
-  if (!png_pending_) return {};
-  png_pending_ = false;
-  return png_ == Png::bytes ? next_png() : Record{.file = file_.file};
+  if (!image_pending_) return {};
+  image_pending_ = false;
+  return image_bytes_ == ImageBytes::now ? next_image() : Record{.file = file_.file};
 }
 
-std::optional<Record> RecordStream::next_png() {
+std::optional<Record> RecordStream::next_image() {
   try {
     Record record{.file = file_.file};
-    read_png(op_, record);
+    read_image_file(op_, record);
     op_.reading().good();
     return record;
   } catch (const DataError& error) {

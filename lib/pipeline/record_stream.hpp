@@ -1,4 +1,4 @@
-// Reads the records of files: one record for a PNG, or the records of a shard in their order.
+// Reads the records of files: one record for an image file, or the records of a shard in their order.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ namespace chexbench::pipeline {
 // them, bad records. `op` must outlive it.
 class RecordStream {
  public:
-  // handle: the op that decodes a PNG reads its bytes; bytes: next() reads them.
-  enum class Png { handle, bytes };
+  // later: the op that decodes an image file reads its bytes; now: next() reads them.
+  enum class ImageBytes { later, now };
   // Opens the file. After `stop` is requested, a read that waits ends soon.
   // @throws DataError if the file cannot be opened, even if the spec says to skip bad records: a missing shard is not a
   // bad record
-  RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
+  RecordStream(Op& op, FileRef file, const std::stop_token& stop, ImageBytes image_bytes = ImageBytes::later);
 
   // Returns the next record, or std::nullopt at the end and once stopped. The pages of a mapped shard are in memory
   // then; the op that decodes or keeps it compares the checksum of its data.
@@ -30,20 +30,20 @@ class RecordStream {
  private:
   std::optional<Record> next_from_shard();
   std::nullopt_t at_end_of_shard();
-  std::optional<Record> next_png();
+  std::optional<Record> next_image();
   bool is_wanted(const Record& record) const;
 
   Op& op_;
   const FileRef file_;
-  const Png png_;
+  const ImageBytes image_bytes_;
   std::unique_ptr<formats::ShardReader> shard_;
   std::optional<DataError> change_;  // of the shard since the data set was opened, until it is reported
-  bool png_pending_ = false;
+  bool image_pending_ = false;
 };
 
-// Reads the bytes of a PNG into `record`, its handle, and books bytes and time to `op`.
+// Reads the bytes of an image file into `record`, its handle, and books bytes and time to `op`.
 // @throws DataError if the file cannot be read
-void read_png(Op& op, Record& record);
+void read_image_file(Op& op, Record& record);
 
 // Compares the checksum of a shard's record, unless that was done already.
 // @throws DataError naming shard and offset if it is wrong

@@ -64,7 +64,6 @@ class Crew {
 };
 
 // Lets the workers of a parallel op take input one at a time, and none of them while the op is full.
-
 // Thread-safe. Only one worker at a time is inside, because the order in which workers take input determines the order
 // of the output.
 class Turnstile {
@@ -204,5 +203,25 @@ class BoundedQueue {
   bool closed_ = false;
   std::exception_ptr error_;
 };
+
+// Fills the queue until take() returns std::nullopt or `stop` is requested, and closes it: with the error if take()
+// throws one. Calls take() only when the queue has room, and books waits for room to `stats`.
+template <typename T, typename Take>
+void fill_ahead(OpStats& stats, BoundedQueue<T>& queue, const std::stop_token& stop, const Take& take) {
+  const auto wait_for_room = [&] {
+    const TimeScope wait(stats, TimeScope::Book::blocked_output);
+    return queue.wait_for_room(stop);
+  };
+  try {
+    while (wait_for_room()) {
+      std::optional<T> element = take();
+      if (!element) break;
+      queue.push(std::move(*element));
+    }
+    queue.close();
+  } catch (...) {
+    queue.close(std::current_exception());
+  }
+}
 
 }  // namespace chexbench::pipeline

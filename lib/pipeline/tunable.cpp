@@ -97,7 +97,7 @@ std::int64_t images_read_ahead(const PipelineContext& context, const Tunable& tu
 
 std::vector<Tunable> tunables(const PipelineContext& context) {
   std::vector<Tunable> found;
-  if (context.data.format == spec::DataFormat::synthetic) return found;
+  if (context.data.format == spec::DataFormat::ready) return found;
   for (std::size_t i = 0; i < context.pipeline.ops.size(); ++i) {
     const spec::OpSpec& op = context.pipeline.ops[i];
     const std::string* const parameter = spec::parameter_to_tune(op);

@@ -27,7 +27,7 @@ std::string csvw_name(const std::string& name) {
 
 std::string sentences(const Column& column) {
   std::string text = column.meaning + '.';
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (text.find('_') >= text.find(' ')) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return column.empty_if.empty() ? text : text + " Empty if " + column.empty_if + '.';
 }
 
@@ -322,7 +322,7 @@ void add_gpu(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
     begin();
     results::visit_fields(table, sample);
-    table(Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU does not tell reasons"},
+    table(Field{"throttled", "", "the sample has a throttle reason of power or heat", "the GPU reports no reasons"},
           sample.throttle_reasons ? std::optional(measure::is_throttled(*sample.throttle_reasons)) : std::nullopt);
     table.end_row();
   });

@@ -49,7 +49,8 @@ function(chexbench_embed_page variable)
   chexbench_read_embedded(css ${folder}/page.css)
   chexbench_policy_source(css_source "${css_text}")
   set(shared elements marks charts table judged)
-  chexbench_read_scripts(report ${shared} report columns answer findings steps second_jobs curves learning specs page)
+  chexbench_read_scripts(report ${shared} report columns answer findings ablations second_jobs curves learning specs
+    page)
   chexbench_read_scripts(evaluation ${shared} findings_judged classes_judged evaluation)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html.hpp"

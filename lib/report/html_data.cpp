@@ -36,7 +36,7 @@ constexpr std::size_t kMostTrialBytes = 3'000'000;  // of the page; beyond that,
 constexpr std::size_t kLeastTrials = 100;           // trials are shown
 constexpr const char* kPageFolder = ".";            // the page stays next to the results, even if the folder moves
 
-// Returns "naive, png, ranks 2": what distinguishes the trial. Plain numbers include their name.
+// Returns "naive, images, ranks 2": what distinguishes the trial. Plain numbers include their name.
 std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < labels.names.size(); ++i) {

@@ -19,8 +19,6 @@ inline constexpr std::size_t kMostPoints = 300;
 // op, scores by label with their curves, and the curves of its repeats.
 std::string page_data(const analysis::Evaluation& evaluation);
 
-// Computes the curves of report.html: the course of the run, reduced to the points that a page can show.
-
 // The wall times of a repeat's steps, in seconds. Each point covers all ranks and `steps_per_point` consecutive steps.
 struct StepCurve {
   std::size_t steps_per_point = 1;

@@ -117,7 +117,7 @@ class Printer {
     print_table(times);
   }
 
-  // Returns "naive png (emulated) starves its accelerator 38 % of the time", or the whole text for reports of old
+  // Returns "naive images (emulated) starves its accelerator 38 % of the time", or the whole text for reports of old
   // versions.
   std::string headline(const results::Finding& finding) const {
     if (finding.headline.empty()) return finding.text;

@@ -221,7 +221,7 @@ void add_machine(CsvTable& table, TrialRow& row) {
               "the engine is not emulated"},
         trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
   table(Field{"host", "", "name of the host of rank 0"}, environment.host);
-  table(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
+  table(Field{"cpu", "", "model of its CPU", "the kernel does not report it"}, environment.cpu);
   table(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a generation that servers have"},
         environment.cpu_kind);
   table(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},

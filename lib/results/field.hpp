@@ -77,22 +77,25 @@ void visit_fields(Visitor&& visit, Record& booking) {
 template <class Visitor, MaybeConst<measure::GpuSample> Record>
 void visit_fields(Visitor&& visit, Record& sample) {
   visit(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
-  visit(Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not tell"},
-        sample.utilization);
+  visit(
+      Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not report it"},
+      sample.utilization);
   visit(Field{"memory_utilization", "1", "NVML's share of its last period in which device memory was read or written",
-              "the GPU does not tell"},
+              "the GPU does not report it"},
         sample.memory_utilization);
-  visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not tell"},
+  visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not report it"},
         sample.memory_used_bytes);
-  visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not tell"}, sample.sm_clock_hz);
-  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not tell"}, sample.memory_clock_hz);
-  visit(Field{"power_w", "W", "power of the GPU", "the GPU does not tell"}, sample.power_w);
-  visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not tell"}, sample.temperature_c);
+  visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not report it"}, sample.sm_clock_hz);
+  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not report it"},
+        sample.memory_clock_hz);
+  visit(Field{"power_w", "W", "power of the GPU", "the GPU does not report it"}, sample.power_w);
+  visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not report it"},
+        sample.temperature_c);
   visit("throttle_reasons", sample.throttle_reasons);
   visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
-              "the GPU does not tell"},
+              "the GPU does not report it"},
         sample.uncorrected_ecc_errors);
-  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not tell"},
+  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not report it"},
         sample.energy_j);
   visit(Field{"sm_activity", "1", "share of the multiprocessors that were busy since the sample before (GPM)",
               "the GPU or its driver has no GPM metrics"},
@@ -108,18 +111,18 @@ void visit_fields(Visitor&& visit, Record& sample) {
 
 template <class Visitor, MaybeConst<measure::GpuWindow> Record>
 void visit_fields(Visitor&& visit, Record& window) {
-  visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU told it"},
+  visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU reported it"},
         window.mean_utilization);
   visit(Field{"gpu_memory_utilization", "1",
               "NVML's share of time in which device memory was read or written: mean over samples, GPUs and repeats",
-              "no GPU told it"},
+              "no GPU reported it"},
         window.mean_memory_utilization);
   visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
-              "no GPU told it"},
+              "no GPU reported it"},
         window.peak_memory_used_bytes);
   visit(Field{"gpu_power_w", "W",
               "power of one GPU, from its energy counter if it has one: mean over time, GPUs and repeats",
-              "no GPU told it"},
+              "no GPU reported it"},
         window.mean_power_w);
   visit(
       Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
@@ -133,18 +136,20 @@ void visit_fields(Visitor&& visit, Record& window) {
               "share of the device memory's bandwidth that was used: mean over samples, GPUs and repeats",
               "no GPU has GPM metrics"},
         window.mean_dram_activity);
-  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU told it"},
+  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU reported it"},
         window.lowest_sm_clock_hz);
-  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU told it"},
+  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU reported it"},
         window.lowest_memory_clock_hz);
-  visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU told it"},
+  visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU reported it"},
         window.highest_temperature_c);
   visit(Field{"gpu_throttled_share", "1",
-              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats", "no GPU told it"},
+              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats",
+              "no GPU reported it"},
         window.throttled_share);
   visit("gpu_throttle_reasons", window.throttle);
   visit(Field{"gpu_new_uncorrected_ecc_errors", "errors",
-              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats", "no GPU told it"},
+              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats",
+              "no GPU reported it"},
         window.new_uncorrected_ecc_errors);
 }
 

@@ -107,7 +107,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
               "there is no data set, or the run ended before the trial"},
         figures.epoch_s);
-  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
+  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU reported its power"},
         figures.images_per_joule);
   visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
         figures.wait_share);
@@ -142,7 +142,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
         figures.busy_share);
   visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
-              "the input is synthetic, or the run ended before the trial"},
+              "the batches are ready-made, or the run ended before the trial"},
         figures.decoded_per_trained);
   visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
               "the engine is not emulated"},

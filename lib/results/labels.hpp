@@ -24,7 +24,7 @@ struct Labels {
 // do not count.
 Labels label_trials(const std::vector<TrialResult>& trials);
 
-// Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
+// Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format ready).
 std::string pipeline_name(const spec::TrialSpec& spec);
 
 // Returns the grade for such a text; told_apart for any other, because reports of old versions contain none.

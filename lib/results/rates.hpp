@@ -26,7 +26,7 @@ std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
 double typical_rate(const TrialResult& trial);
 
 // Returns whether more than kMostBufferFed of the repeats that count, or one of those that make the median, used up
-// images buffered earlier. Never for synthetic batches, which do not run out.
+// images buffered earlier. Never for ready-made batches, which do not run out.
 inline constexpr double kMostBufferFed = 0.25;
 bool is_buffer_fed(const TrialResult& trial);
 

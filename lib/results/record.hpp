@@ -127,7 +127,7 @@ struct TrialTrace {
 
 // One trial: its resolved spec and its measurements. Figures are derived (analysis/derive.hpp), never stored.
 struct TrialResult {
-  std::string name;  // the values of the swept keys, "naive png ranks=2"
+  std::string name;  // the values of the swept keys, "naive images ranks=2"
   std::string key;   // hash of the resolved trial
   spec::TrialSpec spec;
   int ranks = 1;

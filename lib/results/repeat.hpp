@@ -51,9 +51,9 @@ void visit_fields(Visitor&& visit, Record& step) {
   visit(Field{"other_s", "s", "part of wall_s: the rest, which is in no other part"}, step.timings.other_s);
   visit(Field{"forward_s", "s", "forward, a part of compute_s"}, step.timings.forward_s);
   visit(Field{"backward_s", "s", "backward, a part of compute_s"}, step.timings.backward_s);
-  visit(Field{"loss", "", "mean binary cross-entropy of the rank's batch before its update",
-              "nothing is computed, or it is not finite"},
-        step.timings.loss);
+  visit(
+      Field{"loss", "", "mean loss of the rank's batch before its update", "nothing is computed, or it is not finite"},
+      step.timings.loss);
   visit(Field{"images", "images", "images of the rank's batch"}, step.timings.images);
   visit(
       Field{"communication_busy_s", "s",
@@ -267,7 +267,7 @@ void visit_fields(Visitor&& visit, Record& repeat) {
         repeat.storage_read_bytes);
   visit(Field{"page_cache", "",
               "state of the page cache when the repeat began: warm, cold, as_is, or one that could not be verified",
-              "the journal of an older version did not tell"},
+              "an older version's journal did not record it"},
         repeat.page_cache);
   visit(summed(Field{"looked_at_bytes", "bytes",
                      "bytes of up to 2000 of the trial's files that were looked for in the page cache, all hosts"}),

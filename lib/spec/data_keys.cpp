@@ -33,7 +33,7 @@ constexpr Condition kJoinedLabels{
     "data.layout is csv and data.labels.separator is given"};
 constexpr Condition kNumberedClasses{
     [](const TrialSpec& trial) { return !uses_pipeline(trial) || trial.data.layout == DataLayout::imagenet; },
-    "data.layout is imagenet or data.format is synthetic"};
+    "data.layout is imagenet or data.format is ready"};
 constexpr Condition kDistant{[](const TrialSpec& trial) { return uses_pipeline(trial) && is_distant(trial); },
                              "data.root is a URL"};
 constexpr Condition kWeb{
@@ -41,9 +41,10 @@ constexpr Condition kWeb{
     "data.root begins with http:// or https://"};
 constexpr Condition kS3{[](const TrialSpec& trial) { return has_root_like(trial, "s3://"); },
                         "data.root begins with s3://"};
-// Only PNG files are never mapped.
+// Only image files are never mapped.
 constexpr Condition kMapped{[](const TrialSpec& trial) {
-                              return uses_pipeline(trial) && !is_distant(trial) && trial.data.format != DataFormat::png;
+                              return uses_pipeline(trial) && !is_distant(trial) &&
+                                     trial.data.format != DataFormat::images;
                             },
                             "data.format is tfrecord, webdataset or cached and data.root is a folder of this machine"};
 
@@ -138,8 +139,9 @@ std::vector<KeyRule> data_keys() {
           .is_path()
           .has_effect_where(kUsesPipeline),
       key("data.format", data, &DataSpec::format,
-          "What a trial reads: image files (png: PNG, JPEG, DICOM), TFRecords, WebDataset's tar files, cached pixels "
-          "(see data convert), or ready-made synthetic batches, the ceiling of the compute side."),
+          "What a trial reads: images (PNG, JPEG and DICOM files), TFRecords, WebDataset's tar files, cached pixels "
+          "(see "
+          "data convert), or ready-made batches, the ceiling of the compute side."),
       key("data.split", data, &DataSpec::split,
           "Images to use, by the data set's lists, folders or column; val only if the data set has one.")
           .has_effect_where(kUsesPipeline),

@@ -114,7 +114,7 @@ void Draft::set(const std::string& assignment) {
   const std::string source = "--set " + printable(without_credentials(assignment), 1000);
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw SpecError(source + ": must be key=value, such as data.format=png");
+    throw SpecError(source + ": must be key=value, such as data.format=images");
   }
   const std::string key = assignment.substr(0, equals);
   const std::string value = assignment.substr(equals + 1);

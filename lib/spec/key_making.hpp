@@ -27,7 +27,13 @@ template <typename T>
 ValueRule rule_of() {
   ValueRule rule;
   if constexpr (std::is_enum_v<T>) {
-    for (const auto& [value, word] : named_values<T>()) rule.words.push_back(word);
+    for (const auto& [value, word] : named_values<T>()) {
+      if (word == to_string(value)) {
+        rule.words.push_back(word);
+      } else {
+        rule.aliases.emplace(word, to_string(value));
+      }
+    }
   } else if constexpr (std::is_same_v<T, bool>) {
     rule.type = ValueType::boolean;
   } else if constexpr (std::is_integral_v<T>) {
@@ -107,7 +113,7 @@ struct Key : KeyRule {
     stated_where = condition;
     return *this;
   }
-  // In other trials the key may be stated but not swept, so that --set engine=none or data.format=synthetic works on
+  // In other trials the key may be stated but not swept, so that --set engine=none or data.format=ready works on
   // any spec.
   Key& has_effect_where(const Condition& condition) {
     swept_where = condition;

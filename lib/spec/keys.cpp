@@ -294,7 +294,7 @@ bool lacks_input(const std::string& key, const TrialSpec& trial) {
     return rule->stated_where.holds(some) && rule->swept_where.holds(some);
   };
   TrialSpec with_input = trial;
-  with_input.data.format = DataFormat::png;
+  with_input.data.format = DataFormat::images;
   return !has_effect(trial) && has_effect(with_input);
 }
 

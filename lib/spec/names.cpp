@@ -8,11 +8,9 @@ using Names = std::vector<std::pair<Enum, std::string>>;
 
 // One table for each enum, found by the type of the argument.
 Names<DataFormat> names_of(DataFormat) {
-  return {{DataFormat::png, "png"},
-          {DataFormat::tfrecord, "tfrecord"},
-          {DataFormat::webdataset, "webdataset"},
-          {DataFormat::cached, "cached"},
-          {DataFormat::synthetic, "synthetic"}};
+  return {{DataFormat::images, "images"},  {DataFormat::tfrecord, "tfrecord"}, {DataFormat::webdataset, "webdataset"},
+          {DataFormat::cached, "cached"},  {DataFormat::ready, "ready"},       {DataFormat::images, "png"},
+          {DataFormat::ready, "synthetic"}};
 }
 Names<DataLayout> names_of(DataLayout) {
   return {{DataLayout::automatic, "auto"},   {DataLayout::nih, "nih"},           {DataLayout::csv, "csv"},

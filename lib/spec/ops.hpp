@@ -109,7 +109,7 @@ std::span<const std::string> op_names();
 // @throws SpecError if there is no such op; the message suggests the nearest one
 const OpRule& op_rule(const std::string& op);
 
-// Returns the rule of `op`, or one without properties if there is no such op, as for "synthetic" in counters.
+// Returns the rule of `op`, or one without properties if there is no such op, as for "ready" in counters.
 const OpRule& rule_or_none(const std::string& op);
 
 // Returns `op` with every parameter at its default.

@@ -27,24 +27,32 @@ void add(Object& root, const std::string& path, Node value) {
   add(std::get<Object>(root.back().second.value), path.substr(dot + 1), std::move(value));
 }
 
-}  // namespace
-
-std::string to_json(const TrialSpec& trial, std::span<const std::string> left_out) {
+// Returns the trial as JSON without the paths `left_out`, and with aliases in place of the words that replaced them if
+// it is `in_old_words`.
+std::string resolved_text(const TrialSpec& trial, std::span<const std::string> left_out, bool in_old_words) {
   Object root;
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "model.name") root.emplace_back("pipeline", to_node(trial.pipeline));
     if (!rule.stated_where.holds(trial) || std::ranges::find(left_out, rule.path) != left_out.end()) continue;
-    add(root, rule.path, to_node(rule.values, rule.get(trial)));
+    Value value = rule.get(trial);
+    for (const auto& [alias, word] : rule.values.aliases) {
+      if (in_old_words && value == Value(word)) value = alias;
+    }
+    add(root, rule.path, to_node(rule.values, value));
   }
   return to_text(Node{std::move(root)});
 }
+
+}  // namespace
+
+std::string to_json(const TrialSpec& trial) { return resolved_text(trial, {}, false); }
 
 std::string to_json(const PipelineSpec& pipeline) { return to_text(to_node(pipeline)); }
 
 std::string trial_key(const TrialSpec& trial, std::string_view extra, std::span<const std::string> left_out) {
   TrialSpec unnamed = trial;
   unnamed.name = "trial";
-  return fmt::format("{:016x}", fnv1a64(to_json(unnamed, left_out).append("\n").append(extra)));
+  return fmt::format("{:016x}", fnv1a64(resolved_text(unnamed, left_out, true).append("\n").append(extra)));
 }
 
 namespace {

@@ -15,9 +15,9 @@
 namespace chexbench::spec {
 
 // Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that applies
-// to this trial (no momentum with adam), in the order of configs/schema.json, except for the paths `left_out`, and the
-// pipeline as its op list. parse_trial() restores the same trial.
-std::string to_json(const TrialSpec& trial, std::span<const std::string> left_out = {});
+// to this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
+// parse_trial() restores the same trial.
+std::string to_json(const TrialSpec& trial);
 
 // Returns the pipeline in the form of configs/pipelines: {"name": ..., "ops": [...]}, without a newline at the end.
 // parse_pipeline() restores the same pipeline.
@@ -27,8 +27,6 @@ std::string to_json(const PipelineSpec& pipeline);
 // results). It is the same on every machine and independent of the experiment's name. See trial_keys() for the keys
 // of older versions.
 std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
-
-// Slows down the modelled parts of a spec, for a scale model (emulation.cores_per_accelerator).
 
 // Returns the same links, `factor` times as slow. Pure, like slowed() of an experiment.
 CommSpec slowed(CommSpec comm, double factor);

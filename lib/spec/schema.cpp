@@ -72,6 +72,10 @@ List alternatives(const ValueRule& rule) {
     if (rule.numbers) result.push_back(plain_number);
   }
   if (!rule.words.empty()) result.push_back(Node{Object{{"enum", words(rule.words)}}});
+  for (const auto& [alias, word] : rule.aliases) {
+    result.push_back(Node{Object{
+        {"const", text(alias)}, {"deprecated", Node{true}}, {"description", text("Deprecated alias of " + word)}}});
+  }
   if (!rule.prefix.empty()) {
     result.push_back(Node{Object{{"type", text("string")}, {"pattern", text("^" + rule.prefix + ".+")}}});
   }

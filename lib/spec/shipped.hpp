@@ -18,8 +18,6 @@ std::vector<ShippedFile> shipped_experiments();
 std::vector<ShippedFile> shipped_pipelines();
 std::vector<ShippedFile> shipped_accelerators();
 
-// Gives access to the files of configs/ that are built into the binary. embed.cmake generates the definitions.
-
 // A file's name and contents, valid until the program ends.
 struct EmbeddedFile {
   std::string_view name;  // without ".json"

@@ -40,7 +40,7 @@ std::string short_key(const std::string& key) {
   return std::ranges::count_if(key_rules(), shares_leaf) > 1 ? key : leaf;
 }
 
-// Returns a setting's part of the trial's name: the text alone if the key takes text ("png"), else "ranks=2".
+// Returns a setting's part of the trial's name: the text alone if the key takes text ("tfrecord"), else "ranks=2".
 std::string label(const Setting& setting) {
   const KeyRule* rule = find_key(setting.key);
   const bool is_text = setting.key == "pipeline" || (rule != nullptr && rule->values.type == ValueType::text);

@@ -46,7 +46,7 @@ struct SweepSpec {
 
 // One combination of the axes' values.
 struct Trial {
-  std::string name;  // the swept values, "naive png ranks=2"; if nothing is swept, pipeline and format, or "synthetic"
+  std::string name;  // the swept values, "naive images ranks=2"; if nothing is swept, pipeline and format, or "ready"
   TrialSpec spec;
 };
 
@@ -57,7 +57,7 @@ inline constexpr std::size_t kMostTrials = 100'000;
 ParameterValue scalar(const SettingValue& value);
 
 // Returns one trial for each combination of the axes' values that is not excluded (one trial if there are no axes),
-// checked for contradictions. Combinations that differ only in the input of ready-made batches (data.format synthetic),
+// checked for contradictions. Combinations that differ only in the input of ready-made batches (data.format ready),
 // such as their pipeline, are one trial, whose name and input do not have these settings. A trial whose root is in
 // SweepSpec::folders gets those of its settings that are not otherwise given, or none if another data.layout is stated.
 // @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept

@@ -53,7 +53,7 @@ void check_distinct(const Axis& axis, const std::string& path) {
 void SweepDraft::read(const Node& node, const std::string& source) {
   if (node.object() == nullptr) {
     throw SpecError(
-        fmt::format("{}: sweep must be an object of lists, such as {{\"data.format\": [\"png\", \"tfrecord\"]}}, "
+        fmt::format("{}: sweep must be an object of lists, such as {{\"data.format\": [\"images\", \"tfrecord\"]}}, "
                     "not {}",
                     source, describe(node)));
   }

@@ -17,7 +17,7 @@
 
 namespace chexbench::spec {
 
-enum class DataFormat { png, tfrecord, webdataset, cached, synthetic };
+enum class DataFormat { images, tfrecord, webdataset, cached, ready };
 // Returns whether files of the format contain many images each.
 constexpr bool reads_shards(DataFormat format) {
   return format == DataFormat::tfrecord || format == DataFormat::webdataset;
@@ -96,8 +96,8 @@ struct LabelsSpec {
 
 // The group "data" and, as `store`, the group "store".
 struct DataSpec {
-  std::string root;  // folder, relative to the working directory, or a URL; may be empty only for format synthetic
-  DataFormat format = DataFormat::png;
+  std::string root;  // folder, relative to the working directory, or a URL; may be empty only for format ready
+  DataFormat format = DataFormat::images;
   Split split = Split::train;
   DecoderKind decoder = DecoderKind::fast;
   Deliver deliver = Deliver::f32;
@@ -288,14 +288,14 @@ inline bool is_url(std::string_view root) { return root.find("://") != std::stri
   DO(FileReading)                         \
   DO(SecondJobKind)
 
-// to_string() returns the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". It is no template,
+// to_string() returns the word for a value in JSON, e.g. to_string(DataFormat::images) == "images". It is no template,
 // because a call would be ambiguous with CLI11's template.
 #define CHEXBENCH_DECLARE(Enum) std::string to_string(Enum value);
 CHEXBENCH_FOR_EACH_NAMED_ENUM(CHEXBENCH_DECLARE)
 #undef CHEXBENCH_DECLARE
 
-// Returns the values of an enum with their words, in the order in which they are shown. The table is valid until the
-// program ends. Thread-safe.
+// Returns the values of an enum with their words, in the order in which they are shown. A value's further words are
+// aliases, which are read but not written. The table is valid until the program ends. Thread-safe.
 template <typename Enum>
 std::span<const std::pair<Enum, std::string>> named_values();
 

@@ -177,6 +177,7 @@ Value check_value(const ValueRule& rule, const Node& node, const std::string& pa
     Value names = names_of(rule, node, path);
     if (!std::holds_alternative<std::monostate>(names)) return names;
   } else if (const std::string* text = node.text()) {
+    if (const auto alias = rule.aliases.find(*text); alias != rule.aliases.end()) return alias->second;
     if (is_allowed_text(rule, *text)) return rule.path ? with_home(*text, path) : *text;
   } else if (const bool* flag = std::get_if<bool>(&node.value)) {
     if (rule.type == ValueType::boolean) return *flag;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,7 +20,8 @@ struct ValueRule {
   ValueType type = ValueType::text;
   std::vector<std::string> words;  // allowed texts, for a numeric type instead of a number; empty: any text for type
                                    // text, none for the others
-  std::string prefix;              // text that begins with this is allowed too, "emulated:"
+  std::map<std::string, std::string> aliases;              // older words and the words that replace them
+  std::string prefix;                                      // text that begins with this is allowed too, "emulated:"
   double minimum = std::numeric_limits<double>::lowest();  // of numbers, inclusive
   double maximum = std::numeric_limits<double>::max();     // of numbers, inclusive
   bool above_minimum = false;                              // the minimum itself is not allowed
@@ -32,7 +34,7 @@ struct ValueRule {
 // Returns the rule of an op's parameter in this form.
 ValueRule value_rule(const ParameterRule& parameter);
 
-// Returns what a rule allows, in words: "a whole number of at least 1", "one of 'png', 'tfrecord', 'synthetic'".
+// Returns what a rule allows, in words: "a whole number of at least 1", "one of 'images', 'tfrecord', 'ready'".
 std::string expectation(const ValueRule& rule);
 
 // Returns the value of `node`, converted to the rule's type. Messages call it `path`.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSeed = 1;
-constexpr double kRedoS = 0.02;  // how often a sleep checks whether it should end
+constexpr double kCheckEveryS = 0.02;  // how often a sleep checks whether it should end
 
 struct Slowness {
   Shaper shaper;
@@ -82,7 +82,7 @@ StoreClock steady_store_clock() {
               [](double until_s, const std::stop_token& stop) {
                 while (now_s() < until_s) {
                   if (stop.stop_requested() || interrupt_requested()) return false;
-                  sleep_until_s(std::min(until_s, now_s() + kRedoS));
+                  sleep_until_s(std::min(until_s, now_s() + kCheckEveryS));
                 }
                 return true;
               }};

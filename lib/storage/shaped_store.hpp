@@ -30,7 +30,6 @@ std::shared_ptr<const Store> shape_store(std::shared_ptr<const Store> store, con
                                          StoreClock clock = steady_store_clock());
 
 // Computes when the bytes of a request would arrive if the store were as slow as a StoreShape.
-
 // Models a store with one queue of requests and one link. A request begins when `iops` allows it, its answer comes one
 // latency and one jitter (exponentially distributed, with mean `jitter_ms`) later, and its bytes share the bandwidth of
 // the link with those of all other requests. Thread-safe. The same sequence of calls gives the same times.

@@ -166,7 +166,7 @@ def input_cases(place):
     root = place.images
     synth = Case("input", "input images", [place.home / "chexbench", "data", "synth", root, "--images", IMAGES],
                  read_text, {"framework": "chexbench"})
-    fed = {"data__root": root, "data__format": "png", "cores_per_rank": "all"}
+    fed = {"data__root": root, "data__format": "images", "cores_per_rank": "all"}
     ceiling = trial(place, "input", "input ceiling optimized",
                     {"data.root": root, "data.deliver": "u8", "training.batch_size": 256, "measure.warmup_steps": 10,
                      "measure.steps": 20, "measure.repeats": 3, "cores_per_rank": "all"},

@@ -96,13 +96,14 @@ def ratio_point(place, base, better):
 
 
 def draw_formats(pyplot, trials):
-    arms = {label: found for label, found in by_label(trials, "format").items() if {"png", "tfrecord"} <= found.keys()}
+    arms = {label: found for label, found in by_label(trials, "format").items()
+            if {"images", "tfrecord"} <= found.keys()}
     if not arms:
         raise Unusable("no trial was measured from PNGs and from TFRecords alike: sweep \"data.format\"")
     figure, axes, places = bar_axes(pyplot, list(arms), "TFRecords against PNGs")
     for place, found in zip(places, arms.values()):
-        positive(found["png"], "images_per_s")
-        at = ratio_point(place, *(point(found[fmt], place, "images_per_s") for fmt in ("png", "tfrecord")))
+        positive(found["images"], "images_per_s")
+        at = ratio_point(place, *(point(found[fmt], place, "images_per_s") for fmt in ("images", "tfrecord")))
         bar(axes, place, found["tfrecord"], at, f"{at['value']:.2f} x", 0.6, COLOURS[0])
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xlim(0, axes.get_xlim()[1] * 1.12)
@@ -114,10 +115,10 @@ def draw_formats(pyplot, trials):
 
 def draw_storage(pyplot, trials):
     """Draws a bar for each format of each place, and a line for the same accelerator's rate without an input."""
-    ceilings = [row for row in trials if row["format"] == "synthetic"]
-    stored = [row for row in trials if row["format"] != "synthetic"]
+    ceilings = [row for row in trials if row["format"] == "ready"]
+    stored = [row for row in trials if row["format"] != "ready"]
     if not stored:
-        raise Unusable("all of these trials are synthetic: give a run that reads a data set too")
+        raise Unusable("all of these trials have ready-made batches: give a run that reads a data set too")
     arms = by_label(stored, "format")
     figure, axes, places = bar_axes(pyplot, list(arms), "Rates by store and format",
                                     height=0.12 + 0.24 * max(map(len, arms.values())))
@@ -134,17 +135,17 @@ def draw_storage(pyplot, trials):
     axes.set_xlabel("images/s")
     legend(axes, beside=True)
     foot(figure, "bars: medians over repeats, with 95 % intervals where there are five or more",
-         "lines: synthetic batches, which no input delivers: the ceiling" if ceilings else "",
+         "lines: ready-made batches, which no input delivers: the ceiling" if ceilings else "",
          marks_note(stored, "hatched"))
     return figure
 
 
 def draw_ceilings(axes, ceilings):
-    """Draws a vertical line for each synthetic trial; returns the rightmost."""
+    """Draws a vertical line for each trial with ready-made batches; returns the rightmost."""
     values = [number(row, "images_per_s") for row in ceilings]
     labels = names(ceilings, without=("run",)) if len(ceilings) > 1 else [""]
     for value, label, style in zip(values, labels, ["--", ":", "-."] * len(values)):
-        axes.axvline(value, color="black", linestyle=style, linewidth=1, label=f"synthetic {label}".strip())
+        axes.axvline(value, color="black", linestyle=style, linewidth=1, label=f"ready {label}".strip())
     return max(values, default=0)
 
 

@@ -97,7 +97,7 @@ def swept_axes(rows):
 
 def lacks_input(row, axis):
     """Returns whether the cell is empty because ready-made batches have no input."""
-    return row.get("format") == "synthetic" and row.get(axis) == ""
+    return row.get("format") == "ready" and row.get(axis) == ""
 
 
 def differing(rows, axes, without):

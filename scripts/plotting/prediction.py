@@ -6,14 +6,14 @@ import re
 from plotting.labels import is_emulated, marks_note
 from plotting.ranks import KINDS, draw_points, is_logarithmic
 from plotting.style import foot
-from plotting.tables import Unusable, nearest, point, positive, read_csv, read_trials
+from plotting.tables import OLD_FORMATS, Unusable, nearest, point, positive, read_csv, read_trials
 
 # The columns that distinguish arms, under their names in a trials.csv, a prediction and a published table.
 ARM_COLUMNS = {"accelerator": ("accelerator", "device"), "arm": ("arm", "name"), "model": ("model",),
                "pipeline": ("pipeline",), "format": ("format",), "image_size": ("image_size",),
                "precision": ("precision",), "batch_size": ("batch_size",), "update": ("update", "comm.update")}
 WORDS = {"batch_size": "batch ", "image_size": "size "}  # before a value that does not explain itself
-# The name of an arm in chexbench predict: "naive png, resnet50 224x224 f32, batch 16, on v100".
+# The name of an arm in chexbench predict: "naive images, resnet50 224x224 f32, batch 16, on v100".
 ARM_NAME = re.compile(r"(?P<pipeline>.+) (?P<format>\w+)(?: \d+x\d+)?, (?P<model>\w+) (?P<image_size>\d+)x\d+ "
                       r"(?P<precision>\w+), batch (?P<batch_size>\d+), on .+")
 ALWAYS_TOLD = ("arm", "model", "pipeline", "accelerator")  # of an arm that stands alone
@@ -51,7 +51,9 @@ def measured_points(trials):
 def words_of(name):
     """Returns the values in the name of an arm, or the name itself if it has another form."""
     found = ARM_NAME.fullmatch(name)
-    return found.groupdict() if found else {"arm": name}
+    if found is None:
+        return {"arm": name}
+    return {**found.groupdict(), "format": OLD_FORMATS.get(found["format"], found["format"])}
 
 
 def json_rows(path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 # In the order of the search for a column; any other CSV of a run comes after them.
 TABLES = ("trials", "repeats", "steps", "epochs", "aurocs", "ops", "gpu")
+OLD_FORMATS = {"png": "images", "synthetic": "ready"}  # older words for values of data.format
 
 
 class Unusable(Exception):
@@ -34,7 +35,8 @@ def read_csv(path, most_rows=None):
     for number, row in enumerate(rows, 1):
         if "" in row:
             raise Unusable(f"{path}: row {number} has more fields than there are names of columns")
-    return columns, [{name: unguarded(field) for name, field in row.items()} for row in rows]
+    return columns, [{name: OLD_FORMATS.get(field, field) if name == "format" else unguarded(field)
+                      for name, field in row.items()} for row in rows]
 
 
 def require(path, columns, needed):

@@ -41,7 +41,7 @@ def absolute_root(root):
 class ChexbenchInput(rfm.RunOnlyRegressionTest):
     pipeline = parameter(["naive", "optimized"])
     spec = variable(str, value="naive-vs-optimized")
-    settings = variable(typ.List[str], value=["data.format=png", "engine=emulated:v100", "comm.model=alpha_beta"])
+    settings = variable(typ.List[str], value=["data.format=images", "engine=emulated:v100", "comm.model=alpha_beta"])
     data_root = variable(str, value="")
     chexbench = variable(str, value="chexbench")
     images_per_s = variable(float, value=0.0)

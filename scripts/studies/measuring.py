@@ -49,6 +49,9 @@ def read_report(folder):
         report = json.loads((folder / "report.json").read_text())
     except (OSError, ValueError):
         return None
+    for trial in report["trials"]:  # older versions wrote png and synthetic
+        data = trial["spec"]["data"]
+        data["format"] = {"png": "images", "synthetic": "ready"}.get(data["format"], data["format"])
     return report if is_complete(report) else None
 
 

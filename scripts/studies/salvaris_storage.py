@@ -12,7 +12,7 @@ from worlds import ratio_text
 SPECS = ROOT / "configs/studies/salvaris"
 STORES = {"local": "local", "nfs": "NFS", "blob": "blob"}
 LOADERS = {"keras": "Keras", "pytorch": "PyTorch", "optimized": "TensorFlow"}
-FORMATS = {"png": "PNG", "tfrecord": "TFRecord"}
+FORMATS = {"images": "PNG", "tfrecord": "TFRecord"}
 FORMAT_STORES = ("local", "blob")
 CEILING = "storage-synthetic"
 BATCH_SIZE = 64
@@ -45,7 +45,7 @@ def store_of(group):
 
 
 def formats_of(group):
-    return tuple(FORMATS) if store_of(group) in FORMAT_STORES else ("png",)
+    return tuple(FORMATS) if store_of(group) in FORMAT_STORES else ("images",)
 
 
 def settings(group, data):
@@ -61,7 +61,7 @@ def settings(group, data):
 
 def expected_rate(shape, loader, fmt, image_bytes):
     """images/s that a loader should reach on a store, for the forecast of a group's time."""
-    requests = 1 if fmt == "png" else image_bytes / 2 ** 20
+    requests = 1 if fmt == "images" else image_bytes / 2 ** 20
     bandwidth = 1e6 * shape["bandwidth_mb_per_s"] if "bandwidth_mb_per_s" in shape else float("inf")
     image_s = requests * shape.get("latency_ms", 0) / 1e3 + image_bytes / bandwidth + DECODE_S
     threads = 1 if loader == "keras" else min(IN_FLIGHT[loader], cores())
@@ -198,7 +198,7 @@ def storage_blocks(folder, rows, published, images):
     """Figures 7 and 8: images/s by store and loader, and relative to local storage."""
     title = "Figure 7: ResNet50 on a V100 by store and loader"
     ceiling = select(rows, store="synthetic")
-    files = [row for row in rows if row["format"] == "png"]
+    files = [row for row in rows if row["format"] == "images"]
     write_csv(folder / "figure7.csv", [*ceiling, *files, *published], COLUMNS)
     yield page.heading(title)
     if not files:
@@ -287,7 +287,7 @@ def loaders_claim(ratios):
     parts, intervals = [], []
     for store in STORES:
         for loader in ("pytorch", "optimized"):
-            finding = ratios.get((store, "pipeline_ratio", loader, "png"))
+            finding = ratios.get((store, "pipeline_ratio", loader, "images"))
             if finding:
                 parts.append(f"{LOADERS[loader]} {ratio_text(finding)} on {STORES[store]} [{finding['grade']}]")
                 intervals += [finding["ratio_ci95"]] if is_told(finding) else []
@@ -303,7 +303,7 @@ def location_claim(rows, published):
     parts, intervals = [], []
     for store in ("nfs", "blob"):
         for loader in LOADERS:
-            here, local = (select(rows, store=place, loader=loader, format="png") for place in (store, "local"))
+            here, local = (select(rows, store=place, loader=loader, format="images") for place in (store, "local"))
             found = across(here[0], local[0]) if here and local else None
             if found:
                 parts.append(f"{LOADERS[loader]} {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f}) on {STORES[store]}")

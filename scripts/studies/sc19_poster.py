@@ -51,7 +51,7 @@ def gain_claim(results, model):
 
 def busy_claim(results, model):
     claim = f"{MODELS[model]}, optimized: the GPUs are near 100 % busy"
-    rows = results.select(model=model, decoder="opencv", pipeline="optimized", format="png", kind="measured")
+    rows = results.select(model=model, decoder="opencv", pipeline="optimized", format="images", kind="measured")
     if not rows:
         return claim, UNKNOWN, "not measured"
     text = "; ".join(f"{100 * row['busy_share']:.1f} % on {row['ranks']}" for row in rows)
@@ -74,7 +74,7 @@ def claims(results):
 def gain_rows(results):
     """TFRecord's gain in percent by ranks, over PNG: measured in rounds, or from two predictions."""
     rows = []
-    for png in results.select(pipeline="optimized", format="png"):
+    for png in results.select(pipeline="optimized", format="images"):
         place = {name: png[name] for name in ("model", "decoder", "ranks")}
         finding = results.ratios.get((png["model"], png["decoder"], png["ranks"], "format_ratio"))
         if finding:
@@ -97,7 +97,7 @@ def figures(results, folder, published):
              "source": row["source"], "series": f"{row['model']} {row['value']} %"} for row in published]
     names = ("pipeline", "decoder")
     plans = [(f"figure{number}", f"Figure {number}: naive against optimized, {MODELS[model]}, PNG", "images_per_s",
-              series_rows(results, names, model=model, format="png"), ())
+              series_rows(results, names, model=model, format="images"), ())
              for number, model in ((1, "resnet50"), (2, "densenet121"))]
     plans.append(("figure3", "Figure 3: PNG against TFRecord, optimized pipeline, OpenCV's decoder", "images_per_s",
                   series_rows(results, ("model", "format"), pipeline="optimized", decoder="opencv"), ()))

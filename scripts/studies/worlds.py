@@ -114,7 +114,7 @@ def efficiency(most, one):
             most["high"] / (n * one["low"]))
 
 
-def scaling_claim(results, model, pipeline, is_linear, fmt="png"):
+def scaling_claim(results, model, pipeline, is_linear, fmt="images"):
     """Judges whether a pipeline scales linearly (or, for naive, that it does not)."""
     claim = f"{MODELS[model]}, {pipeline}: " + ("scaling is close to linear" if is_linear else "it does not scale")
     arm = {"model": model, "decoder": "opencv", "pipeline": pipeline, "format": fmt}

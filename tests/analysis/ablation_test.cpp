@@ -27,7 +27,7 @@ TEST(Ablation, HoldsEachStepAgainstTheOneBeforeAndTheFirst) {
       step("optimized", 200)};
   const auto all = ablations(results::pointers(trials));
   ASSERT_THAT(all, SizeIs(1));
-  EXPECT_EQ(all[0].over, "png, 2 ranks");
+  EXPECT_EQ(all[0].over, "images, 2 ranks");
   ASSERT_THAT(all[0].steps,
               ElementsAre(Field(&AblationStep::trial, &trials[0]), Field(&AblationStep::trial, &trials[1]),
                           Field(&AblationStep::trial, &trials[2])));
@@ -71,8 +71,8 @@ TEST(Ablation, TellsApartWhatDiffersInOtherKeys) {
     }
   }
   EXPECT_THAT(ablations(results::pointers(trials)),
-              ElementsAre(Field(&Ablation::over, "png, 2 ranks, from naive batch=16"),
-                          Field(&Ablation::over, "png, 2 ranks, from naive batch=32")));
+              ElementsAre(Field(&Ablation::over, "images, 2 ranks, from naive batch=16"),
+                          Field(&Ablation::over, "images, 2 ranks, from naive batch=32")));
 }
 
 TEST(Ablation, SaysEachStepInASentence) {
@@ -80,9 +80,10 @@ TEST(Ablation, SaysEachStepInASentence) {
       ablation_findings(results::pointers({step("naive", 100), step("keras", 50), step("optimized", 200)}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_EQ(findings[0].kind, "ablation");
-  EXPECT_THAT(findings[0].text, HasSubstr("over png, 2 ranks, each against the one before (95 % interval): naive 100 "
-                                          "images/s; keras 0.50 x (0.50 to 0.50); optimized 4.00 x (4.00 to 4.00); all "
-                                          "together 200 images/s."));
+  EXPECT_THAT(findings[0].text,
+              HasSubstr("over images, 2 ranks, each against the one before (95 % interval): naive 100 "
+                        "images/s; keras 0.50 x (0.50 to 0.50); optimized 4.00 x (4.00 to 4.00); all "
+                        "together 200 images/s."));
 }
 
 TEST(Ablation, NeedsThreeThatDifferInTheirPipelineAlone) {

@@ -47,11 +47,11 @@ TEST(Answer, SaysWhatIsFasterWhatHoldsTheOtherBackAndWhatToDo) {
                                         StartsWith("naive (emulated) starves its accelerator 38 % of the time. "),
                                         "Do: Use optimized."));
   EXPECT_TRUE(answer.emulated);
-  EXPECT_EQ(answer.trial, "optimized png ranks=2");
-  EXPECT_EQ(answer.base, "naive png ranks=2");
+  EXPECT_EQ(answer.trial, "optimized images ranks=2");
+  EXPECT_EQ(answer.base, "naive images ranks=2");
   EXPECT_DOUBLE_EQ(answer.ratio.value().value, 1.7);
   EXPECT_EQ(answer.images_per_s, 748);
-  EXPECT_EQ(answer.waiting, "naive png ranks=2");
+  EXPECT_EQ(answer.waiting, "naive images ranks=2");
   EXPECT_NEAR(answer.wait_share.value(), 0.38, 1e-9);
   EXPECT_NE(answer.wait_cause, "");
   EXPECT_EQ(answer.advice, "Use optimized.");
@@ -101,11 +101,11 @@ TEST(Answer, NamesTheFormatAndTheRanksOfArmsThatAlsoDifferInThem) {
   const auto trial = [](const std::string& pipeline, spec::DataFormat format, double images_per_s) {
     return make_trial({.pipeline = pipeline, .format = format}, std::vector<double>(5, images_per_s));
   };
-  const Answer answer =
-      answer_of({trial("naive", spec::DataFormat::png, 100), trial("naive", spec::DataFormat::tfrecord, 110),
-                 trial("optimized", spec::DataFormat::png, 200), trial("optimized", spec::DataFormat::tfrecord, 210)});
-  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized (png) delivers 200 images/s, 2.00 x naive (95 % interval "));
-  EXPECT_THAT(answer.lines, Contains(StartsWith("With optimized: tfrecord delivers 210 images/s, 1.05 x png")));
+  const Answer answer = answer_of(
+      {trial("naive", spec::DataFormat::images, 100), trial("naive", spec::DataFormat::tfrecord, 110),
+       trial("optimized", spec::DataFormat::images, 200), trial("optimized", spec::DataFormat::tfrecord, 210)});
+  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized (images) delivers 200 images/s, 2.00 x naive (95 % interval "));
+  EXPECT_THAT(answer.lines, Contains(StartsWith("With optimized: tfrecord delivers 210 images/s, 1.05 x images")));
   EXPECT_LE(answer.lines.size(), kMostAnswerLines);
 }
 
@@ -138,7 +138,7 @@ TEST(Answer, SaysOfIdleCoresOnlyThatMoreOfThemWouldNotHelp) {
   results::TrialResult trial = make_trial({.pipeline = "keras"}, {100, 100, 100, 100, 100});  // one thread decodes
   trial.cores_per_rank = 2;
   const auto cores_line = [&trial] { return answer_of({trial}).lines.at(1); };
-  EXPECT_THAT(cores_line(), AllOf(StartsWith("The cores of keras png ranks=1 are busy 31 % of the time"),
+  EXPECT_THAT(cores_line(), AllOf(StartsWith("The cores of keras images ranks=1 are busy 31 % of the time"),
                                   HasSubstr(", so it is not short of them.")));
   for (results::RepeatResult& repeat : trial.repeats) repeat.cpu_wait_s = 0.3;
   EXPECT_THAT(cores_line(), Not(HasSubstr("cores of"))) << "its threads wait for cores";
@@ -162,17 +162,18 @@ TEST(Answer, OfEngineNoneSaysThatStepsWereFedFromBuffers) {
 
 TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
   const Answer answer = answer_of({starving({100, 101, 102, 103, 104})});
-  EXPECT_THAT(answer.lines.at(0), "naive png ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");
-  EXPECT_THAT(answer.lines.at(1), StartsWith("naive png ranks=2 (emulated) starves its accelerator 38 % of the time"));
+  EXPECT_THAT(answer.lines.at(0), "naive images ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");
+  EXPECT_THAT(answer.lines.at(1),
+              StartsWith("naive images ranks=2 (emulated) starves its accelerator 38 % of the time"));
   EXPECT_THAT(answer.command, StartsWith("mpirun -np 2 chexbench advise --config 'spec with \"quotes\".json' --set "
-                                         "pipeline=naive --set data.format=png --set ranks=2"));
+                                         "pipeline=naive --set data.format=images --set ranks=2"));
   EXPECT_FALSE(answer.ratio);
 }
 
 TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
   const Answer answer = answer_of({fed({748, 748, 748, 748, 748})});
   EXPECT_EQ(answer.lines.at(0),
-            "optimized png ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
+            "optimized images ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
   EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
 }
 
@@ -182,7 +183,7 @@ results::TrialResult at(int ranks, double images_per_s) {
 
 TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
   const Answer answer = answer_of({at(1, 100), at(4, 390)});
-  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized png ranks=4 keeps 4 V100s (emulated) fed: 390 images/s"));
+  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized images ranks=4 keeps 4 V100s (emulated) fed: 390 images/s"));
   EXPECT_THAT(answer.lines, Contains(HasSubstr("reaches 98 % of 4 times its images/s at 1 rank (95 % interval")));
 }
 
@@ -202,7 +203,7 @@ TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
                      {.epoch = 2, .mean_auroc = 0.8, .elapsed_s = 20}};
   EXPECT_THAT(
       answer_of({trial}).lines.at(0),
-      "optimized png ranks=2 reaches a mean AUROC of 0.800. That was after epoch 2 of 2, in 20 s. The best of 5 "
+      "optimized images ranks=2 reaches a mean AUROC of 0.800. That was after epoch 2 of 2, in 20 s. The best of 5 "
       "repeats is repeat 0 with 0.800; they lie from 0.800 to 0.800 (standard deviation 0.000).");
 }
 
@@ -212,7 +213,7 @@ TEST(Answer, OfDifferentWorkComparesNothing) {
   other.name = "densenet121";
   const Answer answer = answer_of({fed({100, 100, 100, 100, 100}), other});
   EXPECT_EQ(answer.lines.at(0),
-            "optimized png ranks=2 (emulated) trains 100 images/s, densenet121 (emulated) trains 50.0 images/s.");
+            "optimized images ranks=2 (emulated) trains 100 images/s, densenet121 (emulated) trains 50.0 images/s.");
   EXPECT_FALSE(answer.ratio);
 }
 
@@ -233,14 +234,14 @@ TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
   large.spec.training.batch_size = 64;
   large.name = "batch_size=64";
   EXPECT_THAT(answer_of({fed({100, 100, 100, 100, 100}), large}).lines.at(0),
-              HasSubstr("150 images/s, 1.50 x optimized png ranks=2"));
+              HasSubstr("150 images/s, 1.50 x optimized images ranks=2"));
 }
 
 TEST(Answer, LeavesReadyMadeBatchesOutOfTheComparison) {
-  const results::TrialResult ceiling = make_trial(
-      {.format = spec::DataFormat::synthetic, .ranks = 2, .engine = "emulated:v100"}, {900, 900, 900, 900, 900});
+  const results::TrialResult ceiling =
+      make_trial({.format = spec::DataFormat::ready, .ranks = 2, .engine = "emulated:v100"}, {900, 900, 900, 900, 900});
   const Answer answer = answer_of({starving({440, 440, 440, 440, 440}), fed({748, 748, 748, 748, 748}), ceiling});
-  EXPECT_EQ(answer.trial, "optimized png ranks=2");
+  EXPECT_EQ(answer.trial, "optimized images ranks=2");
 }
 
 TEST(Answer, OfNothingMeasuredSaysSo) {
@@ -260,7 +261,7 @@ TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
   report.interrupted = true;
   EXPECT_THAT(
       derive_answer(report).lines,
-      Contains("The run ended early: this is what was measured until then. The repeats of optimized png ranks=2 "
+      Contains("The run ended early: this is what was measured until then. The repeats of optimized images ranks=2 "
                "(emulated) differ too much for a reliable median."));
 }
 
@@ -274,7 +275,7 @@ TEST(Answer, TellsWhatOthersTookEvenWhereTheyMadeNoDifference) {
 
 TEST(Answer, IsNeverLongerThanFiveLines) {
   std::vector<results::TrialResult> trials;
-  for (const spec::DataFormat format : {spec::DataFormat::png, spec::DataFormat::tfrecord}) {
+  for (const spec::DataFormat format : {spec::DataFormat::images, spec::DataFormat::tfrecord}) {
     for (const char* pipeline : {"naive", "keras", "optimized"}) {
       for (const int ranks : {1, 2}) {
         const double images_per_s = 100.0 + static_cast<double>(trials.size());

@@ -16,9 +16,9 @@ TEST(Commands, RunTheExperimentAgainOnAsManyRanks) {
 TEST(Commands, NameAPipelineThatIsBuiltInAlone) {
   results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {});
   EXPECT_EQ(advise_command(trial),
-            "chexbench advise --config SPEC --set pipeline=naive --set data.format=png --set ranks=1");
+            "chexbench advise --config SPEC --set pipeline=naive --set data.format=images --set ranks=1");
   trial.spec.pipeline.name = "mine";
-  EXPECT_EQ(advise_command(trial), "chexbench advise --config SPEC --set data.format=png --set ranks=1");
+  EXPECT_EQ(advise_command(trial), "chexbench advise --config SPEC --set data.format=images --set ranks=1");
 }
 
 TEST(Commands, GetTheSpecAndTheOverridesOfTheRun) {

@@ -72,7 +72,7 @@ TEST(DecodedPerTrained, CountsImagesHeldAsUsed) {
   EXPECT_EQ(figure(64, 144, 8), 2.0) << "eight of them are in buffers";
   EXPECT_EQ(figure(32, 24, -8), 1.0) << "buffers that run empty do not flatter it";
   EXPECT_EQ(figure(32, 0, -32), std::nullopt) << "everything came from buffers";
-  trial.spec.data.format = spec::DataFormat::synthetic;
+  trial.spec.data.format = spec::DataFormat::ready;
   EXPECT_EQ(figure(32, 32, 0), std::nullopt) << "nothing is decoded by design";
 }
 
@@ -86,7 +86,7 @@ TEST(BufferFed, IsSetByRepeatsThatMayHaveMadeTheMedian) {
   trial.repeats[3].buffer_fed = trial.repeats[4].buffer_fed = false;
   trial.repeats[2].buffer_fed = true;
   EXPECT_TRUE(results::figures_of(trial).buffer_fed) << "that in the middle";
-  trial.spec.data.format = spec::DataFormat::synthetic;
+  trial.spec.data.format = spec::DataFormat::ready;
   EXPECT_FALSE(results::figures_of(trial).buffer_fed);
 }
 

@@ -30,15 +30,16 @@ TEST(Findings, AboutDisturbedArmsSaySoFirst) {
   results::TrialResult naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
   results::TrialResult optimized = results::make_trial({}, {76, 76, 76, 76, 76});
   const auto finding = [&] { return of_kind({naive, optimized}, "pipeline_ratio").at(0); };
-  EXPECT_THAT(finding().text, StartsWith("optimized png ranks=1 delivers 0.76 x"));
+  EXPECT_THAT(finding().text, StartsWith("optimized images ranks=1 delivers 0.76 x"));
   EXPECT_EQ(finding().grade, results::Grade::told_apart);
   for (const std::size_t repeat : {0, 1, 2}) optimized.repeats[repeat].disturbance = results::make_disturbance();
-  EXPECT_THAT(finding().text,
-              StartsWith("The machine was too busy to compare optimized png ranks=1 with naive png ranks=1 (optimized "
-                         "png ranks=1: other processes used up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));
+  EXPECT_THAT(
+      finding().text,
+      StartsWith("The machine was too busy to compare optimized images ranks=1 with naive images ranks=1 (optimized "
+                 "images ranks=1: other processes used up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));
   EXPECT_EQ(finding().grade, results::Grade::machine_too_busy);
   for (results::RepeatResult& repeat : naive.repeats) repeat.images_per_s = 300;
-  EXPECT_THAT(finding().text, StartsWith("On a busy machine (optimized png ranks=1: other processes used"));
+  EXPECT_THAT(finding().text, StartsWith("On a busy machine (optimized images ranks=1: other processes used"));
 }
 
 TEST(Findings, SayHowManyRoundsContradictAnInterval) {
@@ -60,7 +61,8 @@ TEST(Findings, SpeakOfTheTrialWithTheMostRanksAlone) {
   const auto optimized = [](int ranks) { return results::make_trial({.ranks = ranks}, {100.0 * ranks}); };
   const auto findings = of_kind({naive(1), naive(4), optimized(1), optimized(4)}, "pipeline_ratio");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, HasSubstr("optimized png ranks=4 delivers 4.00 x the images/s of naive png ranks=4"));
+  EXPECT_THAT(findings[0].text,
+              HasSubstr("optimized images ranks=4 delivers 4.00 x the images/s of naive images ranks=4"));
 }
 
 TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
@@ -69,7 +71,7 @@ TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
   const auto findings = of_kind({naive}, "amplification");
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text,
-              AllOf(HasSubstr("naive png ranks=2 decodes 2.0 images"), HasSubstr("its 2 ranks decode")));
+              AllOf(HasSubstr("naive images ranks=2 decodes 2.0 images"), HasSubstr("its 2 ranks decode")));
   EXPECT_FALSE(findings[0].emulated);
 }
 
@@ -92,9 +94,10 @@ TEST(PipelineRatio, ComparesWithTheFirstTrialThatDiffersInItsPipelineAlone) {
   const auto optimized = results::make_trial({.pipeline = "optimized"}, {300, 320, 310, 330, 290});
   const auto findings = of_kind({naive, optimized}, "pipeline_ratio");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_EQ(findings[0].text,
-            "optimized png ranks=1 delivers 3.10 x the images/s of naive png ranks=1 (95 % interval 2.90 to 3.30): "
-            "310 against 100.");
+  EXPECT_EQ(
+      findings[0].text,
+      "optimized images ranks=1 delivers 3.10 x the images/s of naive images ranks=1 (95 % interval 2.90 to 3.30): "
+      "310 against 100.");
 }
 
 TEST(StorageRatio, ComparesWithTheFirstTrialThatDiffersInItsStoreAlone) {
@@ -140,11 +143,11 @@ TEST(PipelineRatio, NeverComparesOtherRanksOrEngines) {
 }
 
 TEST(FormatRatio, ComparesTfrecordWithPng) {
-  const auto png = results::make_trial({}, {100, 100, 100, 100, 100});
+  const auto files = results::make_trial({}, {100, 100, 100, 100, 100});
   const auto tfrecord = results::make_trial({.format = spec::DataFormat::tfrecord}, {120, 120, 120, 120, 120});
-  const auto findings = of_kind({png, tfrecord}, "format_ratio");
+  const auto findings = of_kind({files, tfrecord}, "format_ratio");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, HasSubstr("tfrecord ranks=1 delivers 1.20 x the images/s of optimized png"));
+  EXPECT_THAT(findings[0].text, HasSubstr("tfrecord ranks=1 delivers 1.20 x the images/s of optimized images"));
 }
 
 TEST(Scaling, IsToldForMoreThanOneRank) {
@@ -208,43 +211,42 @@ TEST(Ceiling, IsWhatTheSameTrainingReachesOverReadyMadeBatches) {
   auto optimized = results::make_trial({.engine = engine}, {200, 201, 202, 203, 204});
   optimized.spec.measure.page_cache = spec::PageCache::warm;
   optimized.spec.data.decoder = spec::DecoderKind::opencv;
-  auto synthetic =
-      results::make_trial({.format = spec::DataFormat::synthetic, .engine = engine}, {400, 402, 404, 406, 408});
-  synthetic.name = "synthetic";
-  const auto findings = of_kind({naive, synthetic, optimized}, "ceiling");
+  auto ready = results::make_trial({.format = spec::DataFormat::ready, .engine = engine}, {400, 402, 404, 406, 408});
+  ready.name = "ready";
+  const auto findings = of_kind({naive, ready, optimized}, "ceiling");
   ASSERT_THAT(findings, SizeIs(2));
   EXPECT_EQ(findings[0].text,
-            "naive png ranks=1 (emulated) trains 0.25 x the images/s of synthetic (emulated) (95 % interval 0.25 to "
-            "0.25): 102 against 404; the batches of synthetic (emulated) are ready-made, so no input can give more.");
-  EXPECT_THAT(findings[1].text, StartsWith("optimized png ranks=1 (emulated) trains 0.50 x"));
-  EXPECT_EQ(findings[1].trial, "optimized png ranks=1");
-  EXPECT_EQ(findings[1].base, "synthetic");
+            "naive images ranks=1 (emulated) trains 0.25 x the images/s of ready (emulated) (95 % interval 0.25 to "
+            "0.25): 102 against 404; the batches of ready (emulated) are ready-made, so no input can give more.");
+  EXPECT_THAT(findings[1].text, StartsWith("optimized images ranks=1 (emulated) trains 0.50 x"));
+  EXPECT_EQ(findings[1].trial, "optimized images ranks=1");
+  EXPECT_EQ(findings[1].base, "ready");
   EXPECT_TRUE(findings[0].emulated);
 }
 
 TEST(Ceiling, IsNoArmToComparePipelinesAndFormatsWith) {
-  const auto png = results::make_trial({.engine = "onednn"}, {100, 100, 100, 100, 100});
-  const auto synthetic =
-      results::make_trial({.format = spec::DataFormat::synthetic, .engine = "onednn"}, {400, 400, 400, 400, 400});
+  const auto files = results::make_trial({.engine = "onednn"}, {100, 100, 100, 100, 100});
+  const auto ready =
+      results::make_trial({.format = spec::DataFormat::ready, .engine = "onednn"}, {400, 400, 400, 400, 400});
   for (const char* kind : {"format_ratio", "pipeline_ratio", "storage_ratio"}) {
-    EXPECT_THAT(of_kind({synthetic, png}, kind), IsEmpty());
-    EXPECT_THAT(of_kind({png, synthetic}, kind), IsEmpty());
+    EXPECT_THAT(of_kind({ready, files}, kind), IsEmpty());
+    EXPECT_THAT(of_kind({files, ready}, kind), IsEmpty());
   }
 }
 
 TEST(Ceiling, NeedsTheSameTrainingAndOneThatTrains) {
-  const auto synthetic = [](const results::TrialOptions& options, Deliver deliver) {
+  const auto ready = [](const results::TrialOptions& options, Deliver deliver) {
     auto trial = results::make_trial(options, {400, 400});
     trial.spec.data.deliver = deliver;
     return trial;
   };
-  const auto format = spec::DataFormat::synthetic;
-  const auto png = results::make_trial({.engine = "onednn"}, {100, 100});
-  EXPECT_THAT(of_kind({png, synthetic({.format = format, .engine = "onednn"}, Deliver::f32)}, "ceiling"), SizeIs(1));
-  EXPECT_THAT(of_kind({png, synthetic({.format = format, .engine = "onednn"}, Deliver::u8)}, "ceiling"), IsEmpty());
-  EXPECT_THAT(of_kind({png, synthetic({.format = format, .ranks = 2, .engine = "onednn"}, Deliver::f32)}, "ceiling"),
+  const auto format = spec::DataFormat::ready;
+  const auto files = results::make_trial({.engine = "onednn"}, {100, 100});
+  EXPECT_THAT(of_kind({files, ready({.format = format, .engine = "onednn"}, Deliver::f32)}, "ceiling"), SizeIs(1));
+  EXPECT_THAT(of_kind({files, ready({.format = format, .engine = "onednn"}, Deliver::u8)}, "ceiling"), IsEmpty());
+  EXPECT_THAT(of_kind({files, ready({.format = format, .ranks = 2, .engine = "onednn"}, Deliver::f32)}, "ceiling"),
               IsEmpty());
-  EXPECT_THAT(of_kind({results::make_trial({}, {100, 100}), synthetic({.format = format}, Deliver::f32)}, "ceiling"),
+  EXPECT_THAT(of_kind({results::make_trial({}, {100, 100}), ready({.format = format}, Deliver::f32)}, "ceiling"),
               IsEmpty());
 }
 
@@ -272,7 +274,7 @@ TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
 // Trials with many findings: arms that are starved, fed, disturbed, or measured only once.
 std::vector<results::TrialResult> telling_trials() {
   std::vector<results::TrialResult> trials;
-  for (const spec::DataFormat format : {spec::DataFormat::png, spec::DataFormat::tfrecord}) {
+  for (const spec::DataFormat format : {spec::DataFormat::images, spec::DataFormat::tfrecord}) {
     for (const int ranks : {1, 2}) {
       trials.push_back(results::make_trial({.pipeline = "naive", .format = format, .ranks = ranks, .engine = "onednn"},
                                            std::vector<double>(5, 100.0 * ranks)));
@@ -322,7 +324,7 @@ TEST(Parts, OrderWhatCostsTimeByItsShare) {
   results::set_wait_share(trial, 0.38);
   const results::Finding finding = verdicts_of(trial).at(0);
   EXPECT_EQ(finding.headline, "starves its accelerator 38 % of the time");
-  EXPECT_EQ(finding.trial, "naive png ranks=1");
+  EXPECT_EQ(finding.trial, "naive images ranks=1");
   EXPECT_NEAR(finding.worth_share, 0.38, 1e-9);
   EXPECT_THAT(finding.command, StartsWith("chexbench advise --config SPEC --set pipeline=naive"));
 }

@@ -57,7 +57,7 @@ TEST(Learning, IsToldOfTheBestEpoch) {
   EXPECT_EQ(time_to_auroc_s(trial), 20);
   EXPECT_THAT(learning_findings({&trial}),
               ElementsAre(Field(&results::Finding::text,
-                                "optimized png ranks=1 reaches a mean AUROC of 0.850 (95 % interval "
+                                "optimized images ranks=1 reaches a mean AUROC of 0.850 (95 % interval "
                                 "0.840 to 0.860) after epoch 2 of 3, in 20 s; 0.8 took 20 s.")));
 }
 
@@ -109,7 +109,7 @@ TEST(Learning, OfClassesIsToldByTheirAccuracy) {
   EXPECT_EQ(representative_epoch(trial)->epoch, 2);
   EXPECT_THAT(learning_findings({&trial}),
               ElementsAre(Field(&results::Finding::text,
-                                "optimized png ranks=1 reaches a top-1 accuracy of 0.700 (95 % interval 0.650 to "
+                                "optimized images ranks=1 reaches a top-1 accuracy of 0.700 (95 % interval 0.650 to "
                                 "0.750) and top-5 of 0.900 after epoch 2 of 3, in 20 s.")));
   EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("AUROC or top-1"));
   trial.repeats.push_back(trial.repeats[0]);
@@ -128,8 +128,9 @@ TEST(Learning, IsComparedOverRanks) {
   const std::vector<results::TrialResult> trials{learned({{0.85}}), learned({{0.84}}, 2), learned({{0.7}}, 4)};
   const auto findings = learning_findings(results::pointers(trials));
   ASSERT_THAT(findings, SizeIs(5));
-  EXPECT_THAT(findings[3].text, HasSubstr("ranks=2 and optimized png ranks=1 learn the same as far as can be told"));
-  EXPECT_THAT(findings[4].text, HasSubstr("ranks=4 and optimized png ranks=1 do not learn the same: mean AUROC 0.700"));
+  EXPECT_THAT(findings[3].text, HasSubstr("ranks=2 and optimized images ranks=1 learn the same as far as can be told"));
+  EXPECT_THAT(findings[4].text,
+              HasSubstr("ranks=4 and optimized images ranks=1 do not learn the same: mean AUROC 0.700"));
 }
 
 TEST(Learning, ComesBackFromJson) {
@@ -181,7 +182,7 @@ TEST(Curves, HaveRowsOfPointsAndOfBins) {
   const std::string roc = report::csv_text("roc.csv", curved());
   EXPECT_THAT(roc, testing::StartsWith("experiment,trial,repeat,epoch,finding,false_positive_rate,sensitivity,"
                                        "sensitivity_ci95_low,sensitivity_ci95_high\n"
-                                       "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0,0,,\n"));
+                                       "naive-vs-optimized,optimized images ranks=1,0,1,Mass,0,0,,\n"));
   EXPECT_THAT(roc, HasSubstr(",0,1,Mass,0.5,0.5,0.25,0.75\n"));
   EXPECT_THAT(report::csv_text("reliability.csv", curved()),
               HasSubstr(",Mass,0.9,1,3,2,0.9166666666666666,0.6666666666666666\n"));
@@ -193,12 +194,12 @@ TEST(Learning, HasRowsOfEpochsAndOfFindings) {
   EXPECT_EQ(report::csv_text("epochs.csv", report),
             "experiment,trial,repeat,epoch,learning_rate,training_loss,validation_loss,mean_auroc,mean_auroc_ci95_low,"
             "mean_auroc_ci95_high,top1,top1_ci95_low,top1_ci95_high,top5,validation_images,validation_s,elapsed_s\n"
-            "naive-vs-optimized,optimized png ranks=1,0,1,0,0.5,0.25,0.6,0.59,0.61,,,,,0,0,10\n"
-            "naive-vs-optimized,optimized png ranks=1,0,2,0,0.5,0.25,,,,,,,,0,0,20\n");
+            "naive-vs-optimized,optimized images ranks=1,0,1,0,0.5,0.25,0.6,0.59,0.61,,,,,0,0,10\n"
+            "naive-vs-optimized,optimized images ranks=1,0,2,0,0.5,0.25,,,,,,,,0,0,20\n");
   EXPECT_EQ(report::csv_text("aurocs.csv", report),
             "experiment,trial,repeat,epoch,finding,auroc,auroc_ci95_low,auroc_ci95_high,positives,negatives\n"
-            "naive-vs-optimized,optimized png ranks=1,0,1,Mass,0.6,0.58,0.6,3,40\n"
-            "naive-vs-optimized,optimized png ranks=1,0,1,Hernia,,,,0,43\n");
+            "naive-vs-optimized,optimized images ranks=1,0,1,Mass,0.6,0.58,0.6,3,40\n"
+            "naive-vs-optimized,optimized images ranks=1,0,1,Hernia,,,,0,43\n");
   EXPECT_EQ(report::csv_text("epochs.csv", results::make_report({results::make_trial({}, {100})})), "");
 }
 

@@ -116,7 +116,7 @@ TEST(Utilization, IsToldOnlyWhereTheSpecAsksForIt) {
 TEST(Utilization, StandsInTheAnswer) {
   const Answer answer = derive_answer(results::make_report({judged(0.9)}));
   EXPECT_THAT(answer.lines,
-              Contains("optimized png ranks=1 (emulated) has an AU of 38.0 %, which misses the pass mark of 90 %: "
+              Contains("optimized images ranks=1 (emulated) has an AU of 38.0 %, which misses the pass mark of 90 %: "
                        "decode-bound, not storage-bound."));
   EXPECT_LE(answer.lines.size(), kMostAnswerLines);
 }

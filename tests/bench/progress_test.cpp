@@ -16,20 +16,20 @@ using testing::Not;
 
 TEST(ProgressText, HasTheWholeRunAndItsFigures) {
   RunState state{.repeat = 1, .repeats = 6, .repeats_done = 6, .repeats_total = 48, .step = 3, .steps = 15};
-  EXPECT_EQ(progress_text(state, "naive png", 8), "[7/48] naive png, repeat 2 of 6, step 4 of 15: warming up");
+  EXPECT_EQ(progress_text(state, "naive images", 8), "[7/48] naive images, repeat 2 of 6, step 4 of 15: warming up");
   state.images_per_s = 544.6;
   state.wait_share = 0.27;
   state.left_s = 185;
-  EXPECT_EQ(progress_text(state, "naive png", 8),
-            "[7/48] naive png, repeat 2 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left");
+  EXPECT_EQ(progress_text(state, "naive images", 8),
+            "[7/48] naive images, repeat 2 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left");
   state.left_s = 0.4;
-  EXPECT_THAT(progress_text(state, "naive png", 8), testing::EndsWith("27 % wait, nearly done"));
+  EXPECT_THAT(progress_text(state, "naive images", 8), testing::EndsWith("27 % wait, nearly done"));
   state.left_s = 185;
   state.is_extra = true;
   EXPECT_EQ(
-      progress_text(state, "naive png", 8),
-      "[7/48] naive png, repeat 2 of 6 as rates vary, step 4 of 15: 545 images/s, 27 % wait, at least 3 min left");
-  EXPECT_THAT(progress_text(state, "naive png", 1), Not(HasSubstr("naive"))) << "the only trial needs no name";
+      progress_text(state, "naive images", 8),
+      "[7/48] naive images, repeat 2 of 6 as rates vary, step 4 of 15: 545 images/s, 27 % wait, at least 3 min left");
+  EXPECT_THAT(progress_text(state, "naive images", 1), Not(HasSubstr("naive"))) << "the only trial needs no name";
 }
 
 class ProgressTest : public testing::Test {

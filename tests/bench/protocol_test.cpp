@@ -170,7 +170,7 @@ class PageCacheOfFormats : public ProtocolTest {
     constexpr const char* kFormats = R"({
       "experiment": "test", "data": { "deliver": "u8" }, "model": { "image_size": 32 }, "engine": "none",
       "training": { "batch_size": 4 }, "measure": { "warmup_steps": 0, "steps": 3, "repeats": 2 },
-      "sweep": { "data.format": ["png", "tfrecord", "webdataset", "cached"] } })";
+      "sweep": { "data.format": ["images", "tfrecord", "webdataset", "cached"] } })";
     const std::vector<std::string> overrides{"data.root=" + root_, "measure.page_cache=" + state};
     results::Report report =
         plan_report("test", spec::expand(spec::parse_spec(kFormats, "test.json", overrides)), *world_);

@@ -289,8 +289,7 @@ TEST(GpuLayout, TheEnvironmentIsSetWhereRanksShareAGpuAndMayAndNotBefore) {
 // The ranks of a smaller world get a reducer only if the other ranks take part in making it.
 TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
   WorldOfTwo world;
-  const std::string spec =
-      R"({"engine": "cuda", "comm": {"backend": "mpi"}, "data": {"format": "synthetic"}, "ranks": 1})";
+  const std::string spec = R"({"engine": "cuda", "comm": {"backend": "mpi"}, "data": {"format": "ready"}, "ranks": 1})";
   results::Report report = plan_report("test", spec::expand(spec::parse_spec(spec, "test.json", {})), world);
   int asked = 0;
   const auto visible = [&] {
@@ -309,8 +308,7 @@ TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
 TEST(GpuLayout, NobodyAsksForGpusWhereNoEngineComputesOnThem) {
   WorldOfTwo world;
   results::Report report = plan_report(
-      "test",
-      spec::expand(spec::parse_spec(R"({"engine": "none", "data": {"format": "synthetic"}, "ranks": 1})", "x", {})),
+      "test", spec::expand(spec::parse_spec(R"({"engine": "none", "data": {"format": "ready"}, "ranks": 1})", "x", {})),
       world);
   run_trials(report, world, {.visible_gpus = []() -> std::vector<engine::GpuIdentity> { throw DeviceError("asked"); }});
   EXPECT_TRUE(world.communicator().asked_for.empty());

@@ -77,7 +77,7 @@ TEST(TheTrialOfASecondJob, IsThatOfTheFirstWithItsOwnEngineAndImages) {
   EXPECT_EQ(second_job_trial(trial_beside("shared", {"engine=onednn"})).engine, "none");
   const spec::TrialSpec ready_made = second_job_trial(
       trial_beside("shared", {"second_job.kind=training", "engine=emulated:v100", "training.precision=fp16"}));
-  EXPECT_EQ(ready_made.data.format, spec::DataFormat::synthetic);
+  EXPECT_EQ(ready_made.data.format, spec::DataFormat::ready);
   EXPECT_EQ(ready_made.training.precision, spec::Precision::f32) << "a CPU has no fp16";
 }
 

@@ -175,7 +175,7 @@ TEST(RunRepeat, MeasuresWhatAnotherProcessTakesOfItsCores) {
   spec::TrialSpec spec = experiment("keras", "emulated:v100");
   spec.model.image_size = 224;
   spec.measure.steps = 40;
-  spec.data.format = spec::DataFormat::synthetic;  // it only sleeps, so the neighbour gets the core
+  spec.data.format = spec::DataFormat::ready;  // it only sleeps, so the neighbour gets the core
   const results::Disturbance disturbance = run(spec).disturbance;
   EXPECT_GT(disturbance.core_s, 0.1);
   EXPECT_GT(disturbance.others_s, 0.3 * disturbance.core_s);

@@ -245,7 +245,7 @@ TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {
     const auto reader = formats::open_shard(kWebDataset, storage::stream_mapped(storage::MappedFile::open(path)));
     while (const auto record = reader->next()) {
       const formats::RecordView view =
-          formats::parse_record(kWebDataset, record->data, {.file = path, .offset = record->offset}, finding_names());
+          formats::parse_record(kWebDataset, record->data, {.file = path, .offset = record->offset}, nih_label_names());
       const auto found = find_image(png, view.filename);
       ASSERT_TRUE(found) << view.filename;
       EXPECT_TRUE(seen.insert(view.filename).second) << view.filename;

@@ -30,14 +30,14 @@ class DatasetTest : public testing::Test {
     write_text(root_ / "test_list.txt", "c.png\n");
     for (const char* name : {"a.png", "b.png", "c.png"}) write_text(root_ / (std::string("images/") + name), "1234");
   }
-  Dataset open(Split split, DataFormat format = DataFormat::png) {
+  Dataset open(Split split, DataFormat format = DataFormat::images) {
     return open_dataset({.root = root_.path(), .format = format, .split = split});
   }
   void write_shards(int count, const std::string& split = "train") {
     for (int i = 0; i < count; ++i)
       write_text(root_ / fmt::format("tfrecord/{}-{:05}-of-{:05}", split, i, count), "123");
   }
-  std::string failure_of(Split split, DataFormat format = DataFormat::png) {
+  std::string failure_of(Split split, DataFormat format = DataFormat::images) {
     return message_of<DataError>([&] { open(split, format); });
   }
   ScratchFolder root_;
@@ -79,7 +79,7 @@ TEST_F(DatasetTest, NamesTheListThatIsNotThere) {
 }
 
 TEST_F(DatasetTest, IsEmptyForSyntheticBatchesAndNeedsNoRoot) {
-  EXPECT_EQ(open_dataset({.root = "", .format = DataFormat::synthetic}).files(), 0u);
+  EXPECT_EQ(open_dataset({.root = "", .format = DataFormat::ready}).files(), 0u);
 }
 
 TEST_F(DatasetTest, ListsShardsInTheirOrder) {

@@ -152,7 +152,7 @@ TEST_F(ImagenetLayout, OneNameTwiceIsRefused) {
 
 TEST_F(ImagenetLayout, HoldsTfrecordsAlone) {
   usual_set();
-  for (const auto format : {spec::DataFormat::png, spec::DataFormat::webdataset, spec::DataFormat::cached}) {
+  for (const auto format : {spec::DataFormat::images, spec::DataFormat::webdataset, spec::DataFormat::cached}) {
     spec_.format = format;
     EXPECT_THAT(failure(), HasSubstr("holds TFRecords alone (data.layout imagenet), but data.format is " +
                                      spec::to_string(format)));

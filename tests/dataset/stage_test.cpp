@@ -96,7 +96,7 @@ TEST_F(StageTest, CopiesAgainWhatIsNewerThanItsCopy) {
 }
 
 TEST_F(StageTest, LeavesARecordOfWhatItTook) {
-  const auto cost = [&] { return staging_cost(options_.folder, Split::all, DataFormat::png); };
+  const auto cost = [&] { return staging_cost(options_.folder, Split::all, DataFormat::images); };
   EXPECT_FALSE(cost());
   const Staging staging = stage_data_set(options_);
   ASSERT_TRUE(cost());
@@ -104,18 +104,27 @@ TEST_F(StageTest, LeavesARecordOfWhatItTook) {
   EXPECT_EQ(cost()->images, 24u);
   EXPECT_EQ(cost()->bytes, staging.bytes);
   EXPECT_NEAR(cost()->seconds, staging.seconds, 1e-3);
-  EXPECT_FALSE(staging_cost(options_.folder, Split::train, DataFormat::png));
+  EXPECT_FALSE(staging_cost(options_.folder, Split::train, DataFormat::images));
 }
 
 TEST_F(StageTest, KeepsTheRecordWhereAllIsThereAndHasNoCostOfAPart) {
   stage_data_set(options_);
-  const std::string record = staging_record_path(options_.folder, Split::all, DataFormat::png);
+  const std::string record = staging_record_path(options_.folder, Split::all, DataFormat::images);
   const std::string text = read_text(record);
   EXPECT_EQ(stage_data_set(options_).copied_bytes, 0u);
   EXPECT_EQ(read_text(record), text);
   std::filesystem::remove(options_.folder + "/test_list.txt");
   stage_data_set(options_);
-  EXPECT_FALSE(staging_cost(options_.folder, Split::all, DataFormat::png));
+  EXPECT_FALSE(staging_cost(options_.folder, Split::all, DataFormat::images));
+}
+
+TEST_F(StageTest, KeepsTheRecordOfAnOlderVersion) {
+  const Staging staging = stage_data_set(options_);
+  const std::string older = options_.folder + "/staged-all-png.json";
+  std::filesystem::rename(staging.record, older);
+  EXPECT_EQ(stage_data_set(options_).record, older);
+  EXPECT_FALSE(std::filesystem::exists(staging.record));
+  EXPECT_EQ(staging_cost(options_.folder, Split::all, DataFormat::images)->bytes, staging.bytes);
 }
 
 TEST_F(StageTest, LooksForRoomBeforeItCopies) {
@@ -156,7 +165,7 @@ TEST_F(StageTest, StagesOtherLayouts) {
   expect_same_files();
   options_.data.format = DataFormat::tfrecord;
   convert_data_set({.root = options_.data.root, .split = Split::all, .threads = 1});
-  EXPECT_THAT(message_of<SpecError>([&] { stage_data_set(options_); }), HasSubstr("use --format png"));
+  EXPECT_THAT(message_of<SpecError>([&] { stage_data_set(options_); }), HasSubstr("use --format images"));
   options_.data = {.root = root_ / "table", .split = Split::all};
   options_.folder = root_ / "near table";
   write_text(root_ / "table/labels.csv", "image,Cat\na.png,1\n");
@@ -172,7 +181,7 @@ TEST_F(StageTest, RefusesWhatItCannotStage) {
   options_.folder = "s3://bucket/set";
   EXPECT_THAT(failure(), HasSubstr("is a URL"));
   options_.folder = root_ / "near";
-  options_.data.format = DataFormat::synthetic;
+  options_.data.format = DataFormat::ready;
   EXPECT_THAT(failure(), HasSubstr("nothing to stage"));
   options_.data.format = DataFormat::cached;
   EXPECT_THAT(failure(), HasSubstr("near --split all --to cached"));

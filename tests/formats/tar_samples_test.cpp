@@ -54,7 +54,7 @@ class TarSamples : public testing::Test {
     return TarSampleReader(storage::stream_mapped(storage::MappedFile::open(folder_ / "shard.tar")));
   }
   static RecordView view(const ShardRecord& record) {
-    return parse_sample(record.data, {.file = "shard.tar", .offset = record.offset}, dataset::finding_names());
+    return parse_sample(record.data, {.file = "shard.tar", .offset = record.offset}, dataset::nih_label_names());
   }
   // Returns the message of the DataError that the only sample of a tar causes.
   std::string failure_of(const std::string& contents) {

@@ -101,6 +101,7 @@ def descriptors(workload, folder, values):
 
 
 def memory(workload, folder, values):
+    # Not by a cgroup: at its limit the kernel kills the process, which kill_loop.py covers.
     return limited(workload, folder, "memory", resource.RLIMIT_AS, [mib << 20 for mib in values], {DEVICE},
                    ("memory", "no more threads"))  # a thread's stack is memory, too
 

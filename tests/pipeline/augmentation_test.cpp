@@ -116,7 +116,7 @@ TEST_P(PartialTest, GivesTheSameImagesFromEveryFormat) {
     return images;
   };
   for (const bool validation : {false, true}) {
-    const auto expected = delivered(spec::DataFormat::png, validation);
+    const auto expected = delivered(spec::DataFormat::images, validation);
     for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset, spec::DataFormat::cached}) {
       EXPECT_EQ(delivered(format, validation), expected) << spec::to_string(format);
     }
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, PartialTest, testing::Values("naive", "optimiz
 TEST(Crop, IsRandomInTrainingAlone) {
   const auto first_images = [](double crop, bool augments, std::uint64_t seed) {
     const spec::PipelineSpec pipeline = finite_preset("keras", 1);
-    PipelineContext context = context_of(xrays(spec::DataFormat::png), pipeline, {.batch = 4, .seed = seed});
+    PipelineContext context = context_of(xrays(spec::DataFormat::images), pipeline, {.batch = 4, .seed = seed});
     context.preprocess.crop = crop;
     context.augments = augments;
     std::map<std::uint32_t, std::uint64_t> images;

@@ -115,7 +115,7 @@ RC_GTEST_PROP(BatchLineProperty, DeliversTheSameBatchesInWhateverOrderRecordsAre
   const bool drop_remainder = *rc::gen::arbitrary<bool>();
   const bool failing = *rc::gen::arbitrary<bool>();
   const TinySet set({1});
-  Chain chain(set.of(spec::DataFormat::png), {op("list_files"), op("read"), op("map_and_batch")},
+  Chain chain(set.of(spec::DataFormat::images), {op("list_files"), op("read"), op("map_and_batch")},
               {.batch = size, .size = 8});
   OpStats& stats = chain.at(2).stats();
   Consumer consumer;

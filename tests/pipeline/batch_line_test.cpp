@@ -37,7 +37,7 @@ class BatchLineTrouble : public testing::Test {
   }
 
   const TinySet set_{{1}};
-  Chain chain_{set_.of(spec::DataFormat::png),
+  Chain chain_{set_.of(spec::DataFormat::images),
                {op("list_files"), op("read"), op("map_and_batch", {{"parallel_batches", std::int64_t{3}}})},
                {.batch = 2, .size = 8}};
   OpStats& stats_ = chain_.at(2).stats();
@@ -115,7 +115,7 @@ TEST_F(BatchLineTrouble, FreesTheUnitsOfABatchThatIsTakenOrUsedUp) {
 
 TEST(BatchLineLeft, InTheMiddleGivesItsBatchesBackAndCountsThemOut) {
   const TinySet set({1});
-  Chain chain(set.of(spec::DataFormat::png), {op("list_files"), op("read"), op("map_and_batch")},
+  Chain chain(set.of(spec::DataFormat::images), {op("list_files"), op("read"), op("map_and_batch")},
               {.batch = 2, .size = 8});
   OpStats& stats = chain.at(2).stats();
   BatchPool& pool = *chain.at(2).resources().batches;

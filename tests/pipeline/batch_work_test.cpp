@@ -47,7 +47,7 @@ constexpr std::size_t kBad = 2;  // the image that cannot be read
 // A pass over 12 images in batches of 4, with one worker, which takes the parameter's number of records at once.
 class BatchWorkOutOfMemory : public testing::TestWithParam<std::size_t> {
  protected:
-  BatchWorkOutOfMemory() { std::filesystem::remove(set_.of(spec::DataFormat::png).images[kBad].path); }
+  BatchWorkOutOfMemory() { std::filesystem::remove(set_.of(spec::DataFormat::images).images[kBad].path); }
 
   // Takes all batches of a pass in which an allocation of the worker fails, the one after `good` ones since its first
   // record came. Returns false if the consumer waited for ever.
@@ -77,7 +77,7 @@ class BatchWorkOutOfMemory : public testing::TestWithParam<std::size_t> {
   }
 
   const TinySet set_{{12}};
-  Chain chain_{set_.of(spec::DataFormat::png),
+  Chain chain_{set_.of(spec::DataFormat::images),
                {op("list_files"), op("read"), op("map_and_batch")},
                {.batch = 4, .size = 8, .on_bad_record = spec::OnBadRecord::skip}};
 };

@@ -22,7 +22,7 @@ using spec::DataFormat;
 std::string refusal(std::vector<spec::OpSpec> ops) {
   const TinySet set({2});
   const spec::PipelineSpec pipeline = list(std::move(ops));
-  return message_of<SpecError>([&] { make_pipeline(context_of(set.of(DataFormat::png), pipeline, {})); });
+  return message_of<SpecError>([&] { make_pipeline(context_of(set.of(DataFormat::images), pipeline, {})); });
 }
 
 TEST(BuildOps, RefusesAListNamingTheOpAndItsPlace) {
@@ -44,7 +44,7 @@ TEST(BuildOps, TellsOpsTheirPlaceAndTheKindThatComesThrough) {
   const TinySet set({2});
   const auto pipeline = list({op("list_files"), op("prefetch"), op("read"), op("prefetch"), op("map"), op("prefetch"),
                               op("batch"), op("prefetch")});
-  Resources resources(context_of(set.of(DataFormat::png), pipeline, {}));
+  Resources resources(context_of(set.of(DataFormat::images), pipeline, {}));
   const auto ops = build_ops(resources);
   using enum spec::ElementKind;
   const std::vector kinds = {file, file, record, record, example, example, batch, batch};
@@ -71,7 +71,7 @@ std::size_t batches_for(std::vector<spec::OpSpec> ops, spec::OnBadRecord on_bad_
   std::vector<spec::OpSpec> all = {op("list_files"), op("repeat"), op("read"), op("prefetch")};
   all.insert(all.end(), ops.begin(), ops.end());
   const spec::PipelineSpec pipeline = list(std::move(all));
-  Resources resources(context_of(set.of(DataFormat::png), pipeline, {.on_bad_record = on_bad_record}));
+  Resources resources(context_of(set.of(DataFormat::images), pipeline, {.on_bad_record = on_bad_record}));
   return batches_in_use(build_ops(resources));
 }
 
@@ -91,7 +91,7 @@ TEST(BatchesInUse, AreThoseOfTheOpsThatHoldBatchesAndOfTheConsumer) {
 using spec::DataFormat;
 
 TEST(Builder, KnowsEveryOpOfTheTable) {
-  const dataset::Dataset& dataset = xrays(DataFormat::png);
+  const dataset::Dataset& dataset = xrays(DataFormat::images);
   for (const spec::OpRule& rule : spec::op_rules()) {
     std::vector<spec::OpSpec> ops;
     if (rule.op != "list_files") ops.push_back(op("list_files"));
@@ -104,7 +104,7 @@ TEST(Builder, KnowsEveryOpOfTheTable) {
 TEST(Builder, NamesTheOpThatCannotFollow) {
   const auto pipeline = list({op("list_files"), op("batch")});
   try {
-    make_pipeline(context_of(xrays(DataFormat::png), pipeline, {}));
+    make_pipeline(context_of(xrays(DataFormat::images), pipeline, {}));
     FAIL();
   } catch (const SpecError& error) {
     EXPECT_THAT(error.what(), HasSubstr("pipeline[1]"));
@@ -116,7 +116,7 @@ class Forecast : public testing::TestWithParam<std::string> {};
 TEST_P(Forecast, BoundsWhatThePipelineHolds) {
   const auto pipeline = spec::preset(GetParam());
   const Setting setting{.size = 64, .deliver = Deliver::f32};
-  const auto context = context_of(xrays(DataFormat::png), pipeline, setting);
+  const auto context = context_of(xrays(DataFormat::images), pipeline, setting);
   const MemoryForecast forecast = forecast_memory(context);
   MemoryForecast::Bytes sum;
   for (const auto& line : forecast.lines) {
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, Forecast, testing::ValuesIn(spec::preset_names
 
 TEST(ForecastOfShuffle, CountsNoMoreThanAnEpochHas) {
   const auto pipeline = spec::preset("naive");
-  const MemoryForecast forecast = forecast_memory(context_of(xrays(DataFormat::png), pipeline, {}));
+  const MemoryForecast forecast = forecast_memory(context_of(xrays(DataFormat::images), pipeline, {}));
   for (const auto& line : forecast.lines) {
     if (line.op == "shuffle") {
       EXPECT_THAT(line.what, HasSubstr("24 decoded images"));
@@ -151,7 +151,7 @@ TEST(ForecastOfShuffle, CountsNoMoreThanAnEpochHas) {
 class Synthetic : public testing::TestWithParam<Deliver> {};
 
 TEST_P(Synthetic, HandsOutFullBatchesMadeOnce) {
-  const dataset::Dataset nothing{.format = DataFormat::synthetic};
+  const dataset::Dataset nothing{.format = DataFormat::ready};
   const auto pipeline = spec::preset("optimized");
   const auto running = make_pipeline(context_of(nothing, pipeline, {.deliver = GetParam()}));
   const std::byte* memory = nullptr;

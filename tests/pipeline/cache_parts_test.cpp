@@ -117,7 +117,7 @@ TEST_P(EveryStore, GivesElementsOfEveryKindBackWithAnotherEpoch) {
 
 // Files and shards alike: a record cannot mark a label as unknown, so its data set does.
 TEST_P(EveryStore, KeepsIgnoredLabels) {
-  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord}) {
+  for (const DataFormat format : {DataFormat::images, DataFormat::tfrecord}) {
     dataset::Dataset images = set_.of(format);
     images.has_unclear_labels = true;
     for (dataset::ImageEntry& image : images.images) {
@@ -150,7 +150,7 @@ TEST_P(EveryStore, KeepsIgnoredLabels) {
 }
 
 TEST_P(EveryStore, GivesCopiesOfImagesThatMayBeChanged) {
-  Chain chain(set_.of(DataFormat::png), {op("list_files"), op("read"), op("map")}, {.size = 8});
+  Chain chain(set_.of(DataFormat::images), {op("list_files"), op("read"), op("map")}, {.size = 8});
   CacheCodec codec(chain.at(2));
   const auto store = make();
   Element element;
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Bool(),
 
 TEST(CacheCodec, ReadsAPngOnceAndBooksItsBytes) {
   const TinySet set({1});
-  const dataset::Dataset& dataset = set.of(DataFormat::png);
+  const dataset::Dataset& dataset = set.of(DataFormat::images);
   Chain chain(dataset, {op("list_files"), op("read")});
   CacheCodec codec(chain.at(1));
   Element element{.value = Record{.file = 0}};
@@ -180,7 +180,7 @@ TEST(CacheCodec, ReadsAPngOnceAndBooksItsBytes) {
 
 TEST(CacheCodec, GivesNoBatchOnceStopped) {
   const TinySet set({1});
-  Chain chain(set.of(DataFormat::png), {op("list_files"), op("read"), op("map_and_batch")}, {.batch = 1, .size = 8});
+  Chain chain(set.of(DataFormat::images), {op("list_files"), op("read"), op("map_and_batch")}, {.batch = 1, .size = 8});
   CacheCodec codec(chain.at(2));
   const auto store = make_memory_store();
   Element element;
@@ -217,7 +217,7 @@ TEST(FileStore, NamesAFileThatMayNotGrowAndLeavesNothingOfIt) {
   const rlimit low{10000, old.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
   const std::string message =
-      message_of<OutputError>([&] { run(set.of(DataFormat::png), pipeline, {.batch = 1, .size = 128}); });
+      message_of<OutputError>([&] { run(set.of(DataFormat::images), pipeline, {.batch = 1, .size = 128}); });
   ::setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_THAT(message, AllOf(HasSubstr(folder.path() + "/cache.0-of-1"), HasSubstr("File too large")));

@@ -26,7 +26,7 @@ class BadPng : public testing::TestWithParam<Damage> {
   static constexpr std::uint32_t kBad = 7;
 
   dataset::Dataset damaged() const {
-    dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+    dataset::Dataset dataset = copy_xrays(folder_, DataFormat::images);
     const std::string& path = dataset.images[kBad].path;
     switch (GetParam()) {
       case Damage::truncated:
@@ -231,7 +231,7 @@ class NothingReadable : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(NothingReadable, EndsAnEndlessPipeline) {
-  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::images);
   for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
   // Counts two epochs, and the records that other workers have read meanwhile.
   EXPECT_THAT(failure(dataset, endless()),
@@ -242,7 +242,7 @@ TEST_P(NothingReadable, EndsAnEndlessPipeline) {
 }
 
 TEST_F(NothingReadable, IsToldWhereARepeatNoticesIt) {
-  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::images);
   for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
   const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch"), op("repeat")});
   EXPECT_EQ(failure(dataset, pipeline),
@@ -253,7 +253,7 @@ TEST_F(NothingReadable, IsToldWhereARepeatNoticesIt) {
 
 TEST(TooFewImages, AreToldWhereARepeatNoticesThem) {
   const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch"), op("repeat")});
-  EXPECT_THAT(message_of<DataError>([&] { run(xrays(DataFormat::png), pipeline, {.batch = 25}); }),
+  EXPECT_THAT(message_of<DataError>([&] { run(xrays(DataFormat::images), pipeline, {.batch = 25}); }),
               testing::AllOf(HasSubstr("(pipeline[3] of 'test'): it has fewer images than one batch; use a smaller "),
                              testing::Not(HasSubstr("data check"))));
 }
@@ -283,7 +283,7 @@ TEST(EmptiedShard, IsNoShardWithoutRecords) {
 }
 
 TEST_F(NothingReadable, IsNotSaidWhereOneImageIs) {
-  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::images);
   for (std::size_t i = 1; i < dataset.images.size(); ++i) std::filesystem::resize_file(dataset.images[i].path, 0);
   const auto pipeline = list({op("list_files"), op("shuffle", {{"buffer", std::int64_t{24}}}), op("read"),
                               op("repeat", {{"epochs", std::int64_t{20}}}), op("map_and_batch")});

@@ -32,14 +32,14 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
 
   // Returns the shipped X-rays with damaged pixel data in one image, in the middle of the set.
   dataset::Dataset damaged(const TempFolder& folder) const {
-    dataset::Dataset copy = copy_xrays(folder, DataFormat::png);
+    dataset::Dataset copy = copy_xrays(folder, DataFormat::images);
     const std::string& path = copy.images[kBadImage].path;
     const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(middle);
     file.write("damaged", 7);
     file.close();
-    return format() == DataFormat::png ? copy : converted(folder, format());
+    return format() == DataFormat::images ? copy : converted(folder, format());
   }
   static constexpr std::uint32_t kBadImage = 11;
 };
@@ -78,7 +78,7 @@ TEST_P(EveryPipeline, SharesTheImagesOutOverRanks) {
 
 TEST_P(EveryPipeline, FlipsTheSameImagesAsEveryOther) {
   const auto flipped = sorted(run(dataset(), pipeline(2), {.flip = true}));
-  const auto in_order = sorted(run(xrays(DataFormat::png), finite_preset("keras", 2), {.threads = 1, .flip = true}));
+  const auto in_order = sorted(run(xrays(DataFormat::images), finite_preset("keras", 2), {.threads = 1, .flip = true}));
   EXPECT_EQ(flipped, in_order);
   const auto straight = reference({});
   int changed = 0;
@@ -231,8 +231,8 @@ TEST_P(EveryPipeline, HoldsNoMoreImagesThanItDecodedAndDidNotDeliver) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPipeline,
                          testing::Combine(testing::ValuesIn(spec::preset_names().begin(), spec::preset_names().end()),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
-                                                          DataFormat::cached)),
+                                          testing::Values(DataFormat::images, DataFormat::tfrecord,
+                                                          DataFormat::webdataset, DataFormat::cached)),
                          [](const auto& test) {
                            return test_name(std::get<0>(test.param)) + "_" + spec::to_string(std::get<1>(test.param));
                          });

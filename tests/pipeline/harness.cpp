@@ -67,7 +67,7 @@ void copy_small_xrays(const fs::path& root) {
 
 dataset::Dataset open(const std::string& root, spec::DataFormat format) {
   const image::PixelSpec pixels{.image_size = Setting().size};
-  if (format != spec::DataFormat::png) {
+  if (format != spec::DataFormat::images) {
     dataset::convert_data_set({.root = root,
                                .split = spec::Split::all,
                                .format = format,
@@ -97,7 +97,7 @@ const dataset::Dataset& xrays(spec::DataFormat format) {
   static const TempFolder folder;
   static std::map<spec::DataFormat, dataset::Dataset> sets = [] {
     std::map<spec::DataFormat, dataset::Dataset> first;
-    first.emplace(spec::DataFormat::png, copy_xrays(folder, spec::DataFormat::png));
+    first.emplace(spec::DataFormat::images, copy_xrays(folder, spec::DataFormat::images));
     return first;
   }();
   if (!sets.contains(format)) sets.emplace(format, converted(folder, format));
@@ -225,7 +225,7 @@ std::vector<Delivered> run(const dataset::Dataset& dataset, const spec::Pipeline
 }
 
 std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
-  std::vector<Delivered> images = reference(xrays(spec::DataFormat::png), setting);
+  std::vector<Delivered> images = reference(xrays(spec::DataFormat::images), setting);
   for (Delivered& image : images) image.id.epoch = epoch;
   return images;
 }

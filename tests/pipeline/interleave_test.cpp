@@ -148,7 +148,7 @@ class Meeting final : public storage::Store {
 // Files of a distant store are one record each: those of the cycle and twice as many after them are read at once.
 TEST(InterleaveOfDistantFiles, ReadsThreeCyclesAtOnce) {
   const TinySet set({40});
-  dataset::Dataset dataset = set.of(spec::DataFormat::png);
+  dataset::Dataset dataset = set.of(spec::DataFormat::images);
   const auto store = std::make_shared<const Meeting>(12);
   dataset.store = store;
   Chain chain(dataset, {op("list_files"), op("interleave", {{"cycle_length", std::int64_t{4}}})});

@@ -69,7 +69,7 @@ struct Root {
       convert(format, spec::Color::gray);
     }
     convert(DataFormat::cached, spec::Color::rgb);
-    files = open(DataFormat::png);
+    files = open(DataFormat::images);
   }
   void convert(DataFormat format, spec::Color color) const {
     dataset::convert_data_set({.root = path,
@@ -136,22 +136,23 @@ std::string layout_name(const testing::TestParamInfo<EveryLayout::ParamType>& in
                      spec::to_string(std::get<2>(info.param)), spec::to_string(std::get<3>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Layouts, EveryLayout,
-    testing::Combine(testing::ValuesIn(spec::preset_names()),
-                     testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset, DataFormat::cached),
-                     testing::Values(DataLayout::csv, DataLayout::folders), testing::Values(spec::Color::gray)),
-    layout_name);
+INSTANTIATE_TEST_SUITE_P(Layouts, EveryLayout,
+                         testing::Combine(testing::ValuesIn(spec::preset_names()),
+                                          testing::Values(DataFormat::images, DataFormat::tfrecord,
+                                                          DataFormat::webdataset, DataFormat::cached),
+                                          testing::Values(DataLayout::csv, DataLayout::folders),
+                                          testing::Values(spec::Color::gray)),
+                         layout_name);
 INSTANTIATE_TEST_SUITE_P(Colors, EveryLayout,
                          testing::Combine(testing::ValuesIn(spec::preset_names()),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::cached),
+                                          testing::Values(DataFormat::images, DataFormat::tfrecord, DataFormat::cached),
                                           testing::Values(DataLayout::folders), testing::Values(spec::Color::rgb)),
                          layout_name);
 
 TEST(ColorBytes, AreThoseThatTheDecoderAndTheResizeGive) {
   const Root& root = root_of(DataLayout::folders);
   const Setting setting{.deliver = Deliver::u8, .color = spec::Color::rgb};
-  for (const DataFormat format : {DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset}) {
+  for (const DataFormat format : {DataFormat::images, DataFormat::tfrecord, DataFormat::webdataset}) {
     EXPECT_EQ(sorted(run(root.open(format), finite_preset("optimized", 1), setting)), reference(root.files, setting))
         << spec::to_string(format);
   }

@@ -148,7 +148,7 @@ TEST_P(Cache, ServesLaterEpochsWithoutDoingTheWorkAgain) {
 
 INSTANTIATE_TEST_SUITE_P(Places, Cache,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Bool(),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord)));
+                                          testing::Values(DataFormat::images, DataFormat::tfrecord)));
 
 // A cache whose budget fits a part of an epoch, after records and after images.
 class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, DataFormat>> {
@@ -196,12 +196,12 @@ TEST_P(CacheBudget, ThatHoldsNothingOrAllChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Places, CacheBudget,
                          testing::Combine(testing::Values(3, 4), testing::Bool(),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
-                                                          DataFormat::cached)));
+                                          testing::Values(DataFormat::images, DataFormat::tfrecord,
+                                                          DataFormat::webdataset, DataFormat::cached)));
 
 TEST(CacheOp, RefusesABudgetWhereItCannotKnowItsElementsAgain) {
   const auto refusal = [](std::vector<spec::OpSpec> ops) {
-    return message_of<SpecError>([&] { make_pipeline(context_of(xrays(DataFormat::png), list(ops), {})); });
+    return message_of<SpecError>([&] { make_pipeline(context_of(xrays(DataFormat::images), list(ops), {})); });
   };
   const spec::OpSpec cache = op("cache", {{"max_bytes", std::int64_t{1000}}});
   EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("batch"), cache}), HasSubstr("it would get batch"));
@@ -213,14 +213,14 @@ TEST(CacheFile, LeavesNothingBehindWhereTheFirstEpochDidNotEnd) {
   const TempFolder folder;
   const auto pipeline = list({op("list_files"), op("read"), op("cache", {{"to", folder.path() + "/cache"}}), op("map"),
                               op("batch"), op("repeat")});
-  run(xrays(DataFormat::png), pipeline, {}, 2);
+  run(xrays(DataFormat::images), pipeline, {}, 2);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(CacheFile, NamesTheFileThatCannotBeWritten) {
   const auto pipeline =
       list({op("list_files"), op("read"), op("cache", {{"to", "/nowhere/cache"}}), op("map"), op("batch")});
-  EXPECT_THROW(run(xrays(DataFormat::png), pipeline, {}), OutputError);
+  EXPECT_THROW(run(xrays(DataFormat::images), pipeline, {}), OutputError);
 }
 
 TEST(CacheOp, RefusesToKeepWhatNeverEnds) {
@@ -231,13 +231,13 @@ TEST(CacheOp, RefusesToKeepWhatNeverEnds) {
 TEST(Map, DeliversEverythingOnceWhereTheOrderIsFree) {
   const auto pipeline = list({op("list_files"), op("read"),
                               op("map", {{"parallel_calls", std::int64_t{6}}, {"deterministic", false}}), op("batch")});
-  EXPECT_EQ(sorted(run(xrays(DataFormat::png), pipeline, {.threads = 4})), reference({}));
+  EXPECT_EQ(sorted(run(xrays(DataFormat::images), pipeline, {.threads = 4})), reference({}));
 }
 
 TEST(Map, KeepsTheOrderOfItsSerialTwin) {
   const auto with = [](std::int64_t calls) {
     const auto pipeline = list({op("list_files"), op("read"), op("map", {{"parallel_calls", calls}}), op("batch")});
-    return run(xrays(DataFormat::png), pipeline, {.threads = 4});
+    return run(xrays(DataFormat::images), pipeline, {.threads = 4});
   };
   EXPECT_EQ(with(1), with(7));
 }
@@ -248,10 +248,10 @@ TEST(Batch, LastOneIsPartlyFilledWhereTheRemainderIsKept) {
     if (batching == std::string("batch")) ops.push_back(op("map"));
     ops.push_back(op(batching, {{"drop_remainder", false}}));
     const auto keep = list(ops);
-    EXPECT_EQ(sorted(run(xrays(DataFormat::png), keep, {.batch = 7})), reference({})) << batching;
+    EXPECT_EQ(sorted(run(xrays(DataFormat::images), keep, {.batch = 7})), reference({})) << batching;
     ops.back() = op(batching);
     const auto drop = list(ops);
-    EXPECT_EQ(run(xrays(DataFormat::png), drop, {.batch = 7}).size(), 21u) << batching;
+    EXPECT_EQ(run(xrays(DataFormat::images), drop, {.batch = 7}).size(), 21u) << batching;
   }
 }
 
@@ -263,9 +263,9 @@ TEST(ShuffleOfBatches, TakesANumberOnly) {
     ops.push_back(op("shuffle", {{"buffer", std::move(buffer)}}));
     return list(std::move(ops));
   };
-  EXPECT_EQ(run(xrays(DataFormat::png), with(std::int64_t{5}), {}).size(), 24u);
+  EXPECT_EQ(run(xrays(DataFormat::images), with(std::int64_t{5}), {}).size(), 24u);
   try {
-    make_pipeline(context_of(xrays(DataFormat::png), with(std::string("all")), {}));
+    make_pipeline(context_of(xrays(DataFormat::images), with(std::string("all")), {}));
     FAIL();
   } catch (const SpecError& error) {
     EXPECT_THAT(error.what(), HasSubstr("pipeline[4] of 'test': shuffle"));

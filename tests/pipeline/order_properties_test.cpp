@@ -103,7 +103,7 @@ RC_GTEST_PROP(OpListProperty, AnyListDeliversTheImagesOfAPlainModelAndTheTensors
       8, rc::gen::suchThat(rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 5)),
                            [](const auto& drawn) { return std::reduce(drawn.begin(), drawn.end()) > 0; }));
   const TinySet set(lengths);
-  const auto format = *rc::gen::element(DataFormat::png, DataFormat::tfrecord);
+  const auto format = *rc::gen::element(DataFormat::images, DataFormat::tfrecord);
   const dataset::Dataset& dataset = set.of(format);
   const int world = *rc::gen::inRange(1, static_cast<int>(std::min<std::size_t>(dataset.files(), 3)) + 1);
   const Setting setting{.batch = *rc::gen::inRange(1, 6),
@@ -114,10 +114,10 @@ RC_GTEST_PROP(OpListProperty, AnyListDeliversTheImagesOfAPlainModelAndTheTensors
                         .threads = *rc::gen::inRange<std::size_t>(1, 4)};
   const spec::PipelineSpec pipeline = AnyList(set.folder() + "/cache").draw();
   const std::vector<std::size_t> each_one(set.images(), 1);
-  ListModel model(format == DataFormat::png ? each_one : lengths, pipeline, setting);
+  ListModel model(format == DataFormat::images ? each_one : lengths, pipeline, setting);
   const auto expected = model.delivered();
   RC_PRE(!model.has_empty_epoch());
-  const std::vector<std::uint64_t> hashes = hashes_of(set.of(DataFormat::png), setting.size);
+  const std::vector<std::uint64_t> hashes = hashes_of(set.of(DataFormat::images), setting.size);
   RC_ASSERT(std::set(hashes.begin(), hashes.end()).size() == set.images());
 
   const std::size_t threads = thread_count();

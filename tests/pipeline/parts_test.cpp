@@ -130,7 +130,7 @@ class BatchLineTest : public testing::Test {
     return result;
   }
 
-  Chain chain_{xrays(spec::DataFormat::png), {op("list_files"), op("read"), op("map_and_batch")}};
+  Chain chain_{xrays(spec::DataFormat::images), {op("list_files"), op("read"), op("map_and_batch")}};
 };
 
 using Batches = std::vector<std::vector<std::uint32_t>>;

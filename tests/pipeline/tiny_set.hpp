@@ -22,7 +22,7 @@ class TinySet {
 
  private:
   const TempFolder folder_;
-  dataset::Dataset png_{.format = spec::DataFormat::png};
+  dataset::Dataset png_{.format = spec::DataFormat::images};
   dataset::Dataset tfrecord_{.format = spec::DataFormat::tfrecord};
 };
 

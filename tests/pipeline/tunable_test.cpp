@@ -49,7 +49,7 @@ TEST(Tunable, IsNoneWhereNumbersAreStated) {
 
 TEST(Tunable, HasNothingToChooseWhereInterleaveReadsNothing) {
   const spec::PipelineSpec pipeline = auto_list();
-  const auto found = tunables(context_of(xrays(DataFormat::png), pipeline, {}));
+  const auto found = tunables(context_of(xrays(DataFormat::images), pipeline, {}));
   EXPECT_THAT(found[0].values, ElementsAre(10));
   EXPECT_FALSE(found[0].why_fixed.empty());
 }
@@ -114,7 +114,7 @@ TEST_P(TunedValue, ChangesNeitherTheOrderNorTheTensors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, TunedValue,
-                         testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::cached));
+                         testing::Values(DataFormat::images, DataFormat::tfrecord, DataFormat::cached));
 
 struct Decoders {
   DataFormat format;
@@ -125,7 +125,7 @@ struct Decoders {
 TEST(TunedCalls, HaveAThreadEachWhereMapReadsTheFilesAndMoreThanKeepTheCoresBusyWereFound) {
   const spec::PipelineSpec pipeline = auto_list();
   for (const auto& [format, calls, expected] :
-       {Decoders{DataFormat::png, 8, "8 decoders"}, Decoders{DataFormat::png, 4, "2 decoders"},
+       {Decoders{DataFormat::images, 8, "8 decoders"}, Decoders{DataFormat::images, 4, "2 decoders"},
         Decoders{DataFormat::tfrecord, 8, "2 decoders"}}) {
     PipelineContext context = context_of(xrays(format), pipeline, {.threads = 2});
     context.tuned = {{3, calls}};

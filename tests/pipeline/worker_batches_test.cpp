@@ -14,7 +14,7 @@ spec::PipelineSpec workers(const Parameters& parameters) {
 }
 
 std::unique_ptr<Pipeline> start(const spec::PipelineSpec& pipeline) {
-  return make_pipeline(context_of(xrays(spec::DataFormat::png), pipeline, {}));
+  return make_pipeline(context_of(xrays(spec::DataFormat::images), pipeline, {}));
 }
 
 // Returns a start time that is clearly longer than 24 images take, however slow the machine and the build are.

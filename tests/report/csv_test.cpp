@@ -90,7 +90,7 @@ TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
   ASSERT_EQ(records.size(), 2u * 2);
   const auto& row = records[3];
   EXPECT_THAT(row, IsSupersetOf(std::map<std::string, std::string>{{"experiment", "naive-vs-optimized"},
-                                                                   {"trial", "optimized png ranks=2"},
+                                                                   {"trial", "optimized images ranks=2"},
                                                                    {"repeat", "1"},
                                                                    {"op_index", "1"},
                                                                    {"op", "map"},
@@ -145,7 +145,7 @@ TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
       csv_text("steps.csv", results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
   ASSERT_EQ(records.size(), 3u * 2 * 2);
   const auto& last = records.back();
-  EXPECT_THAT(last, IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
+  EXPECT_THAT(last, IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized images ranks=2"},
                                                                     {"repeat", "2"},
                                                                     {"rank", "1"},
                                                                     {"step", "1"},
@@ -179,7 +179,7 @@ TEST(WaitsCsv, HasARowForEachOpAndPartThatATrialWaitsFor) {
   EXPECT_THAT(rows.at(0), ElementsAre("experiment", "trial", "op_index", "op", "part", "wait_share", "emulated"));
   ASSERT_EQ(rows.size(), 1u + 4);
   const auto expect = [&rows](std::size_t row, const char* index, const char* op, const char* part, double share) {
-    EXPECT_EQ(rows[row][1], "optimized png ranks=1");
+    EXPECT_EQ(rows[row][1], "optimized images ranks=1");
     EXPECT_EQ(rows[row][2], index);
     EXPECT_EQ(rows[row][3], op);
     EXPECT_EQ(rows[row][4], part);

@@ -51,7 +51,7 @@ TEST(PageData, HoldsTheAblationsOfReportJson) {
   const Json page = Json::parse(page_data(report))["ablations"];
   EXPECT_EQ(page, Json::parse(to_json(report))["ablations"]);
   const Json steps = page.at(0)["steps"];
-  EXPECT_EQ(page[0]["over"], "png, 1 rank");
+  EXPECT_EQ(page[0]["over"], "images, 1 rank");
   EXPECT_EQ(steps.at(0)["key"], report.trials[0].key);
   EXPECT_TRUE(steps[0]["ratio"].is_null());
   EXPECT_EQ(steps.at(1)["images_per_s"], 50);

@@ -87,7 +87,7 @@ TEST(Markdown, HoldsARowForEachStepOfAnAblation) {
       markdown(results::make_report({results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, fives[0]),
                                      results::make_trial({.pipeline = "keras", .engine = "emulated:v100"}, fives[1]),
                                      results::make_trial({.engine = "emulated:v100"}, fives[2])}));
-  EXPECT_THAT(text, HasSubstr("\n### Step by step over png, 1 rank\n"));
+  EXPECT_THAT(text, HasSubstr("\n### Step by step over images, 1 rank\n"));
   const auto rows = rows_under(text, "| step | images/s |");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[1], "| naive | 102 |  |  |  |  | (emulated) |");

@@ -32,7 +32,7 @@ std::vector<std::string> names(const Json& object) {
 
 TEST(Bencher, HasTheMedianWithItsIntervalAndTheWaitShare) {
   const results::TrialResult trial = results::make_trial({}, {100, 104, 101, 120, 99});
-  const Json measures = bencher_of({trial})["naive-vs-optimized/optimized png ranks=1"];
+  const Json measures = bencher_of({trial})["naive-vs-optimized/optimized images ranks=1"];
   const auto interval = results::figures_of(trial).images_per_s_ci95;
   ASSERT_TRUE(interval);
   EXPECT_EQ(measures["throughput"]["value"], 101);
@@ -45,7 +45,7 @@ TEST(Bencher, HasTheMedianWithItsIntervalAndTheWaitShare) {
 TEST(Bencher, HasNoIntervalOfFewRepeatsAndNoWaitShareWithoutSteps) {
   results::TrialResult trial = results::make_trial({}, {100, 110});
   for (results::RepeatResult& repeat : trial.repeats) repeat.steps.clear();
-  EXPECT_EQ(bencher_of({trial})["naive-vs-optimized/optimized png ranks=1"],
+  EXPECT_EQ(bencher_of({trial})["naive-vs-optimized/optimized images ranks=1"],
             Json::parse(R"({"throughput": {"value": 105}})"));
 }
 
@@ -53,14 +53,14 @@ TEST(Bencher, MarksEmulatedTrialsInTheirNames) {
   results::TrialResult computed = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
   computed.step_time_computed = true;
   EXPECT_THAT(names(bencher_of({results::make_trial({.engine = "emulated:v100"}, {100}), computed})),
-              ElementsAre("naive-vs-optimized/optimized png ranks=1 (emulated)",
-                          "naive-vs-optimized/optimized png ranks=2 (emulated, computed speed)"));
+              ElementsAre("naive-vs-optimized/optimized images ranks=1 (emulated)",
+                          "naive-vs-optimized/optimized images ranks=2 (emulated, computed speed)"));
 }
 
 TEST(Bencher, NumbersTrialsOfTheSameName) {
   const results::TrialResult trial = results::make_trial({}, {100});
-  EXPECT_THAT(names(bencher_of({trial, trial})),
-              ElementsAre("naive-vs-optimized/optimized png ranks=1", "naive-vs-optimized/optimized png ranks=1 #2"));
+  EXPECT_THAT(names(bencher_of({trial, trial})), ElementsAre("naive-vs-optimized/optimized images ranks=1",
+                                                             "naive-vs-optimized/optimized images ranks=1 #2"));
 }
 
 TEST(Bencher, LeavesOutWhatWasNotMeasuredToItsEndAndSaysSo) {
@@ -70,11 +70,11 @@ TEST(Bencher, LeavesOutWhatWasNotMeasuredToItsEndAndSaysSo) {
                                                  results::make_trial({.ranks = 2}, {}),
                                                  results::make_trial({.ranks = 4}, {100, 0})};
   testing::internal::CaptureStderr();
-  EXPECT_THAT(names(bencher_of(trials, true)), ElementsAre("naive-vs-optimized/optimized png ranks=1"));
+  EXPECT_THAT(names(bencher_of(trials, true)), ElementsAre("naive-vs-optimized/optimized images ranks=1"));
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(log, HasSubstr("naive png ranks=1 is left out: the run was interrupted"));
-  EXPECT_THAT(log, HasSubstr("optimized png ranks=2 is left out: it was not measured"));
-  EXPECT_THAT(log, HasSubstr("optimized png ranks=4 is left out: one of its repeats has no images/s"));
+  EXPECT_THAT(log, HasSubstr("naive images ranks=1 is left out: the run was interrupted"));
+  EXPECT_THAT(log, HasSubstr("optimized images ranks=2 is left out: it was not measured"));
+  EXPECT_THAT(log, HasSubstr("optimized images ranks=4 is left out: one of its repeats has no images/s"));
 }
 
 TEST(Bencher, KeepsATrialThatItsTimeLimitEnded) {
@@ -92,7 +92,7 @@ TEST(Bencher, RefusesARunWithoutAFinishedTrial) {
   }
 }
 
-const std::string kName = "naive-vs-optimized/optimized png ranks=1";
+const std::string kName = "naive-vs-optimized/optimized images ranks=1";
 
 Json parsed(const results::Report& report) { return Json::parse(google_benchmark_json(report)); }
 
@@ -165,7 +165,7 @@ TEST(GoogleBenchmark, TellsInItsContextWhereItComesFrom) {
 TEST(GoogleBenchmark, MarksEmulatedTrialsInTheirNamesAndInTheContext) {
   const Json object = parsed(results::make_report(
       {results::make_trial({.engine = "emulated:v100"}, {100}), results::make_trial({.pipeline = "naive"}, {100})}));
-  EXPECT_THAT(row_names(object), ElementsAre(kName + " (emulated)", "naive-vs-optimized/naive png ranks=1"));
+  EXPECT_THAT(row_names(object), ElementsAre(kName + " (emulated)", "naive-vs-optimized/naive images ranks=1"));
   EXPECT_EQ(object["context"]["emulated"], Json::array({kName + " (emulated)"}));
   EXPECT_EQ(object["benchmarks"][1]["family_index"], 1);
 }
@@ -251,7 +251,7 @@ TEST(DlioSummary, IsOfOneTrialWithAnEmulatedAccelerator) {
   const auto naive = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {100});
   const auto optimized = results::make_trial({.engine = "emulated:v100"}, {100});
   EXPECT_THAT(summary_complaint(results::make_report({naive, optimized})),
-              AllOf(HasSubstr("2 trials (naive png ranks=1, optimized png ranks=1)"), HasSubstr("--set")));
+              AllOf(HasSubstr("2 trials (naive images ranks=1, optimized images ranks=1)"), HasSubstr("--set")));
   EXPECT_EQ(summary_of(results::make_report({naive, results::make_trial({}, {100})}))["num_accelerators"], 1);
 }
 
@@ -312,7 +312,7 @@ TEST(Mllog, HasTheSixMembersInEachLineAndNamesTheTrialThere) {
     for (const char* member : {"namespace", "time_ms", "event_type", "key", "value", "metadata"})
       EXPECT_TRUE(event.contains(member)) << event;
     EXPECT_EQ(event.size(), 6u);
-    EXPECT_EQ(event["metadata"]["trial"], "optimized png ranks=1");
+    EXPECT_EQ(event["metadata"]["trial"], "optimized images ranks=1");
     EXPECT_EQ(event["metadata"]["repeat"], 0);
     EXPECT_EQ(event["metadata"]["emulated"], true);
   }
@@ -334,7 +334,7 @@ TEST(Mllog, PutsTheRepeatsOfAllTrialsInTheOrderOfTime) {
   for (const Json& event : events) {
     if (event["key"] == "run_stop") runs.push_back(event["metadata"]["trial"]);
   }
-  EXPECT_THAT(runs, ElementsAre("naive png ranks=1", "optimized png ranks=1", "naive png ranks=1"));
+  EXPECT_THAT(runs, ElementsAre("naive images ranks=1", "optimized images ranks=1", "naive images ranks=1"));
 }
 
 TEST(Mllog, SaysWhenTheCacheWasCleared) {

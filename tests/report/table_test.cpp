@@ -52,7 +52,7 @@ TEST(Labels, AreTheAttributesThatDiffer) {
       results::label_trials({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({.ranks = 2}, {1})});
   EXPECT_THAT(labels.names, ElementsAre("pipeline", "ranks"));
   EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("naive", "1"), ElementsAre("optimized", "2")));
-  EXPECT_EQ(labels.common, "format png, model resnet50, engine none, precision f32, batch 16");
+  EXPECT_EQ(labels.common, "format images, model resnet50, engine none, precision f32, batch 16");
 }
 
 TEST(Labels, TellStoresApartByTheirRootAndByTheirShape) {
@@ -68,13 +68,13 @@ TEST(Labels, TellStoresApartByTheirRootAndByTheirShape) {
 
 TEST(Labels, LeaveTheInputOfReadyMadeBatchesEmpty) {
   const auto naive = results::make_trial({.pipeline = "naive"}, {1}), optimized = results::make_trial({}, {1});
-  const auto synthetic = results::make_trial({.format = spec::DataFormat::synthetic}, {1});
-  const results::Labels labels = results::label_trials({naive, synthetic, optimized});
+  const auto ready = results::make_trial({.format = spec::DataFormat::ready}, {1});
+  const results::Labels labels = results::label_trials({naive, ready, optimized});
   EXPECT_THAT(labels.names, ElementsAre("pipeline", "format"));
-  EXPECT_THAT(labels.rows,
-              ElementsAre(ElementsAre("naive", "png"), ElementsAre("", "synthetic"), ElementsAre("optimized", "png")));
-  EXPECT_THAT(results::label_trials({synthetic, optimized}).names, ElementsAre("format"));
-  EXPECT_EQ(results::label_trials({synthetic, optimized}).common,
+  EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("naive", "images"), ElementsAre("", "ready"),
+                                       ElementsAre("optimized", "images")));
+  EXPECT_THAT(results::label_trials({ready, optimized}).names, ElementsAre("format"));
+  EXPECT_EQ(results::label_trials({ready, optimized}).common,
             "pipeline optimized, model resnet50, engine none, precision f32, ranks 1, batch 16");
 }
 
@@ -215,7 +215,8 @@ TEST(ResultTable, HoldsEachStepAgainstTheOneBefore) {
   const std::string table = table_of({results::make_trial({.pipeline = "naive"}, fives),
                                       results::make_trial({.pipeline = "keras"}, std::vector<double>(5, 50)),
                                       results::make_trial({}, std::vector<double>(5, 200))});
-  const std::string steps = table.substr(table.find("Step by step over png, 1 rank; each step against the one before"));
+  const std::string steps =
+      table.substr(table.find("Step by step over images, 1 rank; each step against the one before"));
   EXPECT_THAT(lines_with(steps, "keras  ").at(0), AllOf(HasSubstr("   50.0  "), HasSubstr("0.50 x   0.50 to 0.50")));
   EXPECT_THAT(lines_with(steps, "optimized  ").at(0), AllOf(HasSubstr("4.00 x"), HasSubstr("2.00 x   2.00 to 2.00")));
 }
@@ -261,10 +262,10 @@ TEST(ResultTable, PrintsTheFindingsThatCostMostAndHowToSeeAll) {
   const std::string table = result_table(report_with_findings(), {.folder = "results/a b"});
   EXPECT_THAT(table,
               HasSubstr("\nFindings, 5 of 7, those that cost most first:\n"
-                        "- naive png ranks=1 (emulated) starves 6\n"
+                        "- naive images ranks=1 (emulated) starves 6\n"
                         "   Because. Do something about it, which takes more words than a narrow terminal holds.\n"
                         "   chexbench --config SPEC\n"
-                        "- naive png ranks=1 (emulated) starves 5\n"));
+                        "- naive images ranks=1 (emulated) starves 5\n"));
   EXPECT_THAT(table, AllOf(HasSubstr("starves 2\n"), Not(HasSubstr("starves 1\n"))));
   EXPECT_THAT(table, testing::EndsWith("\nAll of them: chexbench report 'results/a b' --findings all\n"));
   const std::string all = result_table(report_with_findings(), {.findings = std::nullopt});

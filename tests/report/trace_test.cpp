@@ -178,7 +178,7 @@ TEST(Trace, HoldsTheTracedTrialsAlone) {
   const results::Report report =
       results::make_report({results::make_trial({.pipeline = "naive"}, {100}), traced_trial()});
   EXPECT_TRUE(has_trace(report));
-  EXPECT_EQ(written(report).find("naive png"), std::string::npos);
+  EXPECT_EQ(written(report).find("naive images"), std::string::npos);
 }
 
 TEST(Trace, TravelsBetweenRanksUnchanged) {

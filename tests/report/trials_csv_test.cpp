@@ -124,8 +124,8 @@ TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
   opencv.spec.data.decoder = spec::DecoderKind::opencv;
   for (spec::OpSpec& op : opencv.spec.pipeline.ops)
     if (op.op == "map") op.parameters["parallel_calls"] = std::int64_t{3};
-  const auto synthetic = results::make_trial({.format = spec::DataFormat::synthetic}, {100});
-  const results::Report report = results::make_report({naive, synthetic, opencv});
+  const auto ready = results::make_trial({.format = spec::DataFormat::ready}, {100});
+  const results::Report report = results::make_report({naive, ready, opencv});
   const auto records = read_csv_records(csv_text("trials.csv", report));
   for (const char* column : {"pipeline", "decoder", "data_root", "data.decoder", "pipeline.map.parallel_calls"}) {
     EXPECT_EQ(records.at(1).at(column), "") << column;
@@ -133,7 +133,7 @@ TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
   }
   EXPECT_EQ(records.at(2).at("data.decoder"), "opencv");
   EXPECT_EQ(read_csv_records(csv_text("repeats.csv", report)).at(1).at("pipeline"), "");
-  const auto header = read_csv(csv_text("trials.csv", results::make_report({naive, synthetic}))).at(0);
+  const auto header = read_csv(csv_text("trials.csv", results::make_report({naive, ready}))).at(0);
   EXPECT_EQ(header.back(), "data.format");
 }
 
@@ -152,9 +152,9 @@ TEST(RepeatsCsv, HasARowForEveryRepeat) {
   const auto records = read_csv_records(
       csv_text("repeats.csv", results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
   ASSERT_EQ(records.size(), 3u);
-  EXPECT_THAT(records.back(), IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
+  EXPECT_THAT(records.back(), IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized images ranks=2"},
                                                                               {"pipeline", "optimized"},
-                                                                              {"format", "png"},
+                                                                              {"format", "images"},
                                                                               {"ranks", "2"},
                                                                               {"repeat", "2"},
                                                                               {"images_per_s", "102"},
@@ -185,9 +185,9 @@ TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
   ASSERT_EQ(records.size(), 2u);
   using Cells = std::map<std::string, std::string>;
   EXPECT_THAT(records[0], IsSupersetOf(Cells{{"experiment", "naive-vs-optimized"},
-                                             {"trial", "naive png ranks=2"},
+                                             {"trial", "naive images ranks=2"},
                                              {"pipeline", "naive"},
-                                             {"format", "png"},
+                                             {"format", "images"},
                                              {"model", "resnet50"},
                                              {"engine", "none"},
                                              {"precision", "f32"},

@@ -246,9 +246,9 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
                                     "power_w", "temperature_c", "uncorrected_ecc_errors", "energy_j", "sm_activity",
                                     "tensor_activity", "dram_activity", "throttled"));
   EXPECT_THAT(lines[1],
-              ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "0", "99", "0.43", "0.2", "4000000000",
+              ElementsAre("naive-vs-optimized", "optimized images ranks=2", "0", "0", "99", "0.43", "0.2", "4000000000",
                           "1980000000", "2600000000", "600", "60", "7", "", "0.75", "", "", "false"));
-  EXPECT_THAT(lines[14], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "1", "99.5", "", "", "", "",
+  EXPECT_THAT(lines[14], ElementsAre("naive-vs-optimized", "optimized images ranks=2", "0", "1", "99.5", "", "", "", "",
                                      "", "", "", "", "", "", "", "", ""));
   EXPECT_EQ(lines[15].at(17), "true");
   const auto reasons = report::read_csv(report::csv_text("gpu_throttle.csv", make_report({trial})));
@@ -301,7 +301,7 @@ TEST(GpuFindings, TellOfClocksHeldDownByPowerOrHeatFromFivePercentOfTheSamples) 
   samples[4].throttle_reasons = Words{"sw_power_cap"};
   samples[5].throttle_reasons = Words{"sw_power_cap"};
   EXPECT_THAT(texts_of_kind({trial}, "throttled"),
-              ElementsAre("optimized png ranks=1: power or heat held the GPU's clocks down in 15 % of the samples "
+              ElementsAre("optimized images ranks=1: power or heat held the GPU's clocks down in 15 % of the samples "
                           "(sw_power_cap 10 %, hw_thermal_slowdown 5 %; the SM clock fell to 1200 MHz, 600 W a GPU, "
                           "up to 87 C)."));
 }

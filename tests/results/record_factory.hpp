@@ -57,12 +57,12 @@ inline RepeatResult make_repeat(int repeat, int ranks, double images_per_s) {
 
 struct TrialOptions {
   std::string pipeline = "optimized";
-  spec::DataFormat format = spec::DataFormat::png;
+  spec::DataFormat format = spec::DataFormat::images;
   int ranks = 1;
   std::string engine = "none";
 };
 
-// Returns a trial with one repeat for each throughput, named "optimized png ranks=1".
+// Returns a trial with one repeat for each throughput, named "optimized images ranks=1".
 inline TrialResult make_trial(const TrialOptions& options, const std::vector<double>& images_per_s) {
   TrialResult trial;
   trial.name = options.pipeline + " " + to_string(options.format) + " ranks=" + std::to_string(options.ranks);

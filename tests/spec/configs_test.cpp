@@ -43,7 +43,8 @@ TEST(Experiments, BeginWithWhatTheyAnswer) {
 
 TEST(Experiments, OfTheMainJobComparePipelinesAndFormats) {
   const auto trials = trials_of_file("naive-vs-optimized");
-  EXPECT_THAT(names_of(trials), ElementsAre("naive png", "naive tfrecord", "optimized png", "optimized tfrecord"));
+  EXPECT_THAT(names_of(trials),
+              ElementsAre("naive images", "naive tfrecord", "optimized images", "optimized tfrecord"));
   for (const Trial& trial : trials) {
     EXPECT_EQ(trial.spec.engine, "auto");
     EXPECT_EQ(trial.spec.model.name, "resnet50");

@@ -57,8 +57,8 @@ const Refused kExcludeEachOther[] = {
      "such as 10",
      {"data.root=d", "pipeline.interleave.cycle_length=auto", "pipeline.interleave.parallel=false"}},
     {R"({"training": {"epochs": 2}, "engine": "emulated:v100"})", "engine emulated:v100 learns nothing"},
-    {R"({"training": {"epochs": 2}, "data": {"format": "synthetic"}})",
-     "training.epochs is 2, but data.format synthetic has no images to learn from"},
+    {R"({"training": {"epochs": 2}, "data": {"format": "ready"}})",
+     "training.epochs is 2, but data.format ready has no images to learn from"},
     {R"({"training": {"epochs": 2, "warmup_epochs": 2.5}})",
      "training.warmup_epochs is 2.5, longer than the training's 2 epochs"},
     {R"({"engine": "emulated:v100", "model": {"freeze": "base"}})",
@@ -107,10 +107,10 @@ const Refused kExcludeEachOther[] = {
     {R"({"data": {"format": "cached", "deliver": "u8"}})",
      "leave data.jpeg at full",
      {"data.root=d", "data.jpeg=scaled"}},
-    {R"({"data": {"format": "synthetic"}, "measure": {"page_cache": "warm"}})",
-     "measure.page_cache is warm, but data.format synthetic reads no files"},
-    {R"({"data": {"format": "synthetic"}, "measure": {"page_cache": "cold"}})",
-     "measure.page_cache is cold, but data.format synthetic reads no files"},
+    {R"({"data": {"format": "ready"}, "measure": {"page_cache": "warm"}})",
+     "measure.page_cache is warm, but data.format ready reads no files"},
+    {R"({"data": {"format": "ready"}, "measure": {"page_cache": "cold"}})",
+     "measure.page_cache is cold, but data.format ready reads no files"},
 };
 
 const Refused kSweptInVain[] = {
@@ -156,11 +156,11 @@ TEST(Contradictions, AreNotSeenWhereThereAreNone) {
        {},
        1},
       {R"({"data": {"format": "cached", "deliver": "u8"}})", {}, 1},
-      {R"({"data": {"format": "synthetic"}, "pipeline": "naive"})", {}, 1},
+      {R"({"data": {"format": "ready"}, "pipeline": "naive"})", {}, 1},
       {R"({"comm": {"backend": "nccl"}})", {"engine=none"}, 1},
   };
   for (const auto& [text, overrides, trials] : kAccepted) EXPECT_EQ(trials_of(text, overrides).size(), trials) << text;
-  EXPECT_EQ(spec_error(R"({"data": {"format": "synthetic"}})"), "nothing was thrown") << "needs no root";
+  EXPECT_EQ(spec_error(R"({"data": {"format": "ready"}})"), "nothing was thrown") << "needs no root";
   EXPECT_TRUE(trials_of(R"({"measure": {"trace": true}})").front().spec.measure.trace);
   EXPECT_FALSE(trials_of("{}").front().spec.measure.trace);
   const auto scaled = trials_of(
@@ -180,12 +180,12 @@ TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
 }
 
 TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
-  const std::string synthetic = R"({"data": {"format": "synthetic"}, "sweep": )";
+  const std::string ready = R"({"data": {"format": "ready"}, "sweep": )";
   for (const std::string axis :
        {R"("pipeline": ["naive", "optimized"])", R"("pipeline.map_and_batch.parallel_batches": [1, 2])",
         R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])",
         R"("data.split": ["train", "test"])", R"("data.root": ["a", "b"])"}) {
-    EXPECT_THAT(spec_error(synthetic + "{" + axis + "}}"), HasSubstr("applies only where data.format is not synthetic"))
+    EXPECT_THAT(spec_error(ready + "{" + axis + "}}"), HasSubstr("applies only where data.format is not ready"))
         << axis;
   }
 }

@@ -70,8 +70,8 @@ TEST(ClassWeights, ThatMeanNothingAreRefused) {
   EXPECT_THAT(refusal(R"("class_weights": [1, 0])"), HasSubstr("numbers above 0"));
   EXPECT_THAT(refusal(R"("class_weights": [1, -2])"), HasSubstr("not '-2'"));
   EXPECT_THAT(refusal(R"("class_weights": true)"), HasSubstr("training.class_weights must be words or numbers"));
-  EXPECT_THAT(spec_error(R"({"data": {"format": "synthetic"}, "training": {"class_weights": "balanced"}})"),
-              HasSubstr("data.format synthetic has no images to count"));
+  EXPECT_THAT(spec_error(R"({"data": {"format": "ready"}, "training": {"class_weights": "balanced"}})"),
+              HasSubstr("data.format ready has no images to count"));
 }
 
 TEST(ClassWeights, SurviveTheResolvedText) {
@@ -83,10 +83,10 @@ TEST(ClassesKey, HasAMeaningForShardsOfImagenetAndReadyMadeBatches) {
   const auto classes = [](const std::string& data) {
     return trials_of(R"({"data": {"root": "d", "labels": {"classes": 7}, )" + data + "}}").at(0).spec.data.labels;
   };
-  EXPECT_EQ(classes(R"("format": "synthetic")").classes, 7);
+  EXPECT_EQ(classes(R"("format": "ready")").classes, 7);
   EXPECT_EQ(classes(R"("format": "tfrecord", "layout": "imagenet")").classes, 7);
   EXPECT_THAT(spec_error(R"({"data": {"root": "d", "labels": {"classes": 7}}})"),
-              HasSubstr("data.labels.classes applies only where data.layout is imagenet or data.format is synthetic"));
+              HasSubstr("data.labels.classes applies only where data.layout is imagenet or data.format is ready"));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST(OpTable, HasWhatAPropertyNeedsAmongTheParameters) {
 }
 
 TEST(OpTable, HasNoPropertyForWhatIsNoOp) {
-  const OpRule& rule = rule_or_none("synthetic");
+  const OpRule& rule = rule_or_none("ready");
   EXPECT_TRUE(rule.op.empty());
   EXPECT_FALSE(rule.reads() || rule.decodes() || rule.batches() || rule.shards);
 }

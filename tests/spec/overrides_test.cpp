@@ -25,6 +25,14 @@ TEST(Override, TakesJsonOrElseText) {
   EXPECT_EQ(with({"data.format=\"tfrecord\""}).data.format, DataFormat::tfrecord);
 }
 
+TEST(Override, TakesAnAlias) {
+  EXPECT_EQ(with({"data.format=png"}).data.format, DataFormat::images);
+  EXPECT_EQ(with({"data.format=synthetic"}).data.format, DataFormat::ready);
+  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["png", "synthetic"]}})")),
+              ElementsAre("images", "ready"));
+  EXPECT_THAT(spec_error(R"({"sweep": {"data.format": ["png", "images"]}})"), HasSubstr("values 0 and 1 are the same"));
+}
+
 TEST(Override, LeavesTheValueOfAFreeTextAlone) {
   EXPECT_EQ(with({"data.root=2017"}).data.root, "2017");
   EXPECT_EQ(with({"data.root=//server/a=b"}).data.root, "//server/a=b");
@@ -49,15 +57,15 @@ TEST(Override, OfNullGoesBackToTheDefault) {
 }
 
 TEST(Override, OfASweptKeyRemovesItsAxis) {
-  const std::string text = R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"]}})";
+  const std::string text = R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["images", "tfrecord"]}})";
   EXPECT_THAT(names_of(trials_of(text, {"data.format=tfrecord"})), ElementsAre("naive", "optimized"));
   EXPECT_EQ(trials_of(text, {"data.format=tfrecord"})[0].spec.data.format, DataFormat::tfrecord);
-  EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras"})), ElementsAre("png", "tfrecord"));
-  EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras", "data.format=png"})), ElementsAre("keras png"));
+  EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras"})), ElementsAre("images", "tfrecord"));
+  EXPECT_THAT(names_of(trials_of(text, {"pipeline=keras", "data.format=images"})), ElementsAre("keras images"));
 }
 
 TEST(Override, OfAnotherKeyKeepsTheAxes) {
-  const std::string text = R"({"sweep": {"data.format": ["png", "tfrecord"]}})";
+  const std::string text = R"({"sweep": {"data.format": ["images", "tfrecord"]}})";
   EXPECT_EQ(trials_of(text, {"data.split=test"}).size(), 2u);
 }
 
@@ -73,19 +81,19 @@ TEST(Override, TakesRanksAsTheOtherOptionsDo) {
     EXPECT_THAT(names_of(trials_of(R"({"sweep": {"ranks": [4, 8]}})", {ranks})), ElementsAre("ranks=1", "ranks=2"))
         << ranks;
   }
-  EXPECT_THAT(names_of(trials_of("{}", {"ranks=[1,2]", "sweep.ranks=null"})), ElementsAre("optimized png"));
-  EXPECT_THAT(names_of(trials_of(R"({"ranks": 4})", {"sweep.ranks=null"})), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of("{}", {"ranks=[1,2]", "sweep.ranks=null"})), ElementsAre("optimized images"));
+  EXPECT_THAT(names_of(trials_of(R"({"ranks": 4})", {"sweep.ranks=null"})), ElementsAre("optimized images"));
   EXPECT_EQ(with({"sweep.ranks=null"}, R"({"ranks": 4})").ranks, 4);
   EXPECT_THAT(spec_error("{}", {"ranks=1,"}), HasSubstr("ranks: several numbers of ranks are a list, such as"));
   EXPECT_THAT(spec_error("{}", {"ranks=1,0"}), HasSubstr("ranks[1] must be a whole number of at least 1, or 'all'"));
 }
 
 TEST(Override, ThatRemovesTheSweepRemovesAllOfIt) {
-  const std::string text = R"({"ranks": [1, 2], "sweep": {"data.format": ["png", "tfrecord"],
+  const std::string text = R"({"ranks": [1, 2], "sweep": {"data.format": ["images", "tfrecord"],
       "zip": [{"pipeline": ["naive", "keras"], "model.seed": [1, 2]}], "pipeline.map.delay_s": [0, 1],
       "exclude": [{"pipeline": "optimized", "ranks": 2}]}})";
   EXPECT_THAT(names_of(trials_of(text, {"sweep=null"})), ElementsAre("ranks=1", "ranks=2"));
-  EXPECT_THAT(names_of(trials_of(text, {"sweep=null", "ranks=all"})), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of(text, {"sweep=null", "ranks=all"})), ElementsAre("optimized images"));
   EXPECT_THAT(names_of(trials_of(text, {R"(sweep={"data.split": ["test"]})", "ranks=2"})), ElementsAre("test"));
 }
 
@@ -120,9 +128,10 @@ TEST(Override, TakesAnOpListInPlace) {
 }
 
 TEST(Override, AddsChangesAndRemovesAxes) {
-  EXPECT_THAT(names_of(trials_of("{}", {R"(sweep.data.format=["png", "tfrecord"])"})), ElementsAre("png", "tfrecord"));
-  const std::string text = R"({"sweep": {"data.format": ["png", "tfrecord"], "data.split": ["train", "test"]}})";
-  EXPECT_THAT(names_of(trials_of(text, {"sweep.data.split=null"})), ElementsAre("png", "tfrecord"));
+  EXPECT_THAT(names_of(trials_of("{}", {R"(sweep.data.format=["images", "tfrecord"])"})),
+              ElementsAre("images", "tfrecord"));
+  const std::string text = R"({"sweep": {"data.format": ["images", "tfrecord"], "data.split": ["train", "test"]}})";
+  EXPECT_THAT(names_of(trials_of(text, {"sweep.data.split=null"})), ElementsAre("images", "tfrecord"));
   EXPECT_THAT(names_of(trials_of(text, {R"(sweep={"ranks": [1, 2]})"})), ElementsAre("ranks=1", "ranks=2"));
 }
 
@@ -130,8 +139,8 @@ TEST(Override, NamesItselfInErrors) {
   EXPECT_EQ(spec_error("{}", {"measure.steps=0"}),
             "--set measure.steps=0: measure.steps must be a whole number of at least 1 and at most 1000000, not 0");
   EXPECT_EQ(spec_error("{}", {"steps=3"}), "--set steps=3: no key is called 'steps' (did you mean 'measure.steps'?)");
-  EXPECT_EQ(spec_error("{}", {"measure.steps"}), "--set measure.steps: must be key=value, such as data.format=png");
-  EXPECT_EQ(spec_error("{}", {"=3"}), "--set =3: must be key=value, such as data.format=png");
+  EXPECT_EQ(spec_error("{}", {"measure.steps"}), "--set measure.steps: must be key=value, such as data.format=images");
+  EXPECT_EQ(spec_error("{}", {"=3"}), "--set =3: must be key=value, such as data.format=images");
   EXPECT_EQ(spec_error("{}", {"data={\"root\": \"d\"}"}),
             "--set data={\"root\": \"d\"}: data is a group of keys; set one of them, such as data.root");
   EXPECT_THAT(spec_error("{}", {"pipeline.map.x=1"}), HasSubstr("op 'map' has no parameter 'x'"));

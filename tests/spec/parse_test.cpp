@@ -29,7 +29,7 @@ TEST(Parse, NeedsNothingButTheRoot) {
 TEST(Parse, ReadsTheSpecOfTheDesign) {
   const std::string text = R"({
     "experiment": "naive-vs-optimized",
-    "data":     { "root": "data/nih", "format": "png", "split": "train", "decoder": "fast", "deliver": "f32", "on_bad_record": "stop" },
+    "data":     { "root": "data/nih", "format": "images", "split": "train", "decoder": "fast", "deliver": "f32", "on_bad_record": "stop" },
     "preprocess": { "resize": "bilinear", "flip": false },
     "pipeline": "optimized",
     "model":    { "name": "resnet50", "image_size": 224, "weights": "random", "batch_norm": "train", "seed": 1 },
@@ -38,12 +38,12 @@ TEST(Parse, ReadsTheSpecOfTheDesign) {
     "comm":     { "update": "all_reduce", "bucket_bytes": 26214400 },
     "ranks":    "all", "cores_per_rank": "auto",
     "measure":  { "warmup_steps": 3, "steps": 12, "repeats": 6, "page_cache": "as_is", "seed": 1 },
-    "sweep":    { "pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"] }
+    "sweep":    { "pipeline": ["naive", "optimized"], "data.format": ["images", "tfrecord"] }
   })";
   const SweepSpec sweep = parse_spec(text, "x.json");
   EXPECT_EQ(sweep.base.name, "naive-vs-optimized");
   EXPECT_THAT(names_of(expand(sweep)),
-              testing::ElementsAre("naive png", "naive tfrecord", "optimized png", "optimized tfrecord"));
+              testing::ElementsAre("naive images", "naive tfrecord", "optimized images", "optimized tfrecord"));
 }
 
 TEST(Parse, ReadsEveryKeyOfTheTable) {

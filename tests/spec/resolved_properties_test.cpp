@@ -86,7 +86,7 @@ TEST(ResolvedProperty, SaysOfTwoTrialsWhetherTheyAreTheSame) {
 TEST(ParserProperty, MeetsAnyTextWithASpecErrorOrASpec) {
   const std::string example =
       R"({"data": {"root": "d", "layout": "csv", "labels": {"columns": ["a", "b"]}}, "ranks": [1, 2],
-          "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png", "synthetic"],
+          "sweep": {"pipeline": ["naive", "keras"], "data.format": ["images", "ready"],
                     "zip": [{"model.seed": [1, 2], "measure.seed": [3, 4]}], "exclude": [{"ranks": 2}]}})";
   const bool holds = rc::check([&] {
     std::string text = example;

@@ -115,7 +115,7 @@ TEST(TrialKey, DependsOnEverythingElse) {
 
 TEST(TrialKey, IsTheSameForATrialThatWasReadBack) {
   TrialSpec trial;
-  trial.data.format = DataFormat::synthetic;
+  trial.data.format = DataFormat::ready;
   trial.pipeline = preset("keras");
   EXPECT_EQ(trial_key(trial, "world 1"), trial_key(parse_trial(to_json(trial), "x"), "world 1"));
 }
@@ -230,6 +230,15 @@ TEST(TrialKeys, AreThoseOfOlderVersions) {
   EXPECT_EQ(trial_keys(trial, "world 1").back(), "f3f2515d78582768");  // that the first version gave this trial
   trial.measure.extra_repeats = 0;
   EXPECT_EQ(trial_keys(trial, "world 1").back(), "e76c2c8e1989fdc1");
+}
+
+TEST(TrialKeys, AreTheSameForAnAlias) {
+  EXPECT_THAT(to_json(first_trial()), HasSubstr(R"("format": "images")"));
+  const auto keys_with = [](const std::string& format) {
+    return trial_keys(parse_trial(R"({"data": {"root": "d", "format": ")" + format + "\"}}", "x"));
+  };
+  EXPECT_EQ(keys_with("png"), keys_with("images"));
+  EXPECT_EQ(keys_with("synthetic"), keys_with("ready"));
 }
 
 TEST(TrialKeys, OfATrialThatAnOlderVersionCannotMeasureAreNewer) {

@@ -106,6 +106,15 @@ TEST_F(SchemaTest, AllowsNamesAsATextAndAsAList) {
   }
 }
 
+TEST_F(SchemaTest, AllowsAliasesAsDeprecated) {
+  const List& any = *find_member(property(schema_, "data.format"), "anyOf")->list();
+  ASSERT_EQ(any.size(), 3u);
+  EXPECT_EQ(find_member(*any[0].object(), "enum")->list()->size(), 5u);
+  EXPECT_EQ(*find_member(*any[1].object(), "const")->text(), "png");
+  EXPECT_EQ(to_text(*find_member(*any[1].object(), "deprecated")), "true");
+  EXPECT_EQ(*find_member(*any[2].object(), "const")->text(), "synthetic");
+}
+
 TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
   const Object& keys = member(property(schema_, "sweep"), "properties");
   const std::string refused = to_text(Node{Object{{"type", Node{"null"}}}});

@@ -45,7 +45,7 @@ TEST(ASecondJob, ThatCannotRunIsAnErrorThatSaysWhatToDo) {
       {{"data.root=a", "second_job.cores=shared"}, "only where second_job.kind is not none"},
       {{"data.root=a", "second_job.kind=memory", "second_job.engine=emulated:v100"},
        "only where second_job.kind is training or both"},
-      {{"data.format=synthetic", "second_job.kind=input"}, "reads no files: take another format"},
+      {{"data.format=ready", "second_job.kind=input"}, "reads no files: take another format"},
       {{"data.root=http://a/b", "second_job.kind=page_cache"}, "needs files of this machine"},
       {{"data.root=a", "data.format=tfrecord", "second_job.kind=page_cache"}, "set store.read to copy"},
       {{"data.root=a", "training.epochs=2", "second_job.kind=input"}, "training.epochs is above 0"},

@@ -20,22 +20,23 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Sweep, IsTheProductInTheOrderWrittenTheLastAxisFastest) {
-  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["tfrecord", "png"], "pipeline": ["naive", "keras"]}})")),
-              ElementsAre("tfrecord naive", "tfrecord keras", "png naive", "png keras"));
+  EXPECT_THAT(
+      names_of(trials_of(R"({"sweep": {"data.format": ["tfrecord", "images"], "pipeline": ["naive", "keras"]}})")),
+      ElementsAre("tfrecord naive", "tfrecord keras", "images naive", "images keras"));
 }
 
 TEST(Sweep, OfRanksAsAListComesLast) {
   EXPECT_THAT(
-      names_of(trials_of(R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png"]}})")),
-      ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras png ranks=2"));
+      names_of(trials_of(R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["images"]}})")),
+      ElementsAre("naive images ranks=1", "naive images ranks=2", "keras images ranks=1", "keras images ranks=2"));
 }
 
 TEST(Sweep, LeavesOutWhatIsExcluded) {
   const std::string sweep =
-      R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png", "tfrecord"],
+      R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["images", "tfrecord"],
       "exclude": [{"pipeline": "naive", "data.format": "tfrecord"}, {"pipeline": "keras", "ranks": 2}]}})";
-  EXPECT_THAT(names_of(trials_of(sweep)),
-              ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras tfrecord ranks=1"));
+  EXPECT_THAT(names_of(trials_of(sweep)), ElementsAre("naive images ranks=1", "naive images ranks=2",
+                                                      "keras images ranks=1", "keras tfrecord ranks=1"));
   // A key that an override removes from the sweep is compared unchanged.
   EXPECT_THAT(names_of(trials_of(sweep, {"data.format=tfrecord"})), ElementsAre("keras ranks=1"));
   EXPECT_THAT(trials_of(sweep, {"sweep.exclude=null"}).size(), 8u);
@@ -45,13 +46,14 @@ TEST(Sweep, LeavesOutWhatIsExcluded) {
 TEST(Sweep, LeavesOutByTheParameterOfAnOp) {
   EXPECT_THAT(
       names_of(trials_of(R"({"pipeline": "naive", "sweep": {"pipeline.map.parallel_calls": [1, 2],
-                                     "data.format": ["png", "tfrecord"],
-                                     "exclude": [{"pipeline.map.parallel_calls": 2, "data.format": "png"}]}})")),
-      ElementsAre("map.parallel_calls=1 png", "map.parallel_calls=1 tfrecord", "map.parallel_calls=2 tfrecord"));
+                                     "data.format": ["images", "tfrecord"],
+                                     "exclude": [{"pipeline.map.parallel_calls": 2, "data.format": "images"}]}})")),
+      ElementsAre("map.parallel_calls=1 images", "map.parallel_calls=1 tfrecord", "map.parallel_calls=2 tfrecord"));
   // One that nothing states has its default, where the pipeline has the op.
-  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"],
-                                     "exclude": [{"pipeline.map.parallel_calls": 10, "data.format": "png"}]}})")),
-              AllOf(Not(Contains("naive png")), Contains("naive tfrecord")));
+  EXPECT_THAT(
+      names_of(trials_of(R"({"sweep": {"pipeline": ["naive", "optimized"], "data.format": ["images", "tfrecord"],
+                                     "exclude": [{"pipeline.map.parallel_calls": 10, "data.format": "images"}]}})")),
+      AllOf(Not(Contains("naive images")), Contains("naive tfrecord")));
 }
 
 TEST(Sweep, RefusesExclusionsThatMeanNothing) {
@@ -77,7 +79,7 @@ TEST(Sweep, SetsWhatItsNamesSay) {
 }
 
 TEST(Sweep, OfNothingIsOneTrialNamedByPipelineAndFormat) {
-  EXPECT_THAT(names_of(trials_of("{}")), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of("{}")), ElementsAre("optimized images"));
 }
 
 TEST(Sweep, NamesAKeyInFullWhereItsLastPartIsNotClear) {
@@ -146,7 +148,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
                               rule.path != "comm.stall_limit_s" && rule.path != "comm.timeout_s") ||
                              rule.path.starts_with("emulation.") || rule.path == "measure.target_au";
     const bool is_mapped = rule.path == "store.read";
-    experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::png;
+    experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::images;
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
     experiment.emulation.cores_per_accelerator = rule.path == "emulation.core_speed" ? 10 : 0;
@@ -189,7 +191,7 @@ TEST(Sweep, GivesEveryTrialAnotherName) {
 }
 
 const std::string kZip = R"("zip": [{"model.name": ["resnet50", "densenet121"], "model.image_size": [224, 256]}])";
-const std::string kSweep = "{\"sweep\": {" + kZip + R"(, "data.format": ["png", "tfrecord"]}})";
+const std::string kSweep = "{\"sweep\": {" + kZip + R"(, "data.format": ["images", "tfrecord"]}})";
 
 std::string zip_error(const std::string& zip, const std::vector<std::string>& overrides = {}) {
   return spec_error(R"({"data": {"root": "d"}, "sweep": {"zip": )" + zip + "}}", overrides);
@@ -197,16 +199,17 @@ std::string zip_error(const std::string& zip, const std::vector<std::string>& ov
 
 TEST(Zip, VariesItsKeysTogetherAndCrossesThemWithTheOtherAxes) {
   const std::vector<Trial> trials = trials_of(kSweep);
-  EXPECT_THAT(names_of(trials), ElementsAre("resnet50 image_size=224 png", "resnet50 image_size=224 tfrecord",
-                                            "densenet121 image_size=256 png", "densenet121 image_size=256 tfrecord"));
+  EXPECT_THAT(names_of(trials),
+              ElementsAre("resnet50 image_size=224 images", "resnet50 image_size=224 tfrecord",
+                          "densenet121 image_size=256 images", "densenet121 image_size=256 tfrecord"));
   EXPECT_EQ(trials[2].spec.model.name, "densenet121");
   EXPECT_EQ(trials[2].spec.model.image_size, 256);
-  EXPECT_EQ(trials[2].spec.data.format, DataFormat::png);
+  EXPECT_EQ(trials[2].spec.data.format, DataFormat::images);
 }
 
 TEST(Zip, StandsWhereItIsWrittenAmongTheAxes) {
-  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["png", "tfrecord"], )" + kZip + "}}")),
-              ElementsAre("png resnet50 image_size=224", "png densenet121 image_size=256",
+  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["images", "tfrecord"], )" + kZip + "}}")),
+              ElementsAre("images resnet50 image_size=224", "images densenet121 image_size=256",
                           "tfrecord resnet50 image_size=224", "tfrecord densenet121 image_size=256"));
 }
 
@@ -234,30 +237,30 @@ TEST(Zip, MayHaveAValueSeveralTimesButNoCombination) {
 }
 
 TEST(Zip, LeavesOutWhatIsExcluded) {
-  EXPECT_THAT(names_of(trials_of("{\"sweep\": {" + kZip + R"(, "data.format": ["png", "tfrecord"],
-                                 "exclude": [{"model.image_size": 256, "data.format": "png"}]}})")),
-              ElementsAre("resnet50 image_size=224 png", "resnet50 image_size=224 tfrecord",
+  EXPECT_THAT(names_of(trials_of("{\"sweep\": {" + kZip + R"(, "data.format": ["images", "tfrecord"],
+                                 "exclude": [{"model.image_size": 256, "data.format": "images"}]}})")),
+              ElementsAre("resnet50 image_size=224 images", "resnet50 image_size=224 tfrecord",
                           "densenet121 image_size=256 tfrecord"));
 }
 
 TEST(Zip, LosesAKeyThatIsSetAndKeepsTheOthers) {
   EXPECT_THAT(names_of(trials_of(kSweep, {"model.image_size=64"})),
-              ElementsAre("resnet50 png", "resnet50 tfrecord", "densenet121 png", "densenet121 tfrecord"));
-  EXPECT_THAT(
-      names_of(trials_of(kSweep, {"sweep.model.name=null"})),
-      ElementsAre("image_size=224 png", "image_size=224 tfrecord", "image_size=256 png", "image_size=256 tfrecord"));
+              ElementsAre("resnet50 images", "resnet50 tfrecord", "densenet121 images", "densenet121 tfrecord"));
+  EXPECT_THAT(names_of(trials_of(kSweep, {"sweep.model.name=null"})),
+              ElementsAre("image_size=224 images", "image_size=224 tfrecord", "image_size=256 images",
+                          "image_size=256 tfrecord"));
   EXPECT_EQ(trials_of(kSweep, {"model.name=alexnet", "model.image_size=64"}).size(), 2u);
-  EXPECT_THAT(names_of(trials_of(kSweep, {"data.format=png", R"(sweep.model.image_size=[64, 96])"})),
+  EXPECT_THAT(names_of(trials_of(kSweep, {"data.format=images", R"(sweep.model.image_size=[64, 96])"})),
               ElementsAre("resnet50 image_size=64", "resnet50 image_size=96", "densenet121 image_size=64",
                           "densenet121 image_size=96"));
 }
 
 TEST(Zip, IsReplacedAndRemovedAsAWhole) {
-  EXPECT_THAT(names_of(trials_of(kSweep, {"sweep.zip=null"})), ElementsAre("png", "tfrecord"));
+  EXPECT_THAT(names_of(trials_of(kSweep, {"sweep.zip=null"})), ElementsAre("images", "tfrecord"));
   EXPECT_THAT(names_of(trials_of(
-                  kSweep, {R"(sweep.zip=[{"ranks": [1, 2], "training.batch_size": [8, 4]}])", "data.format=png"})),
+                  kSweep, {R"(sweep.zip=[{"ranks": [1, 2], "training.batch_size": [8, 4]}])", "data.format=images"})),
               ElementsAre("ranks=1 batch_size=8", "ranks=2 batch_size=4"));
-  EXPECT_THAT(names_of(trials_of(kSweep, {"sweep=null"})), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of(kSweep, {"sweep=null"})), ElementsAre("optimized images"));
 }
 
 TEST(Zip, OfListsThatDifferInLengthIsRefusedUnlessAnOverrideMendsIt) {
@@ -299,7 +302,7 @@ TEST(Zip, OfWrongKeysAndValuesIsRefusedByItsPath) {
             "x.json: sweep.zip[0]: no key is called 'modle.name' (did you mean 'model.name'?)");
   EXPECT_THAT(zip_error(R"([{"experiment": ["a"], "model.seed": [1]}])"),
               HasSubstr("sweep.zip[0]: experiment is the name of all trials"));
-  EXPECT_THAT(zip_error(R"([{"data.format": ["png", "pgn"], "model.seed": [1, 2]}])"),
+  EXPECT_THAT(zip_error(R"([{"data.format": ["images", "pgn"], "model.seed": [1, 2]}])"),
               HasSubstr("x.json: sweep.zip[0].data.format[1] must be one of"));
   EXPECT_EQ(spec_error(R"({"sweep": {"zipp": []}})"), "x.json: sweep: no key is called 'zipp' (did you mean 'zip'?)");
   EXPECT_EQ(spec_error(R"({"sweep": {"exlude": []}})"),

@@ -38,7 +38,7 @@ class Accuracy(EpochsTest):
         self.succeed("data", "convert", self.images)
         losses = {}
         for pipeline in ("keras", "optimized"):
-            for data_format in ("png", "tfrecord"):
+            for data_format in ("images", "tfrecord"):
                 spec = self.training(pipeline=pipeline, data__format=data_format)
                 epochs = self.train(spec, self.folder / f"{pipeline}-{data_format}")
                 losses[pipeline, data_format] = epochs[-1]["validation_loss"]

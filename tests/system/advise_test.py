@@ -64,8 +64,8 @@ class Advise(SystemTest):
     def test_a_sweep_and_a_folder_with_an_advice_are_refused(self):
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
         self.fail_with(2, "advise", "--config", spec, says=["one trial", "--set"])
-        self.fail_with(2, "advise", "--config", self.spec(data={"format": "synthetic"}), "--output",
-                       self.folder / "none", says="synthetic")
+        self.fail_with(2, "advise", "--config", self.spec(data={"format": "ready"}), "--output",
+                       self.folder / "none", says="ready")
         (self.folder / "advice").mkdir()
         (self.folder / "advice" / "advice.json").write_text("{}")
         self.fail_with(6, "advise", "--config", self.spec(), "--output", self.folder / "advice", says="already holds")

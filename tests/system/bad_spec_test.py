@@ -79,7 +79,7 @@ class BadSpec(SystemTest):
         self.refuse("momentum", training__optimizer="adam", training__momentum=0.5)
 
     def test_synthetic_batches_have_no_pipeline_to_compare(self):
-        self.refuse("synthetic", data={"format": "synthetic"}, sweep={"pipeline": ["naive", "optimized"]})
+        self.refuse("ready", data={"format": "ready"}, sweep={"pipeline": ["naive", "optimized"]})
 
     def test_text_that_is_no_json_is_shown_with_its_line(self):
         path = self.folder / "spec.json"

@@ -21,7 +21,7 @@ class BadInput(SystemTest):
                 "includes_update": True, "includes_communication": False, "source": "made up", **keys}
 
     def emulate(self, code, profile, says, **keys):
-        spec = self.spec(engine=f"emulated:{profile}", data__format="synthetic", model__image_size=32, **keys)
+        spec = self.spec(engine=f"emulated:{profile}", data__format="ready", model__image_size=32, **keys)
         self.fail_with(code, "--config", spec, "--output", self.folder / "out", says=says)
 
     def test_an_engine_that_computes_nothing_is_refused(self):
@@ -89,7 +89,7 @@ class Calibrate(SystemTest):
 
     def measure(self, engine, batch_size, **options):
         """The report's trial of a run of that engine."""
-        spec = self.spec(engine=engine, data__format="synthetic", model__name="densenet121", model__image_size=32,
+        spec = self.spec(engine=engine, data__format="ready", model__name="densenet121", model__image_size=32,
                          training__batch_size=batch_size, measure__warmup_steps=2, measure__steps=10,
                          measure__repeats=3)
         out = self.folder / f"out-{len(os.listdir(self.folder))}"

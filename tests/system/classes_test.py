@@ -193,7 +193,7 @@ class Classes(SystemTest):
             self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
 
     def test_ready_made_batches_have_as_many_classes(self):
-        spec = self.training(data={"format": "synthetic", "labels": {"classes": 1000}}, training__epochs=0,
+        spec = self.training(data={"format": "ready", "labels": {"classes": 1000}}, training__epochs=0,
                              measure__steps=2, measure__repeats=1)
         self.succeed("--config", spec, "--output", self.folder / "out")
 

@@ -50,7 +50,7 @@ class Completion(SystemTest):
         self.assertEqual(self.bash("data", "convert", "--sp"), ["--split"])
         self.assertEqual(self.bash("--format", "=", "j"), ["json"])
         self.assertEqual(self.bash("--set", "data.form"), ["data.format="])
-        self.assertEqual(self.bash("--set", "data.format", "=", "p"), ["png"])
+        self.assertEqual(self.bash("--set", "data.format", "=", "i"), ["images"])
         self.assertEqual(self.bash("--set", "engine", "=", "emulated", ":", "v1"), ["v100"])
         self.assertEqual(self.bash("model", "den"), ["densenet121"])
         self.assertEqual(self.bash("model", "densenet121", ""), [])
@@ -94,7 +94,7 @@ class Completion(SystemTest):
         for line, completed in (
             ("chexbench data con", "chexbench data convert"),
             ("chexbench --config nai", "chexbench --config naive-vs-optimized"),
-            ("chexbench --set data.format=p", "chexbench --set data.format=png"),
+            ("chexbench --set data.format=i", "chexbench --set data.format=images"),
             ("chexbench data convert --to w", "chexbench data convert --to webdataset"),
             ("chexbench model den", "chexbench model densenet121"),
             ("chexbench mod", "chexbench model"),
@@ -114,7 +114,7 @@ class Completion(SystemTest):
         for line, offered in (
             ("chexbench data con", ["convert"]),
             ("chexbench --config nai", ["naive-vs-optimized"]),
-            ("chexbench --set data.format=p", ["data.format=png"]),
+            ("chexbench --set data.format=i", ["data.format=images"]),
             ("chexbench data convert --to ", ["cached", "tfrecord", "webdataset"]),
             ("chexbench --config bare --pro", ["--progress"]),
             ("chexbench model den", ["densenet121"]),

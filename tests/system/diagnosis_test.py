@@ -62,7 +62,7 @@ class SlowOps(Planted):
         settings = [f"pipeline.map_and_batch.delay_s={DELAY_S}"]
         row, _, _ = self.run_trial("fed", settings=settings)
         alone, _, _ = self.run_trial("alone", settings=settings, engine="none")
-        ceiling, _, _ = self.run_trial("ceiling", data={"format": "synthetic"})
+        ceiling, _, _ = self.run_trial("ceiling", data={"format": "ready"})
         fed, input_alone, compute_alone = (float(one["images_per_s"]) for one in (row, alone, ceiling))
         self.assertAlmostEqual(compute_alone, ACCELERATOR_IMAGES_PER_S, delta=0.05 * ACCELERATOR_IMAGES_PER_S)
         self.assertAlmostEqual(fed, input_alone, delta=0.1 * input_alone)
@@ -74,7 +74,7 @@ class SlowOps(Planted):
 class NothingSlow(Planted):
     @measured
     def test_an_accelerator_that_is_slower_than_its_input_computes(self):
-        row, findings, _ = self.run_trial(data={"format": "synthetic"})
+        row, findings, _ = self.run_trial(data={"format": "ready"})
         self.assertEqual(row["limit"], "compute")
         self.assertIn("keeps its accelerator fed", findings["fed"])
 
@@ -82,7 +82,7 @@ class NothingSlow(Planted):
 class SlowNetwork(Planted):
     @measured
     def test_communication_is_named(self):
-        row, findings, _ = self.run_trial(ranks=2, data={"format": "synthetic"}, comm__model="alpha_beta",
+        row, findings, _ = self.run_trial(ranks=2, data={"format": "ready"}, comm__model="alpha_beta",
                                           comm__beta_bytes_per_s=5e8)
         self.assertEqual(row["limit"], "communication")
         self.assertIn("communication that backward does not hide", findings["communication"])

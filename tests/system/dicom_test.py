@@ -49,9 +49,9 @@ class Dicoms(SystemTest):
         check = self.succeed("data", "check", root)
         self.assertIn(": no problems. ", " ".join(check.stdout.split()))
         out = self.folder / "out"
+        formats = ["images", "tfrecord", "webdataset", "cached"]
         done = self.succeed("--config", self.spec(data__root=str(root), data__split="all", data__deliver="u8",
-                                                  model__image_size=32,
-                                                  sweep={"data.format": ["png", "tfrecord", "webdataset", "cached"]}),
+                                                  model__image_size=32, sweep={"data.format": formats}),
                             "--output", out)
         self.assertEqual([trial["images"] for trial in self.report(out)["trials"]], [12] * 4)
         self.assert_nobody_is_named(*said, again, check.stdout, check.stderr, done.stdout, done.stderr)

@@ -296,7 +296,7 @@ class BadInput(Trained):
         self.refuse(2, "--split", "test", image, says="--split requires --data")
         self.refuse(2, "--data", self.set, "--set", "data.split=val", says="--split")
         self.refuse(2, "--data", self.set, "--set", "engine=none", says="computes no probabilities")
-        self.refuse(2, "--data", self.set, "--set", "data.format=synthetic", says="ready-made batches")
+        self.refuse(2, "--data", self.set, "--set", "data.format=ready", says="ready-made batches")
         self.refuse(2, "--data", self.set, "--set", "modle.name=x", says="model")
 
     def test_every_rank_finds_a_fault_and_one_tells_it(self):

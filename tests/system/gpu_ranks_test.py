@@ -7,7 +7,7 @@ from harness import SystemTest
 
 class GpuRanks(SystemTest):
     def gpu_spec(self, **keys):
-        return self.spec(engine="cuda", data__format="synthetic", model__image_size=32, measure__steps=2,
+        return self.spec(engine="cuda", data__format="ready", model__image_size=32, measure__steps=2,
                          measure__repeats=1, **keys)
 
     def test_two_ranks_on_one_gpu_are_refused_by_name(self):

@@ -55,7 +55,7 @@ class Metrics(SystemTest):
         self.assertEqual([labels["trial"] for labels, _ in rates], [str(small_images()), str(odd)])
         for (labels, value), row in zip(rates, self.rows(self.folder / "out"), strict=True):
             self.assertEqual((labels["experiment"], labels["pipeline"]), ("system", "optimized"))
-            self.assertEqual((labels["format"], labels["engine"], labels["ranks"]), ("png", "none", "1"))
+            self.assertEqual((labels["format"], labels["engine"], labels["ranks"]), ("images", "none", "1"))
             self.assertAlmostEqual(value, float(row["images_per_s"]), delta=1e-3 * value)
         self.assertNotIn("chexbench_wait_ratio", samples)  # engine none only waits
         for name, expected in (("done", 1), ("failed", 0), ("repeats_done", 4), ("repeats_planned", 4)):

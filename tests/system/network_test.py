@@ -31,7 +31,7 @@ class Network(SystemTest):
     def measure(self, **keys):
         """Bytes that each host sent for each step, and seconds of a step."""
         out = self.folder / "out"
-        spec = self.spec(data={"format": "synthetic"}, engine=f"emulated:{self.folder}/fast.json",
+        spec = self.spec(data={"format": "ready"}, engine=f"emulated:{self.folder}/fast.json",
                          model={"name": "mobilenet_v2", "image_size": 32}, training__batch_size=4,
                          measure={"warmup_steps": 1, "steps": STEPS - 1, "repeats": 1}, cores_per_rank="all", **keys)
         before = self.hosts.sent_bytes()

@@ -41,7 +41,7 @@ class NfsTest(SystemTest):
     def url(self, port=None, export="export"):
         return f"nfs://127.0.0.1:{port or self.server.port}/{export}"
 
-    def spec_of(self, url, data_format="png", **keys):
+    def spec_of(self, url, data_format="images", **keys):
         return self.spec(data__root=url, data__format=data_format, measure__repeats=1, measure__warmup_steps=0,
                          measure__steps=9, **keys)
 

@@ -65,7 +65,7 @@ class NginxTest(SystemTest):
         self.addCleanup(server.stop)
         return server
 
-    def measure(self, root, data_format="png", **keys):
+    def measure(self, root, data_format="images", **keys):
         spec = self.spec(data__root=root, data__format=data_format, measure__repeats=1, measure__warmup_steps=0,
                          measure__steps=9, **keys)
         out = self.folder / "out"

@@ -86,6 +86,14 @@ class OldFiles(SystemTest):
                 self.assertEqual(new["repeats"][0]["images_per_s"], old["repeats"][0]["images_per_s"])
             self.assertEqual(len(self.keys_of(folder)), sum(len(one["repeats"]) for one in self.trials_of(folder)))
 
+    def test_a_killed_run_of_a_spec_with_an_alias_goes_on(self):
+        for version in self.each("input/journal.jsonl"):
+            folder, kept, command = self.cut(version, "input", lines=3)
+            self.assertEqual({one["spec"]["data"]["format"] for one in self.trials_of(version / "input")}, {"png"})
+            self.succeed(*command, "--set", "data.format=png", cwd=version)
+            self.assertTrue((folder / "journal.jsonl").read_text().startswith("".join(kept)))
+            self.assertEqual({one["spec"]["data"]["format"] for one in self.trials_of(folder)}, {"images"})
+
     def test_a_killed_run_whose_spec_is_changed_is_left_as_it_is(self):
         for version in self.each("input/journal.jsonl"):
             folder, kept, command = self.cut(version, "input", lines=3)
@@ -117,6 +125,7 @@ class OldFiles(SystemTest):
             times = {path: path.stat().st_mtime_ns for path in version.glob("staged/images/*")}
             self.succeed("data", "stage", "set", "staged", "--split", "train", cwd=version)
             self.assertEqual({path: path.stat().st_mtime_ns for path in version.glob("staged/images/*")}, times)
+            self.assertEqual([path.name for path in version.glob("staged/staged-*")], ["staged-train-png.json"])
 
     def test_a_profile_predicts_its_own_rate(self):
         for version in self.each("profile.json"):

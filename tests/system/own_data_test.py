@@ -41,7 +41,7 @@ class OwnData(SystemTest):
         manifest = json.loads((root / "tfrecord/train-manifest.json").read_text())
         self.assertEqual(manifest["labels"], list(CLASSES))
         self.assertEqual(self.told("data", "check", root)["records"], 18)
-        for data_format in ("png", "tfrecord"):
+        for data_format in ("images", "tfrecord"):
             out = self.folder / data_format
             done = self.succeed("--config", self.spec(data__root=str(root), data__format=data_format), "--output", out)
             self.assertIn("read as data.layout folders, 3 labels", done.stderr)
@@ -99,7 +99,7 @@ class OwnData(SystemTest):
         for split in ("train", "all"):
             self.succeed("data", "convert", root, "--split", split)
         spec = self.spec(data__root=str(root),
-                         sweep={"data.format": ["png", "tfrecord"], "data.split": ["train", "all"]})
+                         sweep={"data.format": ["images", "tfrecord"], "data.split": ["train", "all"]})
         done = self.succeed("--config", spec, "--output", self.folder / "out")
         self.assertEqual(len(self.report(self.folder / "out")["trials"]), 4)
         self.assertEqual(done.stderr.count("read as data.layout folders"), 1, done.stderr)

@@ -28,10 +28,10 @@ class Figures(Plot):
 
     def test_a_figure_holds_its_numbers_and_names(self):
         texts = {"throughput": ["naive tfrecord input alone ranks 2", "1,945", "images/s"],
-                 "scaling": ["optimized png emulated:v100", "ideal", "hollow and dashed: emulated accelerator"],
-                 "efficiency": ["optimized png emulated:v100", "ideal", "images/s / (ranks x images/s of one rank)"],
+                 "scaling": ["optimized images emulated:v100", "ideal", "hollow and dashed: emulated accelerator"],
+                 "efficiency": ["optimized images emulated:v100", "ideal", "images/s / (ranks x images/s of one rank)"],
                  "formats": ["1.20 x", "naive input alone ranks 1"],
-                 "storage": ["naive input alone ranks 1", "png tfrecord", "1,945"],
+                 "storage": ["naive input alone ranks 1", "images tfrecord", "1,945"],
                  "time": ["50 %", "30 %", "waiting for a batch", "communication not hidden"],
                  "utilization": ["36 %", "busy", "waiting for a batch"]}
         run = self.run_with(TRIALS)
@@ -49,7 +49,7 @@ class Figures(Plot):
 
     def test_emulated_trials_are_hatched_and_named_and_others_are_not(self):
         for engine in ("none", "emulated:v100"):
-            run = self.run_with([trial("naive", "png", 1, 10, engine), trial("optimized", "png", 1, 20, engine)],
+            run = self.run_with([trial("naive", "images", 1, 10, engine), trial("optimized", "images", 1, 20, engine)],
                                 name=engine.replace(":", "-"))
             words, text = self.words(run)
             for mark in ("naive (emulated)", "hatched: emulated accelerator (emulated:v100)"):
@@ -57,7 +57,7 @@ class Figures(Plot):
             self.assertEqual("<pattern" in text, engine != "none")
 
     def test_a_scale_model_is_named_with_its_scale(self):
-        run = self.run_with([trial("optimized", "png", ranks, 10 * ranks, "emulated:v100", scale_factor=5)
+        run = self.run_with([trial("optimized", "images", ranks, 10 * ranks, "emulated:v100", scale_factor=5)
                              for ranks in (1, 2)])
         for options in ({"figure": "throughput"}, {"figure": "scaling"}, {"figure": "prediction"},
                         {"y": "peak_rss_bytes", "x": "ranks"}):
@@ -74,26 +74,32 @@ class Figures(Plot):
 
     def test_several_runs_stand_in_one_figure_by_the_names_of_their_folders(self):
         runs = [
-            self.run_with([trial("naive", "png", 1, rate)], name=name) for name, rate in (("before", 10), ("after", 20))
+            self.run_with([trial("naive", "images", 1, rate)], name=name)
+            for name, rate in (("before", 10), ("after", 20))
         ]
         self.holds(["before", "after"], runs[0], runs[1] / "trials.csv")
 
     def test_a_trial_without_intervals_is_drawn_and_one_without_a_result_is_not(self):
-        run = self.run_with([trial("naive", "png", 1, 10, images_per_s_ci95_low="", images_per_s_ci95_high=""),
-                             {**trial("optimized", "png", 1, 20), "images_per_s": ""}])
+        run = self.run_with([trial("naive", "images", 1, 10, images_per_s_ci95_low="", images_per_s_ci95_high=""),
+                             {**trial("optimized", "images", 1, 20), "images_per_s": ""}])
         self.assertNotIn("optimized", self.words(run)[0])
 
-    def test_stores_stand_below_the_rate_of_synthetic_batches(self):
+    def test_stores_stand_below_the_rate_of_ready_made_batches(self):
         stored = [trial("optimized", fmt, 1, 50, data_root=root) for root in ("/data/nih", "s3://xrays/nih")
-                  for fmt in ("png", "tfrecord")]
-        runs = [self.run_with(stored, name="stores"), self.run_with([trial("none", "synthetic", 1, 99)], name="top")]
-        self.holds(["/data/nih", "s3://xrays/nih", "synthetic png tfrecord", "the ceiling"], *runs, figure="storage")
-        self.assertNotIn("synthetic", self.words(runs[0], figure="storage")[0])
+                  for fmt in ("images", "tfrecord")]
+        runs = [self.run_with(stored, name="stores"), self.run_with([trial("none", "ready", 1, 99)], name="top")]
+        self.holds(["/data/nih", "s3://xrays/nih", "ready images tfrecord", "the ceiling"], *runs, figure="storage")
+        self.assertNotIn("ready", self.words(runs[0], figure="storage")[0])
         self.refused(3, "give a run that reads a data set", runs[1], figure="storage", output="none.svg")
+
+    def test_runs_of_older_versions_have_todays_words(self):
+        stored = [trial("optimized", fmt, 1, 50) for fmt in ("png", "tfrecord")]
+        runs = [self.run_with(stored, name="stores"), self.run_with([trial("none", "synthetic", 1, 99)], name="top")]
+        self.holds(["ready images tfrecord", "the ceiling"], *runs, figure="storage")
 
     def test_busy_shares_stand_beside_other_measures_of_them(self):
         self.assertNotIn("NVML", self.words(self.run_with(FEW_TRIALS), figure="utilization")[0])
-        run = self.run_with([trial("naive", "png", 1, 10, "cuda", gpu_utilization=0.8, au_share=0.7)], name="gpu")
+        run = self.run_with([trial("naive", "images", 1, 10, "cuda", gpu_utilization=0.8, au_share=0.7)], name="gpu")
         self.holds(["NVML's utilization", "MLPerf Storage's AU"], run, figure="utilization")
 
     def test_the_input_alone_does_not_train(self):
@@ -105,7 +111,7 @@ class Figures(Plot):
         self.assertNotIn("input alone", self.words(self.run_with(TRIALS, name="both"), figure="time")[0])
 
     def test_bars_have_the_colours_of_their_pipelines(self):
-        run = self.run_with([trial(pipeline, "png", 1, 10) for pipeline in ("naive", "optimized")])
+        run = self.run_with([trial(pipeline, "images", 1, 10) for pipeline in ("naive", "optimized")])
         words, picture = self.words(run)
         self.assertEqual(words.count("optimized"), 2, "at its bar and in the legend")
         for colour in ("#0072b2", "#e69f00"):
@@ -122,7 +128,7 @@ class Figures(Plot):
         self.holds(["ring", "parameter_server", "ideal"], self.run_with(UPDATES), figure="update")
 
     def test_tradeoff_names_the_learning_rates_and_joins_the_best_of_each_batch_size(self):
-        rows = [trial("optimized", "png", 1, rate, "onednn", trial=f"{batch} {learning_rate}", batch_size=batch,
+        rows = [trial("optimized", "images", 1, rate, "onednn", trial=f"{batch} {learning_rate}", batch_size=batch,
                       mean_auroc=auroc, mean_auroc_ci95_low=auroc - 0.02, mean_auroc_ci95_high=auroc + 0.02,
                       **{"training.learning_rate": learning_rate})
                 for batch, rate in ((16, 100), (64, 140))
@@ -134,13 +140,13 @@ class Figures(Plot):
         self.refused(3, "fewer than two trials have a mean AUROC", untrained, figure="tradeoff", output="none.svg")
 
     def test_learning_shows_medians_over_repeats_and_intervals_of_one(self):
-        run = self.run_with([trial("optimized", "png", 1, 10)], name="two", epochs=EPOCHS)
+        run = self.run_with([trial("optimized", "images", 1, 10)], name="two", epochs=EPOCHS)
         self.holds(["training", "validation", "medians over repeats"], run, figure="learning")
-        run = self.run_with([trial("optimized", "png", 1, 10)], name="one", epochs=EPOCHS[:3])
+        run = self.run_with([trial("optimized", "images", 1, 10)], name="one", epochs=EPOCHS[:3])
         self.holds("95 % intervals over patients", run, figure="learning")
 
     def test_curves_have_a_panel_for_each_finding_and_bands(self):
-        run = self.run_with([trial("optimized", "png", 1, 10)], name="two", roc=ROC)
+        run = self.run_with([trial("optimized", "images", 1, 10)], name="two", roc=ROC)
         self.holds(["Mass", "Edema", "sensitivity", "guessing", "medians over repeats"], run, figure="roc")
         evaluation = self.folder / "evaluated"
         self.table(evaluation / "roc.csv", [{key: row[key] for key in row if key not in ("trial", "repeat", "epoch")}
@@ -150,7 +156,7 @@ class Figures(Plot):
         self.holds(["Mass", "share that has it", "mean what they say"], evaluation, figure="reliability")
 
     def test_a_figure_for_which_nothing_was_measured_says_what_to_sweep(self):
-        run = self.run_with([trial("naive", "png", 1, 10, scaling_efficiency="")])
+        run = self.run_with([trial("naive", "images", 1, 10, scaling_efficiency="")])
         for figure, says in (("scaling", "more than one number of ranks"), ("formats", "data.format"),
                              ("efficiency", "sweep \"ranks\""), ("update", "sweep \"comm.update\""),
                              ("learning", "training.epochs"), ("roc", "chexbench evaluate"),
@@ -158,11 +164,11 @@ class Figures(Plot):
             self.refused(3, says, run, figure=figure)
 
     def test_trials_that_nothing_tells_apart_are_not_mixed_up(self):
-        run = self.run_with([trial("naive", "png", ranks, rate) for ranks, rate in ((1, 10), (2, 20), (2, 30))])
+        run = self.run_with([trial("naive", "images", ranks, rate) for ranks, rate in ((1, 10), (2, 20), (2, 30))])
         self.refused(3, "measured twice at ranks 2", run, figure="scaling")
 
     def test_swept_keys_tell_trials_apart(self):
-        run = self.run_with([trial("naive", "png", ranks, 10, **{"pipeline.map.parallel_calls": calls})
+        run = self.run_with([trial("naive", "images", ranks, 10, **{"pipeline.map.parallel_calls": calls})
                              for calls in (1, 8) for ranks in (1, 2)])
         self.holds(["parallel_calls 1", "parallel_calls 8"], run, figure="scaling")
 
@@ -173,7 +179,7 @@ class Figures(Plot):
 @unittest.skipUnless(PYTHON, "no matplotlib")
 class Prediction(Plot):
     def test_kinds_are_told_apart_in_the_legend(self):
-        run = self.run_with([trial("naive", "png", ranks, 80 * ranks, engine, engine_device=device)
+        run = self.run_with([trial("naive", "images", ranks, 80 * ranks, engine, engine_device=device)
                              for engine, device in (("emulated:v100", "emulated NVIDIA Tesla V100 SXM2 16 GB"),
                                                     ("cuda", "NVIDIA H100"), ("none", "")) for ranks in (1, 2)],
                             columns=[*COLUMNS, "engine_device"])
@@ -308,8 +314,8 @@ class BadRuns(Plot):
     @unittest.skipUnless(PYTHON, "no matplotlib")
     def test_a_field_that_is_no_number_is_named(self):
         for text in ("fast", "nan"):
-            self.refused(3, (f"images_per_s is '{text}'", "naive png ranks=1"),
-                         self.run_with([{**trial("naive", "png", 1, 10), "images_per_s": text}]))
+            self.refused(3, (f"images_per_s is '{text}'", "naive images ranks=1"),
+                         self.run_with([{**trial("naive", "images", 1, 10), "images_per_s": text}]))
 
     def test_what_contradicts_itself_is_a_usage_error(self):
         run = self.run_with(TRIALS)

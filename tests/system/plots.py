@@ -48,34 +48,34 @@ def trial(pipeline, fmt, ranks, images_per_s, engine="none", **columns):
 
 
 TRIALS = [trial(pipeline, fmt, ranks, 100 * rate * ranks ** power, engine)
-          for pipeline, power in (("naive", 0.1), ("optimized", 0.98)) for fmt, rate in (("png", 5), ("tfrecord", 6))
+          for pipeline, power in (("naive", 0.1), ("optimized", 0.98)) for fmt, rate in (("images", 5), ("tfrecord", 6))
           for engine in ("none", "emulated:v100") for ranks in (1, 2, 4)]
 FEW_TRIALS = [row for row in TRIALS if row["ranks"] < 4 and row["emulated"] == "true"]
-UPDATES = [trial("optimized", "png", ranks, rate * ranks, trial=f"{update} ranks={ranks}", **{"comm.update": update})
+UPDATES = [trial("optimized", "images", ranks, rate * ranks, trial=f"{update} ranks={ranks}", **{"comm.update": update})
            for update, rate in (("ring", 90), ("parameter_server", 40)) for ranks in (1, 2, 4)]
-EPOCHS = [{"trial": "optimized png ranks=1", "repeat": repeat, "epoch": epoch, "elapsed_s": 10 * epoch + repeat,
+EPOCHS = [{"trial": "optimized images ranks=1", "repeat": repeat, "epoch": epoch, "elapsed_s": 10 * epoch + repeat,
            "training_loss": 0.5 / epoch, "validation_loss": 0.6 / epoch, "mean_auroc": 0.5 + 0.1 * epoch,
            "mean_auroc_ci95_low": 0.4 + 0.1 * epoch, "mean_auroc_ci95_high": 0.6 + 0.1 * epoch}
           for repeat in (0, 1) for epoch in (1, 2, 3)]
-ROC = [{"trial": "optimized png ranks=1", "repeat": repeat, "epoch": 3, "finding": finding,
+ROC = [{"trial": "optimized images ranks=1", "repeat": repeat, "epoch": 3, "finding": finding,
         "false_positive_rate": i / 50, "sensitivity": (i / 50) ** (0.5 - repeat / 10),
         "sensitivity_ci95_low": (i / 50) ** 0.6, "sensitivity_ci95_high": (i / 50) ** 0.3}
        for repeat in (0, 1) for finding in ("Mass", "Edema") for i in range(51)]
-RELIABILITY = [{"trial": "optimized png ranks=1", "repeat": 0, "epoch": 3, "finding": "Mass", "from": i / 10,
+RELIABILITY = [{"trial": "optimized images ranks=1", "repeat": 0, "epoch": 3, "finding": "Mass", "from": i / 10,
                 "mean_probability": i / 10 + 0.05 if i < 4 else "", "share_of_positives": i / 12 if i < 4 else ""}
                for i in range(10)]
-ARMS = {"arms": [{"name": f"{pipeline} png, resnet50 224x224 f32, batch 16, on v100",
+ARMS = {"arms": [{"name": f"{pipeline} images, resnet50 224x224 f32, batch 16, on v100",
                   "accelerator": "NVIDIA Tesla V100 SXM2 16 GB",
                   "rows": [{"ranks": ranks, "images_per_s": rate * ranks} for ranks in (1, 2, 4, 8)]}
                  for pipeline, rate in (("naive", 90), ("optimized", 380))]}
 PUBLISHED = [{"device": "v100", "model": model, "ranks": ranks, "images_per_s": 300 * ranks, "source": "a paper"}
              for model in ("resnet50", "alexnet") for ranks in (1, 4)]
-STEPS = [{"trial": f"{pipeline} png ranks=2", "repeat": repeat, "rank": rank, "step": step, "wall_s": 0.1 + step / 100,
-          "loss": "", "emulated": "true"}
+STEPS = [{"trial": f"{pipeline} images ranks=2", "repeat": repeat, "rank": rank, "step": step,
+          "wall_s": 0.1 + step / 100, "loss": "", "emulated": "true"}
          for pipeline in ("naive", "optimized") for repeat in range(5) for rank in (0, 1) for step in range(4)]
-OPS = [{"trial": "naive png ranks=2", "repeat": 0, "op": op, "busy_cpu_s": 1, "bytes_read": 10}
+OPS = [{"trial": "naive images ranks=2", "repeat": 0, "op": op, "busy_cpu_s": 1, "bytes_read": 10}
        for op in ("read", "map")]
-MEASURED = [trial(pipeline, "png", ranks, 10 * ranks, "emulated:v100")
+MEASURED = [trial(pipeline, "images", ranks, 10 * ranks, "emulated:v100")
             for pipeline in ("naive", "optimized") for ranks in (1, 2)]
 
 

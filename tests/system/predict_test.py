@@ -11,7 +11,7 @@ from harness import BINARY, HAS_ONEDNN, TIMEOUT_S, SystemTest, measured
 NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
 # 83 ms of compute a step, so that late wake-ups of busy cores do not matter; 94 MB of gradients, so that the network
 # does.
-EMULATED = {"data": {"format": "synthetic", "deliver": "u8"}, "engine": "emulated:v100", "training": {"batch_size": 32},
+EMULATED = {"data": {"format": "ready", "deliver": "u8"}, "engine": "emulated:v100", "training": {"batch_size": 32},
             "comm": NETWORK}
 
 
@@ -203,7 +203,7 @@ class Predict(PredictTest):
     def test_a_report_of_another_input_is_an_error_of_the_data(self):
         out = self.input_run()
         self.fail_with(3, "predict", "--config", self.spec(pipeline="naive", engine="emulated:v100"), "--report", out,
-                       says="they have: optimized png 224x224")
+                       says="they have: optimized images 224x224")
         self.fail_with(2, "predict", "--report", out, "--accelerator", "v100", "--input-rate", "100",
                        says="contradicts --report")
 

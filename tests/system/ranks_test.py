@@ -64,7 +64,7 @@ class Ranks(SystemTest):
     def losses(self, sweep, **keys):
         """Of each trial: three steps on both of 2 ranks."""
         out = self.folder / "out"
-        spec = self.spec(engine="onednn", data={"format": "synthetic"}, training__optimizer="sgd", **self.NETWORK,
+        spec = self.spec(engine="onednn", data={"format": "ready"}, training__optimizer="sgd", **self.NETWORK,
                          measure={"warmup_steps": 0, "steps": 3, "repeats": 1}, sweep=sweep, **keys)
         self.succeed("--config", spec, "--output", out, ranks=2)
         losses = {}
@@ -202,7 +202,7 @@ class UnlikeRanks(SystemTest):
         victim = self.names[3]
         next((self.folder / "rank1/data").rglob(victim)).unlink()
         less = TRAIN_IMAGES - 1
-        self.fail_soon(3, "in 'data' (split train, format png)", f"'{less} images in {less} files",
+        self.fail_soon(3, "in 'data' (split train, format images)", f"'{less} images in {less} files",
                        f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
 
     def test_another_label_is_an_error_of_the_data(self):

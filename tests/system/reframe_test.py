@@ -9,7 +9,7 @@ from harness import BINARY, ROOT, SystemTest, small_images
 
 REFRAME = ROOT / "build/reframe-venv/bin/reframe"
 CHECK = ROOT / "scripts/reframe/chexbench_reframe.py"
-QUICK = ("data.format=png,engine=none,training.batch_size=2,"
+QUICK = ("data.format=images,engine=none,training.batch_size=2,"
          "measure.warmup_steps=1,measure.steps=3,measure.repeats=2,measure.extra_repeats=0")
 
 
@@ -47,7 +47,7 @@ class ReFrame(SystemTest):
         (folder,) = self.folder.glob("output/here/cpus/builtin/*/run")
         (trial,) = self.report(folder)["trials"]
         self.assertEqual(values, {"images_per_s": trial["figures"]["images_per_s"], "wait_share": 1.0})
-        self.assertEqual((trial["trial"], trial["ranks"]), ("optimized png", 2))
+        self.assertEqual((trial["trial"], trial["ranks"]), ("optimized images", 2))
 
     def test_a_slow_machine_fails(self):
         case = self.check("images_per_s=1e9", case="naive")

@@ -50,7 +50,7 @@ class OnPaper(ReportTest):
         if "Chart.js v" not in (out / "report.html").read_text():
             self.skipTest("built without Chart.js")
         printed = browser.Print(out / "report.html")
-        sheets = self.sheets_with(printed, "Images/s step by step over png, 1 rank".split())
+        sheets = self.sheets_with(printed, "Images/s step by step over images, 1 rank".split())
         self.assertEqual(len(sheets), 1)
         for bar in ("keras 1.50 x (1.50 .. 1.50)", "optimized 2.00 x (2.00 .. 2.00)"):
             self.assertEqual(self.sheets_with(printed, bar.split()), sheets)

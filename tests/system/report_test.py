@@ -132,7 +132,7 @@ class Verb(ReportTest):
             self.assertIn("(emulated)", row)
 
     def test_every_output_says_if_the_speed_was_computed(self):
-        out = self.measured(engine="emulated:p40", data__format="synthetic", training__batch_size=2,
+        out = self.measured(engine="emulated:p40", data__format="ready", training__batch_size=2,
                             model={"name": "densenet121", "image_size": 224},
                             sweep={"model.name": ["densenet121", "resnet50"]})
         told = {row["model"]: row["step_time_computed"] for row in self.rows(out)}

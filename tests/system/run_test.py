@@ -33,7 +33,7 @@ class Outputs(SystemTest):
         root = self.small_images(converted=True)
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", sweep={
-            "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["png"]})
+            "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["images"]})
         self.succeed("--config", spec, "--output", out)
         rows = self.rows(out)
         self.assertEqual([row["pipeline"] for row in rows], ["naive", "optimized", "keras", "pytorch"])
@@ -51,7 +51,7 @@ class Outputs(SystemTest):
         root = self.real_images(converted=True)
         for data_format in ("webdataset", "cached"):
             self.succeed("data", "convert", root, "--split", "all", "--to", data_format)
-        formats = ["png", "tfrecord", "webdataset", "cached"]
+        formats = ["images", "tfrecord", "webdataset", "cached"]
         out = self.folder / "out"
         spec = self.spec(data__root=str(root), data__split="all", data__deliver="u8", measure__page_cache="warm",
                          sweep={"data.format": formats})
@@ -199,12 +199,12 @@ class Engines(SystemTest):
         self.assertGreater(float(row["busy_share"]), 0.5)
 
     def test_synthetic_input_needs_no_data(self):
-        spec = self.spec(data={"format": "synthetic"}, engine="emulated:v100", measure__steps=2)
+        spec = self.spec(data={"format": "ready"}, engine="emulated:v100", measure__steps=2)
         self.succeed("--config", spec, "--output", self.folder / "out")
 
     def test_a_trial_that_no_profile_can_emulate_is_left_out_with_a_line(self):
         out = self.folder / "out"
-        spec = self.spec(data={"format": "synthetic"}, measure__steps=2, measure__repeats=1,
+        spec = self.spec(data={"format": "ready"}, measure__steps=2, measure__repeats=1,
                          sweep={"engine": ["emulated:v100", "emulated:k80"], "training.precision": ["f32", "fp16"]})
         done = self.succeed("--config", spec, "--output", out, "--explain", "--findings", "all")
         self.assertEqual([row["trial"] for row in self.rows(out)],
@@ -246,9 +246,10 @@ class DryRun(SystemTest):
         self.assertLessEqual(len(done.stdout.splitlines()), 12)
 
     def test_ready_made_batches_beside_swept_pipelines_are_one_trial(self):
-        spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "data.format": ["png", "synthetic"]})
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "data.format": ["images", "ready"]})
         plan = self.succeed("--config", spec, "--dry-run", "--explain").stdout
-        self.assertEqual(re.findall(r"^trial \d of 3: (.*)$", plan, re.M), ["naive png", "synthetic", "optimized png"])
+        names = re.findall(r"^trial \d of 3: (.*)$", plan, re.M)
+        self.assertEqual(names, ["naive images", "ready", "optimized images"])
         self.assertEqual(plan.count("batches are ready-made, and no pipeline runs"), 1)
 
     def test_it_plans_for_ranks_that_are_not_there_over_data_that_are_not_there(self):

@@ -28,7 +28,7 @@ class S3Test(SystemTest):
             if file.is_file() and file.name != "credentials":
                 self.assertNotIn(SECRETS.encode(), file.read_bytes(), file)
 
-    def spec_of(self, data_format="png", root="s3://nih/set", endpoint=None, **keys):
+    def spec_of(self, data_format="images", root="s3://nih/set", endpoint=None, **keys):
         return self.spec(data__root=root, data__format=data_format, store__endpoint=endpoint or self.server.url,
                          measure__repeats=1, measure__warmup_steps=0, measure__steps=9, **keys)
 
@@ -47,7 +47,7 @@ class S3Test(SystemTest):
 
 class GoodServer(S3Test):
     def test_trains_on_images(self):
-        trial = self.measure("png")
+        trial = self.measure("images")
         self.assertEqual(trial["images"], 18)
         self.assertGreater(trial["file_bytes"], 1e6)  # a listing reports sizes
 
@@ -86,7 +86,7 @@ class GoodServer(S3Test):
             f"[default]\naws_access_key_id = x\naws_secret_access_key = y\n"
             f"[mine]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
         self.environment = environment_of("", "", HOME=str(self.folder), AWS_PROFILE="mine")
-        self.measure("png")
+        self.measure("images")
 
     def test_doctor_tells_how_fast_it_is_and_no_key(self):
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}

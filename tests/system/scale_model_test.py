@@ -34,7 +34,7 @@ class ScaleModel(SystemTest):
 
     def test_sixteen_ranks_of_ten_cores_fit_here(self):
         out = self.folder / "out"
-        done = self.succeed("--config", self.spec(**WORLD), "--output", out, "--set", "data.format=synthetic", "--set",
+        done = self.succeed("--config", self.spec(**WORLD), "--output", out, "--set", "data.format=ready", "--set",
                             "emulation.cores_per_accelerator=10", "--set", "training.batch_size=2", "--set",
                             "measure.repeats=1", "--set", "measure.steps=4", ranks=16)
         row = self.rows(out)[0]

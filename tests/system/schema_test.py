@@ -90,10 +90,11 @@ class Mistakes(SystemTest):
             self.assertEqual(found, [], path)
 
     def test_mistakes_are_underlined(self):
-        found, = self.mistakes([{"data": {"formt": "png"}, "training": {"batch_size": "4"}, "ranks": [0]}])
+        found, = self.mistakes([{"data": {"formt": "images"}, "training": {"batch_size": "4"}, "ranks": [0]}])
         self.assertEqual(found, [["$.data", "additionalProperties"], ["$.ranks", "anyOf"],
                                  ["$.training.batch_size", "type"]])
 
     def test_values_that_are_offered_are_the_allowed_ones(self):
-        found = self.mistakes([{"data": {"format": value}} for value in ("png", "tfrecord", "cached", "gif")])
-        self.assertEqual(found, [[], [], [], [["$.data.format", "enum"]]])
+        values = ("images", "tfrecord", "png", "synthetic", "gif")
+        found = self.mistakes([{"data": {"format": value}} for value in values])
+        self.assertEqual(found, [[], [], [], [], [["$.data.format", "anyOf"]]])

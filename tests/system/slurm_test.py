@@ -110,14 +110,14 @@ class Measuring(Slurm):
     def test_each_task_of_an_array_measures_its_part(self):
         root = self.small_images(converted=True)
         spec = self.spec(data__root=str(root), data__split="all", sweep={"pipeline": ["naive", "optimized"],
-                                                      "data.format": ["png", "tfrecord"]})
+                                                      "data.format": ["images", "tfrecord"]})
         job = self.submit("sweep-array.sbatch", spec, SCRIPTS / "naive-vs-optimized.parts", sizes=["--array=1-5%1"])
         states = [part["JobState"] for part in self.await_end(job)]
         self.assertEqual(states, ["COMPLETED"] * 4 + ["FAILED"], self.log(job))
         self.assertIn("has no line 5: give --array=1-4", self.log(job))
         rows = [self.rows(self.results(job) / f"part-{part}") for part in (1, 2, 3, 4)]
         self.assertEqual([[(row["pipeline"], row["format"]) for row in part] for part in rows],
-                         [[("naive", "png")], [("naive", "tfrecord")], [("optimized", "png")],
+                         [[("naive", "images")], [("naive", "tfrecord")], [("optimized", "images")],
                           [("optimized", "tfrecord")]])
 
 

@@ -27,9 +27,9 @@ import summary  # noqa: E402
 import timeline  # noqa: E402
 import worlds  # noqa: E402
 import xrays  # noqa: E402
-from measuring import StudyError  # noqa: E402
+from measuring import StudyError, read_report  # noqa: E402
 
-def row(pipeline, ranks, images_per_s, kind="measured", fmt="png", busy_share=1.0):
+def row(pipeline, ranks, images_per_s, kind="measured", fmt="images", busy_share=1.0):
     return {"model": "resnet50", "decoder": "opencv", "pipeline": pipeline, "format": fmt, "ranks": ranks,
             "kind": kind, "images_per_s": images_per_s, "low": 0.99 * images_per_s, "high": 1.01 * images_per_s,
             "busy_share": busy_share, "scale_factor": 5.0}
@@ -79,6 +79,12 @@ class Worlds(unittest.TestCase):
         spec = {"training": {"batch_size": 64}, "comm": {"alpha_s": 2e-6, "beta_bytes_per_s": 1.25e10}}
         self.assertEqual(worlds.link_settings(spec, 8), ["comm.alpha_s=2.5e-07", "comm.beta_bytes_per_s=1e+11"])
         self.assertEqual(worlds.link_settings(spec, 64), [])
+
+    def test_a_kept_report_of_an_older_version_has_todays_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trial = {"partial": False, "spec": {"data": {"format": "png"}}}
+            Path(folder, "report.json").write_text(json.dumps({"interrupted": False, "trials": [trial]}))
+            self.assertEqual(read_report(Path(folder))["trials"][0]["spec"]["data"]["format"], "images")
 
 
 class Xrays(unittest.TestCase):
@@ -241,16 +247,16 @@ class Salvaris(unittest.TestCase):
                 for (store, loader, fmt), (low, high) in values.items()}
 
     def test_loaders_differ_if_one_interval_says_so_and_are_equal_if_all_do(self):
-        equal = {(store, loader, "png"): (0.99, 1.01) for store in salvaris_storage.STORES
+        equal = {(store, loader, "images"): (0.99, 1.01) for store in salvaris_storage.STORES
                  for loader in ("pytorch", "optimized")}
         for values, grade, expected in ((equal, "cannot be told", salvaris_storage.FAILS),
-                                        ({**equal, ("blob", "pytorch", "png"): (2.9, 3.1)}, "told apart",
+                                        ({**equal, ("blob", "pytorch", "images"): (2.9, 3.1)}, "told apart",
                                          salvaris_storage.HOLDS),
-                                        ({**equal, ("blob", "pytorch", "png"): (0.9, 1.2)}, "told apart",
+                                        ({**equal, ("blob", "pytorch", "images"): (0.9, 1.2)}, "told apart",
                                          salvaris_storage.UNKNOWN),
-                                        ({("blob", "pytorch", "png"): (0.99, 1.01)}, "cannot be told",
+                                        ({("blob", "pytorch", "images"): (0.99, 1.01)}, "cannot be told",
                                          salvaris_storage.UNKNOWN),
-                                        ({("blob", "pytorch", "png"): (2.9, 3.1)}, "machine too busy",
+                                        ({("blob", "pytorch", "images"): (2.9, 3.1)}, "machine too busy",
                                          salvaris_storage.UNKNOWN)):
             ratios = self.ratios("pipeline_ratio", values, grade)
             self.assertEqual(salvaris_storage.loaders_claim(ratios)[1], expected, values)
@@ -268,7 +274,7 @@ class Salvaris(unittest.TestCase):
 
     def test_a_location_is_judged_by_the_bounds_of_both_runs(self):
         def store(name, rate):
-            return [{"store": name, "loader": loader, "format": "png", "images_per_s": rate, "ci95_low": 0.99 * rate,
+            return [{"store": name, "loader": loader, "format": "images", "images_per_s": rate, "ci95_low": 0.99 * rate,
                      "ci95_high": 1.01 * rate} for loader in salvaris_storage.LOADERS]
         for nfs, blob, expected in ((357, 100, salvaris_storage.HOLDS), (357, 357, salvaris_storage.FAILS),
                                     (357, 342, salvaris_storage.UNKNOWN)):
@@ -281,20 +287,21 @@ class Salvaris(unittest.TestCase):
     def test_a_ratio_is_that_of_its_store_loader_and_format(self):
         def report(*trials):
             return {"findings": [{"kind": kind, "trial": trial, "ratio": 2.0} for kind, trial in trials]
-                    + [{"kind": "fed", "trial": "keras png (emulated)"}]}
+                    + [{"kind": "fed", "trial": "keras images (emulated)"}]}
         groups = {group.config: group for group in salvaris_storage.groups()}
         reports = [(groups["storage-blob"], report(("format_ratio", "keras tfrecord (emulated)"))),
                    (groups["storage-nfs"], report(("pipeline_ratio", "pytorch")))]  # of PNGs alone
         self.assertEqual(list(salvaris_storage.ratios_of(reports)), [("blob", "format_ratio", "keras", "tfrecord"),
-                                                                     ("nfs", "pipeline_ratio", "pytorch", "png")])
+                                                                     ("nfs", "pipeline_ratio", "pytorch", "images")])
 
     def test_the_forecast_knows_what_holds_a_loader_back(self):
         blob = {"latency_ms": 20.0}
-        keras, pytorch = (salvaris_storage.expected_rate(blob, loader, "png", 110e3) for loader in ("keras", "pytorch"))
+        keras, pytorch = (salvaris_storage.expected_rate(blob, loader, "images", 110e3)
+                          for loader in ("keras", "pytorch"))
         self.assertAlmostEqual(keras, 1 / (0.02 + salvaris_storage.DECODE_S))
         self.assertGreater(pytorch, 3 * keras)
-        self.assertEqual(salvaris_storage.expected_rate({"bandwidth_mb_per_s": 11}, "optimized", "png", 110e3), 100)
-        self.assertEqual(salvaris_storage.expected_rate({"iops": 50}, "optimized", "png", 110e3), 50)
+        self.assertEqual(salvaris_storage.expected_rate({"bandwidth_mb_per_s": 11}, "optimized", "images", 110e3), 100)
+        self.assertEqual(salvaris_storage.expected_rate({"iops": 50}, "optimized", "images", 110e3), 50)
 
 
 class Summary(unittest.TestCase):

@@ -52,13 +52,13 @@ class GoodServer(WebTest):
 
     def test_trains_on_images(self):
         with Server(self.root) as server:
-            self.measure(server, "png")
+            self.measure(server, "images")
         self.assertTrue(any(is_image(path, span) for path, span in server.requests))
 
     def test_naive_trains_on_both(self):
         self.convert()
         with Server(self.root) as server:
-            self.measure(server, "png", pipeline="naive")
+            self.measure(server, "images", pipeline="naive")
         with Server(self.root) as server:
             self.measure(server, "tfrecord", pipeline="naive")
 
@@ -107,7 +107,7 @@ class BadServer(WebTest):
         self.assertIn("cannot read http://", done.stderr)
 
     def test_a_file_that_is_not_there(self):
-        self.refuse(Times(10**6, is_image, say(404)), ["404", ".png"], data_format="png")
+        self.refuse(Times(10**6, is_image, say(404)), ["404", ".png"], data_format="images")
 
     def test_skipping_counts_what_cannot_be_read(self):
         with Server(self.root, Times(1, is_image, say(404))) as server:
@@ -142,7 +142,7 @@ class BadServer(WebTest):
         )
 
     def test_an_image_with_a_wrong_checksum(self):
-        self.flip("00000001_000.png", "png")
+        self.flip("00000001_000.png", "images")
 
     def test_a_shard_with_a_wrong_checksum(self):
         self.convert()
@@ -164,7 +164,7 @@ class BadServer(WebTest):
         self.refuse(silent, ["tfrecord/train-", "2 tries"], store__timeout_s=1, store__tries=2)
 
     def test_a_folder_that_may_not_be_listed(self):
-        self.refuse(Times(10**6, lambda path, _: path == "/", say(403)), ["403", "index pages"], data_format="png")
+        self.refuse(Times(10**6, lambda path, _: path == "/", say(403)), ["403", "index pages"], data_format="images")
 
     def test_an_empty_server(self):
         (self.folder / "empty").mkdir()

@@ -247,13 +247,13 @@ TEST(Advice, KeepsNothingThatABusyMachineOrTooFewRepeatsLeaveOpen) {
 TEST(Advice, KeepsNothingThatWasNotTried) { EXPECT_FALSE(is_kept({.predicted_ratio = 9})); }
 
 Advice an_advice() {
-  Advice advice{.trial = "naive png",
+  Advice advice{.trial = "naive images",
                 .ranks = 2,
                 .emulated = true,
                 .images_per_s_before = 100,
                 .images_per_s_after = 210,
                 .ratio = measure::Ratio{2.1, measure::Interval{2.0, 2.2}},
-                .verdict = "naive png starves its accelerator."};
+                .verdict = "naive images starves its accelerator."};
   advice.tries = {attempt(2.1, 2.0, 2.2), {.edit = "another", .why = "it is there", .predicted_ratio = 1.25}};
   advice.tries[0].predicted_ratio = 1.97;
   advice.tries[0].images_per_s = 209.5;
@@ -263,10 +263,10 @@ Advice an_advice() {
 
 TEST(AdviceTable, ShowsWhatWasPredictedMeasuredAndKept) {
   const std::string table = advice_table(an_advice());
-  EXPECT_THAT(table, HasSubstr("naive png starves its accelerator."));
+  EXPECT_THAT(table, HasSubstr("naive images starves its accelerator."));
   EXPECT_THAT(table, testing::ContainsRegex("an_edit +1.97 x +2.10 x .2.00 to 2.20. +yes"));
   EXPECT_THAT(table, testing::ContainsRegex("another +1.25 x +not tried"));
-  EXPECT_THAT(table, HasSubstr("naive png (emulated): 2.10 x the images/s with what was kept (95 % interval 2.00 to "
+  EXPECT_THAT(table, HasSubstr("naive images (emulated): 2.10 x the images/s with what was kept (95 % interval 2.00 to "
                                "2.20): 210 against 100."));
   EXPECT_THAT(table, Not(HasSubstr("--budget")));
 }

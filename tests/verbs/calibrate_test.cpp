@@ -102,8 +102,7 @@ TEST(PlanCalibration, HasATrialOfReadyMadeBatchesForEachCombination) {
                                                   *world);
   ASSERT_EQ(report.trials.size(), 12u);
   EXPECT_EQ(report.trials.back().name, "densenet121 bf16 batch 4");
-  for (const results::TrialResult& trial : report.trials)
-    EXPECT_EQ(trial.spec.data.format, spec::DataFormat::synthetic);
+  for (const results::TrialResult& trial : report.trials) EXPECT_EQ(trial.spec.data.format, spec::DataFormat::ready);
 }
 
 TEST(PlanCalibration, RefusesWhatItCannotMeasure) {

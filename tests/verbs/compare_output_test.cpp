@@ -37,12 +37,12 @@ TEST(CompareTable, HasARowForEachArmAndSaysWhatIsEmulated) {
   const std::string table = format_comparison(printed(), "table");
   EXPECT_THAT(
       table,
-      AllOf(
-          testing::StartsWith("1 trial worse: new against base; a change counts from 5 % on\n\n"),
-          HasSubstr("optimized png ranks=1 (emulated)            100          90.0      0.900 (0.881 to 0.919)  worse"),
-          HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
-          HasSubstr("Only in the base: optimized png ranks=1."),
-          HasSubstr("Only in the new one: optimized png ranks=2.")));
+      AllOf(testing::StartsWith("1 trial worse: new against base; a change counts from 5 % on\n\n"),
+            HasSubstr(
+                "optimized images ranks=1 (emulated)            100          90.0      0.900 (0.881 to 0.919)  worse"),
+            HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
+            HasSubstr("Only in the base: optimized images ranks=1."),
+            HasSubstr("Only in the new one: optimized images ranks=2.")));
 }
 
 TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
@@ -50,7 +50,7 @@ TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
   const std::string whole = format_comparison(comparison, "table");
   EXPECT_EQ(format_comparison(comparison, "table", std::nullopt), whole);
   const std::string narrow = report::fitted_lines(format_comparison(comparison, "table", 72), 72);  // as it is printed
-  EXPECT_THAT(narrow, AllOf(HasSubstr("optimized png ranks=1 (emulated)"), HasSubstr("worse"),
+  EXPECT_THAT(narrow, AllOf(HasSubstr("optimized images ranks=1 (emulated)"), HasSubstr("worse"),
                             HasSubstr("Too narrow for base images/s"), HasSubstr("json has all.")));
   EXPECT_THAT(whole, Not(HasSubstr("Too narrow")));
   std::istringstream lines(narrow);
@@ -118,7 +118,7 @@ TEST(CompareJson, HoldsEveryValue) {
   EXPECT_DOUBLE_EQ(arm["ratio"], 0.9);
   EXPECT_EQ(arm["ratio_ci95"].size(), 2);
   EXPECT_EQ(arm["new_values"].size(), 6);
-  EXPECT_EQ(json["only_in_new"], nlohmann::json({"optimized png ranks=2"}));
+  EXPECT_EQ(json["only_in_new"], nlohmann::json({"optimized images ranks=2"}));
 }
 
 }  // namespace

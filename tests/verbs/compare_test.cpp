@@ -154,7 +154,7 @@ TEST(CompareRuns, NameTheKeysOfRunsOfUnlikeSettings) {
   ASSERT_TRUE(comparison.nearest);
   EXPECT_THAT(
       format_comparison(comparison, "table"),
-      AllOf(HasSubstr("The nearest trials are optimized png ranks=1 in the base and naive png ranks=1 in the new "
+      AllOf(HasSubstr("The nearest trials are optimized images ranks=1 in the base and naive images ranks=1 in the new "
                       "one, which differ in "),
             HasSubstr("training.batch_size: 16 against 64")));
 }
@@ -192,8 +192,8 @@ TEST(CompareRuns, ListArmsOfOneSideAlone) {
       compare_runs(side({results::make_trial({}, {1}), results::make_trial({.pipeline = "naive"}, {1})}),
                    side({results::make_trial({}, {1}), results::make_trial({.ranks = 2}, {1})}), {});
   EXPECT_THAT(comparison.arms, SizeIs(1));
-  EXPECT_THAT(comparison.only_in_base, ElementsAre("naive png ranks=1"));
-  EXPECT_THAT(comparison.only_in_other, ElementsAre("optimized png ranks=2"));
+  EXPECT_THAT(comparison.only_in_base, ElementsAre("naive images ranks=1"));
+  EXPECT_THAT(comparison.only_in_other, ElementsAre("optimized images ranks=2"));
 }
 
 TEST(CompareRuns, PassOverTrialsThatWereNotReached) {

@@ -106,7 +106,7 @@ TEST(ImportDlio, MakesAnExperimentOfAPublishedWorkload) {
   EXPECT_EQ(trial.name, "retinanet_b200");
   EXPECT_EQ(trial.engine, "emulated:out/b200.json");
   EXPECT_EQ(trial.data.root, "data/retinanet/");
-  EXPECT_EQ(trial.data.format, spec::DataFormat::png);
+  EXPECT_EQ(trial.data.format, spec::DataFormat::images);
   EXPECT_EQ(trial.training.batch_size, 24);
   EXPECT_EQ(trial.comm.model, spec::CommModel::none);
   EXPECT_EQ(trial.measure.target_au, 0.85);

@@ -58,11 +58,12 @@ TEST(MetricsText, HasTheRepeatThatIsUnderWayAndTheMedianOfThoseThatAreDone) {
   RunStanding standing{.now = bench::RunState{.trial = 1, .images_per_s = 50, .wait_share = 0.25, .left_s = 7}};
   const std::string text = metrics_text(report, standing);
   EXPECT_THAT(
-      text, AllOf(HasSubstr("# TYPE chexbench_images_per_second gauge\n"),
-                  HasSubstr("trial=\"x\",pipeline=\"best\",format=\"png\",model=\"resnet50\",engine=\"emulated:v100\","
-                            "precision=\"f32\",ranks=\"1\"} 100\n"),
-                  HasSubstr("ranks=\"1\"} 50\n"), HasSubstr("ranks=\"1\"} 0.375\n"), HasSubstr("ranks=\"1\"} 0.25\n"),
-                  HasSubstr("chexbench_left_seconds{experiment=\"a \\\"b\\\" \\\\ c\\\\x0a\"} 7\n")));
+      text,
+      AllOf(HasSubstr("# TYPE chexbench_images_per_second gauge\n"),
+            HasSubstr("trial=\"x\",pipeline=\"best\",format=\"images\",model=\"resnet50\",engine=\"emulated:v100\","
+                      "precision=\"f32\",ranks=\"1\"} 100\n"),
+            HasSubstr("ranks=\"1\"} 50\n"), HasSubstr("ranks=\"1\"} 0.375\n"), HasSubstr("ranks=\"1\"} 0.25\n"),
+            HasSubstr("chexbench_left_seconds{experiment=\"a \\\"b\\\" \\\\ c\\\\x0a\"} 7\n")));
 }
 
 TEST(MetricsFile, IsThereFromTheBeginningAndSaysHowTheRunEnded) {

@@ -103,7 +103,7 @@ TEST(PredictAll, ReckonsEachArmOnceWhateverItsRanks) {
                       make_trial({.pipeline = "optimized", .ranks = 2}, {180})};
   const Prediction prediction = predict_all(request);
   ASSERT_EQ(prediction.arms.size(), 2u);
-  EXPECT_THAT(prediction.arms[0].name, testing::HasSubstr("naive png"));
+  EXPECT_THAT(prediction.arms[0].name, testing::HasSubstr("naive images"));
   EXPECT_DOUBLE_EQ(prediction.arms[0].rows[1].decode_images_per_s.value_or(0), 100);
   EXPECT_DOUBLE_EQ(prediction.arms[1].rows[1].decode_images_per_s.value_or(0), 180);
 }

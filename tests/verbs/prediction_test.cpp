@@ -57,6 +57,20 @@ TEST(Prediction, IsLimitedByTheCoresThatDecode) {
   EXPECT_FALSE(row.linear());
 }
 
+TEST(Prediction, IsNotLinearWhereANetworkBarelySlowerThanAStarvedInputLimits) {
+  Training slow = training();
+  slow.input.images_per_s_per_rank = 20;
+  slow.network.comm.beta_bytes_per_s = 1e7;
+  const PredictionRow row = at(slow, 4);
+  EXPECT_EQ(row.limit, "network");
+  slow.input.images_per_s_per_rank = 1.01 * row.images_per_s / 4;
+  const PredictionRow barely = at(slow, 4);
+  EXPECT_EQ(barely.limit, "network");
+  EXPECT_GT(barely.efficiency, analysis::kLinearEfficiency);
+  EXPECT_LT(barely.accelerator_share(), 0.5);
+  EXPECT_FALSE(barely.linear());
+}
+
 TEST(Prediction, SaysOfMeasuredRanksWhatWasMeasured) {
   Training slow = training();
   slow.input.images_per_s_per_core = slow.input.images_per_s_per_rank = 60;

@@ -213,7 +213,7 @@ spec::TrialSpec second_job_trial(const spec::TrialSpec& trial) {
   own.engine = spec::second_job_trains(job) ? job.engine : "none";
   own.measure.seed = trial.measure.seed + 1;  // another order of images, so that the jobs do not run in lockstep
   own.data.root = spec::second_job_root(trial);
-  if (job.kind == spec::SecondJobKind::training) own.data.format = spec::DataFormat::synthetic;
+  if (job.kind == spec::SecondJobKind::training) own.data.format = spec::DataFormat::ready;
   // GPU precisions apply only to emulated engines; a CPU trains in f32 or bf16.
   const bool on_cpu = own.engine == "onednn";
   if (on_cpu && own.training.precision != spec::Precision::bf16) own.training.precision = spec::Precision::f32;

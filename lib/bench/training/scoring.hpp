@@ -68,8 +68,6 @@ spec::TrialSpec ten_crop_input(spec::TrialSpec spec);
 // Copies crop `crop` (0 to 9) of the valid images of `whole` to `part`, whose images are smaller and of the same type.
 void copy_crop(Batch& whole, int crop, Batch& part);
 
-// Builds the network from a file of weights on the engine of each rank, and scores images with it.
-
 // The images to score, and the network. The references must outlive the call.
 struct EvaluationRequest {
   const spec::TrialSpec& spec;       // its engine is resolved

@@ -138,7 +138,7 @@ std::vector<results::LabelCurves> curves_of(const Validation& validation) {
       probabilities.push_back(static_cast<float>(1 / (1 + std::exp(-static_cast<double>(logit)))));
     curves.push_back({.label = validation.epoch.scores[f].label,
                       .roc = roc.labels[f],
-                      .reliability = measure::reliability(probabilities, columns[f].has_finding)});
+                      .reliability = measure::reliability(probabilities, columns[f].has_label)});
   }
   return curves;
 }

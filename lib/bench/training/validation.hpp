@@ -37,8 +37,6 @@ double validation_score(const results::EpochRecord& epoch);
 // Returns the number of epochs after the one with the highest validation_score(). 0 if there are none.
 int epochs_without_better(const std::vector<results::EpochRecord>& epochs);
 
-// The effect of the training images' labels on the loss.
-
 // Checks that the images suit training.task: with classes, each image has exactly one.
 // @throws DataError naming an image with none or several
 void check_task(const spec::TrialSpec& spec, const dataset::Dataset& images);

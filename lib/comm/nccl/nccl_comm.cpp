@@ -98,7 +98,7 @@ void NcclComm::check(ncclResult_t result, const char* what) {
   const char* const detail = ncclGetLastError(comm_);
   failure_ = fmt::format("NCCL: {} failed: {}", what, ncclGetErrorString(result));
   if (detail != nullptr && *detail != '\0') failure_ += fmt::format(" ({})", detail);
-  failure_ += "; NCCL_DEBUG=WARN in the environment tells more";
+  failure_ += "; NCCL_DEBUG=WARN in the environment shows more";
   abort();
   throw DeviceError(failure_);
 }

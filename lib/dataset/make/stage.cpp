@@ -93,13 +93,13 @@ void check_options(const StageOptions& options) {
   if (storage::parse_url(options.folder)) {
     throw SpecError(fmt::format("data stage: '{}' is a URL: stage into a folder of this machine", options.folder));
   }
-  if (options.data.format == spec::DataFormat::synthetic) {
-    throw SpecError("data stage: format synthetic reads no files, so there is nothing to stage");
+  if (options.data.format == spec::DataFormat::ready) {
+    throw SpecError("data stage: format ready reads no files, so there is nothing to stage");
   }
   if (options.data.format == spec::DataFormat::cached) {
     throw SpecError(
         fmt::format("data stage: cached pixels are made on the machine that reads them: stage the images (--format "
-                    "png), then run: chexbench data convert {} --split {} --to cached",
+                    "images), then run: chexbench data convert {} --split {} --to cached",
                     shell_word(options.folder), spec::to_string(options.data.split)));
   }
   std::error_code ignored;
@@ -254,14 +254,18 @@ Staging stage_data_set(const StageOptions& options) {
     throw SpecError(
         "data stage: shards of data.layout folders cannot be staged without the images, because their labels are the "
         "images' folders: "
-        "use --format png");
+        "use --format images");
   }
   return Stager(options).run();
 }
 
 std::string staging_record_path(const std::string& folder, spec::Split split, spec::DataFormat format) {
-  return std::filesystem::path(folder) /
-         fmt::format("staged-{}-{}.json", spec::to_string(split), spec::to_string(format));
+  const auto path = [&](const std::string& word) {
+    return (fs::path(folder) / fmt::format("staged-{}-{}.json", spec::to_string(split), word)).string();
+  };
+  for (const auto& [value, word] : spec::named_values<spec::DataFormat>())
+    if (std::error_code ignored; value == format && fs::exists(path(word), ignored)) return path(word);
+  return path(spec::to_string(format));
 }
 
 void write_staging_record(const Staging& staging, const spec::DataSpec& spec) {

@@ -39,7 +39,7 @@ struct Staging {
 // is complete and has the size that the store reported. An existing copy is kept if it has that size and, for a local
 // root, is not older, so the same command continues a staging that was stopped. At the end
 // FOLDER/staged-SPLIT-FORMAT.json is written, unless it exists and all files were kept.
-// @throws SpecError as open_dataset(); if the folder is a URL, the root itself or within it; for the formats synthetic
+// @throws SpecError as open_dataset(); if the folder is a URL, the root itself or within it; for the formats ready
 // and cached; for shards of layout folders, because their labels are the images' folders
 // @throws DataError as open_dataset(), or if a file cannot be read as a whole
 // @throws OutputError if there is not enough room, a file cannot be written, or a write would follow a symbolic link
@@ -61,7 +61,7 @@ std::optional<StagingCost> staging_cost(const storage::DataRoot& root, spec::Spl
 
 // The record that a staging leaves in its folder: a JSON file on what was copied and how long it took.
 
-// Returns FOLDER/staged-SPLIT-FORMAT.json, the path of the record.
+// Returns FOLDER/staged-SPLIT-FORMAT.json, the path of the record; FORMAT is an alias if only that file exists.
 std::string staging_record_path(const std::string& folder, spec::Split split, spec::DataFormat format);
 
 // Writes the record to the path staging.record. @throws OutputError if it cannot be written

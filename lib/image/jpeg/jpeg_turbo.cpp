@@ -64,7 +64,8 @@ void watch(j_common_ptr info) {
   if (interrupt_requested()) leave_with(info, "stopped by a signal");
   const auto* const progress = reinterpret_cast<const Progress*>(info->progress);
   const auto* const decompress = reinterpret_cast<const jpeg_decompress_struct*>(info);
-  if (decompress->input_scan_number > progress->most_scans) leave_with(info, "it has more scans than its markers tell");
+  if (decompress->input_scan_number > progress->most_scans)
+    leave_with(info, "it has more scans than its markers announce");
 }
 
 class TurboDecoder final : public JpegDecoder {

@@ -48,8 +48,6 @@ bool is_png(std::span<const std::byte> bytes);
 // @throws SpecError as max_image_pixels()
 void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFile& png);
 
-// Which chunks of a PNG can change its pixels.
-
 // Returns true for chunks of texts, times and places, which change no pixels and which libpng would inflate or warn
 // about, and for those of an animation, where only the still image is needed.
 bool is_left_out(std::string_view type);

@@ -23,7 +23,7 @@ const nameIn = (shown) => (trial) => (markedAlike(shown) && trial.label ? trial.
 const arms = [...new Set(trials.map((trial) => trial.arm))]
   .map((arm) => trials.filter((trial) => trial.arm === arm).sort((a, b) => a.ranks - b.ranks));
 const armName = (arm) => nameIn(trials)(arm[0]).replace(/,? ?ranks \d+/, "").trim() || arm[0].trial;
-const pipelineName = (trial) => trial.spec.data.format === "synthetic" ? "ready-made batches" : trial.spec.pipeline.name;
+const pipelineName = (trial) => trial.spec.data.format === "ready" ? "ready-made batches" : trial.spec.pipeline.name;
 
 // Returns the name of a trial's group: its arm, if the ranks of arms were swept and there are enough colours, else its
 // pipeline. If all are the same there is one group, "".

@@ -20,7 +20,7 @@ function specText(spec) {
 
 function addSpecs(place) {
   const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
-  const has = (row, key) => !key.startsWith("pipeline.") || row.trial.spec.data.format !== "synthetic";
+  const has = (row, key) => !key.startsWith("pipeline.") || row.trial.spec.data.format !== "ready";
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
     .filter((key) => key !== "pipeline.name" &&  // already in the labels
                      new Set(rows.filter((row) => has(row, key)).map((row) => row.flat[key])).size > 1);

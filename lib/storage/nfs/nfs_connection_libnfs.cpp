@@ -40,7 +40,7 @@ StoreEntry::Kind kind_of(std::uint64_t mode) {
 }
 
 NfsAttributes known(const std::optional<NfsAttributes>& attributes) {
-  if (!attributes) throw NfsFailure{.reason = "the server does not tell type, size and time of last change"};
+  if (!attributes) throw NfsFailure{.reason = "the server does not report type, size and time of last change"};
   return *attributes;
 }
 

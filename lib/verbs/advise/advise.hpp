@@ -59,7 +59,7 @@ struct AdviceResult {
 // Measures the trial, and then one edit after another, the most promising first. Each edit is alternated with the best
 // trial so far, and is kept if is_kept() returns true. An edit is measured with at least five repeats, to get an
 // interval, and with up to three times that number if the interval leaves its gain open. Collective over the world.
-// @throws SpecError if the trial has no input (data.format synthetic) or trains over epochs
+// @throws SpecError if the trial has no input (data.format ready) or trains over epochs
 // @throws DataError, DeviceError, SpecError, InterruptedError as bench::plan_report() and bench::run_trials()
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options);
 

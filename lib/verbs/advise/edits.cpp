@@ -143,7 +143,8 @@ void deliver_bytes(TrialSpec& trial, const EditPlace&) {
 }
 
 void read_tfrecords(TrialSpec& trial, const EditPlace& place) {
-  if (place.has_tfrecords && trial.data.format == spec::DataFormat::png) trial.data.format = spec::DataFormat::tfrecord;
+  if (place.has_tfrecords && trial.data.format == spec::DataFormat::images)
+    trial.data.format = spec::DataFormat::tfrecord;
 }
 
 enum class Gain { images_per_s, later_epochs, memory };

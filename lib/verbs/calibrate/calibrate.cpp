@@ -94,7 +94,7 @@ spec::Trial make_trial(const CalibrationRequest& request, const std::string& mod
                        int batch_size) {
   spec::TrialSpec experiment;
   experiment.name = "calibrate";
-  experiment.data.format = spec::DataFormat::synthetic;
+  experiment.data.format = spec::DataFormat::ready;
   experiment.pipeline = spec::preset("optimized");
   experiment.model.name = model;
   experiment.model.image_size = request.image_size;

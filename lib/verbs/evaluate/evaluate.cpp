@@ -29,7 +29,7 @@ namespace {
 // Returns the default labels of a network without label names.
 std::vector<std::string> names_of_outputs(const EvaluatedNetwork& network) {
   if (!network.labels.empty()) return network.labels;
-  if (network.outputs == kNihLabels) return dataset::finding_names();
+  if (network.outputs == kNihLabels) return dataset::nih_label_names();
   std::vector<std::string> names;
   for (int output = 1; output <= network.outputs; ++output) names.push_back(fmt::format("output {}", output));
   return names;

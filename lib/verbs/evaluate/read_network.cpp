@@ -78,7 +78,7 @@ std::vector<std::string> use_of(const bench::TrainedNetwork& network, const std:
     return overrides;
   }
   try {
-    const spec::TrialSpec told = only_trial(network.use, kSubject, {"data.format=synthetic", "data.root="});
+    const spec::TrialSpec told = only_trial(network.use, kSubject, {"data.format=ready", "data.root="});
     overrides.push_back(fmt::format("model.image_size={}", told.model.image_size));
     // Gray if a checkpoint of an older version lacks it.
     overrides.push_back(fmt::format("data.color={}", spec::to_string(spec::color_of(told.data))));
@@ -140,8 +140,8 @@ EvaluatedNetwork read_network(const EvaluateOptions& options) {
   check_stated(network, options);
   spec::TrialSpec spec = trial_spec_of(network, options);
   check_name(network, spec, options.checkpoint);
-  if (spec.data.format == spec::DataFormat::synthetic) {
-    throw SpecError("--set data.format=synthetic: ready-made batches show nothing that a network could find");
+  if (spec.data.format == spec::DataFormat::ready) {
+    throw SpecError("--set data.format=ready: ready-made batches show nothing that a network could find");
   }
   spec.engine = engine_of(spec, options);
   const model::Graph graph = model::make_network(spec.model.name, spec.model.image_size);

@@ -268,7 +268,7 @@ constexpr double kLargestRecord = 1e12;
 spec::DataFormat format_of(Workload& file) {
   const YamlValue* const value = file.find({"dataset.format"});
   if (value == nullptr || value->text == "tfrecord") return spec::DataFormat::tfrecord;
-  if (value->text == "jpeg" || value->text == "png") return spec::DataFormat::png;
+  if (value->text == "jpeg" || value->text == "png") return spec::DataFormat::images;
   file.fail(*value, fmt::format("is {}, which chexbench does not read; it reads images: jpeg, png or tfrecord",
                                 spec::shown(value->text)));
 }

@@ -24,8 +24,7 @@ struct Arm {
 };
 
 bool measures_input(const results::TrialResult& trial) {
-  return !spec::has_engine(trial.spec) && trial.spec.data.format != spec::DataFormat::synthetic &&
-         !trial.repeats.empty();
+  return !spec::has_engine(trial.spec) && trial.spec.data.format != spec::DataFormat::ready && !trial.repeats.empty();
 }
 
 // The size of the batch, the network and the optimizer are not compared: the work for each image is the same.

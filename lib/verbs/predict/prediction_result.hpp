@@ -38,7 +38,9 @@ struct PredictionRow {
   bool starves() const {
     return (limit == "decode" || limit == "storage") && accelerator_share() < analysis::kLinearEfficiency;
   }
-  bool linear() const { return efficiency >= analysis::kLinearEfficiency && !starves(); }
+  bool linear() const {
+    return efficiency >= analysis::kLinearEfficiency && accelerator_share() >= analysis::kLinearEfficiency;
+  }
 };
 
 // What `ranks` ranks need to reach `efficiency` times `ranks` times the rate of one rank that never waits.
@@ -54,7 +56,7 @@ struct Requirement {
 
 // One training: a network on an accelerator, fed by a pipeline.
 struct PredictionArm {
-  std::string name;      // "optimized png, densenet121 256x256 f32, batch 64 on v100"
+  std::string name;      // "optimized images, densenet121 256x256 f32, batch 64 on v100"
   std::string pipeline;  // name of the pipeline
   std::string format;    // of the data
   std::string model;

@@ -24,7 +24,7 @@ namespace {
 // Returns the cost of staging the trial's data set. Only a folder of this machine can have one.
 std::optional<dataset::StagingCost> cost_of(const results::TrialResult& trial) {
   const spec::DataSpec& spec = trial.spec.data;
-  if (spec.format == spec::DataFormat::synthetic || spec::is_distant(trial.spec)) return {};
+  if (spec.format == spec::DataFormat::ready || spec::is_distant(trial.spec)) return {};
   return dataset::staging_cost(spec.root, spec.split, spec.format);
 }
 

@@ -227,7 +227,7 @@ MemoryText memory_text(const results::TrialResult& trial, const dataset::Dataset
   return text;
 }
 
-// Returns "3 (naive png, synthetic, optimized png)", with at most five names.
+// Returns "3 (naive images, ready, optimized images)", with at most five names.
 std::string names_text(const std::vector<results::TrialResult>& trials) {
   constexpr std::size_t kMostNames = 5;
   std::vector<std::string> names;
@@ -252,7 +252,7 @@ DryRun::Plan DryRun::describe_plan() {
     if (i == 0) differences.new_pipeline(trial.spec);
     fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report_.trials.size(), trial.name, described);
     if (!spec::uses_pipeline(trial.spec)) {
-      fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
+      fmt::format_to(out, "data.format is ready: batches are ready-made, and no pipeline runs\n");
     }
     try {
       const dataset::Dataset& dataset = datasets_.of(trial.spec);

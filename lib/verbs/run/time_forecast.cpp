@@ -120,7 +120,7 @@ std::optional<InputCosts> measure_input_costs(const spec::TrialSpec& trial, doub
 std::optional<double> measure_training_rate(const spec::TrialSpec& trial, double stop_at_s) {
   if (trial.engine != "onednn") return {};
   spec::TrialSpec look;
-  look.data.format = spec::DataFormat::synthetic;
+  look.data.format = spec::DataFormat::ready;
   look.model = trial.model;
   look.training = trial.training;
   look.training.epochs = 0;

@@ -37,8 +37,6 @@ double l2_norm(const std::vector<float>& values);
 // Returns the name of the layer that a parameter belongs to: "layer1.0.conv1" of "layer1.0.conv1.weight".
 std::string layer_of(const std::string& parameter);
 
-// Compares trainings of the same network on the same batch. Private to precision_gate.
-
 // What an engine computed.
 struct Learned {
   std::string device;

@@ -18,6 +18,8 @@ int multiprocessors();
 
 // Programmatic dependent launch: a kernel's blocks are placed on the device while the previous kernel still runs, and
 // wait there until it is done, so that the gap between kernels is a wake-up instead of a launch.
+// Kernels of cuDNN and cuBLASLt run after all earlier work, unless they request an early start themselves and then wait
+// like ours.
 inline constexpr char kProgrammaticLaunchVariable[] = "CHEXBENCH_PROGRAMMATIC_LAUNCH";
 
 // Returns whether kernels are launched this way on the device of multiprocessors(). Thread-safe.

@@ -65,8 +65,6 @@ class Weights {
   HostWeights initial_;
 };
 
-// Copies an optimizer's moments between the host and the device, for checkpoints.
-
 // The tensors of an optimizer's moments, named as in engine/training_engine.hpp. In fp16 there is one more tensor,
 // "grad_scaler", with three values: the loss scale, the steps since it last changed, and the updates skipped so far.
 // All functions that touch the device wait for it and @throws DeviceError if it fails. `addresses` must outlive this

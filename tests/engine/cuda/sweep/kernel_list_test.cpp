@@ -122,8 +122,8 @@ TEST(KernelList, NamesEveryKernel) {
   EXPECT_TRUE(std::ranges::is_sorted(all_kernels()));
 }
 
-// The table of lib/engine/cuda/kernels/README.md, per element of a type of T bytes. A kernel's reads by channel add
-// less than a thousandth.
+// The bytes that each kernel moves, per element of a type of T bytes. A kernel's reads by channel add less than a
+// thousandth.
 TEST(KernelBytes, AreThoseOfTheTable) {
   constexpr std::int64_t kRows = 1 << 20, kT = 2;
   const auto of = [](Kernel kernel, Activation activation = Activation::relu) {

@@ -37,9 +37,9 @@ void fill(Batch& batch, bool exclusive, RandomStream random) {
   for (std::size_t i = 0; i < batch.ids.size(); ++i) batch.ids[i] = {.image = static_cast<std::uint32_t>(i)};
 }
 
-class SyntheticPipeline final : public Pipeline {
+class ReadyPipeline final : public Pipeline {
  public:
-  explicit SyntheticPipeline(const PipelineContext& context)
+  explicit ReadyPipeline(const PipelineContext& context)
       : pool_(BatchPool::create(context.shape, kLeasesOut, context.allocator)) {
     // A batch keeps its contents when it returns to its pool, so each one is filled only once.
     std::vector<BatchLease> all;
@@ -59,7 +59,7 @@ class SyntheticPipeline final : public Pipeline {
     return batch;
   }
   void stop() override { stop_.request_stop(); }
-  std::vector<measure::OpCounters> counters() const override { return {stats_.snapshot("synthetic")}; }
+  std::vector<measure::OpCounters> counters() const override { return {stats_.snapshot("ready")}; }
 
  private:
   std::stop_source stop_;
@@ -69,8 +69,8 @@ class SyntheticPipeline final : public Pipeline {
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_synthetic_pipeline(const PipelineContext& context) {
-  return std::make_unique<SyntheticPipeline>(context);
+std::unique_ptr<Pipeline> make_ready_pipeline(const PipelineContext& context) {
+  return std::make_unique<ReadyPipeline>(context);
 }
 
 }  // namespace chexbench::pipeline
