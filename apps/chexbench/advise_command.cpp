@@ -87,8 +87,8 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
 
 void add_advise_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<AdviseArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "advise", "Try what makes a trial's input faster, and write the best pipeline as a spec that can be run.");
+  CLI::App* const verb =
+      app.add_subcommand("advise", "Finds a faster input pipeline by trying edits, and writes it as a spec.");
   verb->add_option("--config", arguments->config, "Read the experiment from this spec, which must have one trial.")
       ->type_name("SPEC")
       ->required();
@@ -100,8 +100,8 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--without", arguments->without, "Do not try these edits.")
-      ->type_name("EDIT")
       ->check(CLI::IsMember(verbs::edit_names()))
+      ->option_text(fmt::format("EDIT:{{{}}}", fmt::join(verbs::edit_names(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false);
   add_format_option(*verb, arguments->format, {"table", "json"});

@@ -88,9 +88,8 @@ void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
 void add_calibrate_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<CalibrateArguments>();
   verbs::CalibrationRequest& request = arguments->request;
-  CLI::App* const verb = app.add_subcommand("calibrate",
-                                            "Measure the step times of this machine's engine and write them to a "
-                                            "profile, which the engine emulated:FILE uses.");
+  CLI::App* const verb = app.add_subcommand(
+      "calibrate", "Measures this machine's step times and writes a profile for engine emulated:FILE.");
   verb->add_option("--engine", request.engine, "Measure this engine: auto, onednn or cuda.")
       ->type_name("TEXT:{auto,onednn,cuda}")
       ->capture_default_str();
@@ -99,9 +98,8 @@ void add_calibrate_command(CLI::App& app, bench::Session& session) {
       ->delimiter(',')
       ->capture_default_str();
   add_in_range(*verb, "--image-size", request.image_size, 32, 4096, "Use images of this height and width, in pixels.");
-  add_in_range(
-      *verb, "--batch-sizes", request.batch_sizes, 1, 65536,
-      "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
+  add_in_range(*verb, "--batch-sizes", request.batch_sizes, 1, 65536,
+               "Measure these batches per rank; times between two of them are interpolated.")
       ->delimiter(',');
   add_precision_option(*verb, request.precisions, "Compute in these precisions.", "=f32 ...")->delimiter(',');
   add_in_range(*verb, "--warmup-steps", request.warmup_steps, 0, 100000,

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <utility>
@@ -17,6 +18,21 @@
 
 namespace chexbench::app {
 namespace {
+
+// The end of a verb's help.
+constexpr std::array<std::pair<const char*, const char*>, 10> kExamples = {
+    {{"probe", "  chexbench /data/nih\n  chexbench /data/nih --gpu h100,a100 --time 30\n"},
+     {"advise", "  chexbench advise --config peers-input --set data.root=/data/nih --set pipeline=naive\n"},
+     {"report", "  chexbench report results/naive-vs-optimized/TIME --explain\n"},
+     {"compare", "  chexbench compare results/before results/after\n"},
+     {"predict", "  chexbench predict --report RUN --accelerator h100 --for-ranks 64\n"},
+     {"diagnose", "  chexbench diagnose steps.csv\n  chexbench diagnose trace.json --batch 256\n"},
+     {"evaluate",
+      "  chexbench evaluate --checkpoint FILE --data /data/nih\n"
+      "  chexbench evaluate --checkpoint FILE chest.png\n"},
+     {"data", "  chexbench data index /data/nih\n  chexbench data convert /data/nih --split all --to cached\n"},
+     {"doctor", "  chexbench doctor --data /data/nih\n  mpirun -np 4 chexbench doctor\n"},
+     {"model", "  chexbench model resnet50 --roofline h100 --precision fp16\n"}}};
 
 // Returns the verb that was being parsed when the error occurred: the innermost one given.
 const CLI::App& innermost(const CLI::App& app) {
@@ -139,18 +155,19 @@ void tell_of_folder(const CLI::App& app, const std::string& word) {
 
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
   app.description(
-      "chexbench answers: does the input pipeline starve the accelerators, by how much, at which step, and\n"
-      "what would fix it? It runs input pipelines side by side over the same images, trains a real network on\n"
-      "what they deliver, and reports images/s and where the time went. Under MPI, every process is a rank:\n"
+      "Measures how many images/s a machine delivers, which accelerators that keeps busy, what limits it,\n"
+      "and what would fix it.\n"
       "  chexbench DIR                                                an answer about a folder in a minute\n"
-      "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment");
+      "  chexbench --config naive-vs-optimized --set data.root=DIR    a built-in experiment\n"
+      "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment on two ranks");
   app.name("chexbench");
+  app.get_formatter()->column_width(20);  // 80 remain for descriptions
   app.set_version_flag("--version", CHEXBENCH_VERSION);
   app.require_subcommand(0, 1);
   app.footer(
-      "`chexbench help COMMAND` and `chexbench COMMAND --help` list the options of a command.\n"
-      "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication,\n"
-      "5 comparison or selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
+      "`chexbench COMMAND --help` lists the options of a command.\n"
+      "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication, 5 comparison or\n"
+      "selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
   add_run_options(app, session, command_line);
   add_probe_command(app, session, command_line);
   add_advise_command(app, session);
@@ -168,6 +185,8 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_dev_commands(app, session);
   add_completion_command(app);
   add_second_job_command(app);
+  for (const auto& [verb, examples] : kExamples)
+    app.get_subcommand(verb)->footer(fmt::format("Examples:\n{}\n{}", examples, app.get_footer()));
 }
 
 void parse(CLI::App& app, const std::vector<std::string>& command_line) {

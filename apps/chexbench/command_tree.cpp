@@ -28,7 +28,9 @@ constexpr std::array<std::pair<const char*, ValueKind>, 8> kKinds = {{{"SPEC", V
 std::vector<std::string> words_in_braces(const std::string& text) {
   const std::size_t begin = text.find('{'), end = text.find('}');
   if (begin == std::string::npos || end == std::string::npos) return {};
-  return CLI::detail::split(text.substr(begin + 1, end - begin - 1), ',');
+  std::vector<std::string> words = CLI::detail::split(text.substr(begin + 1, end - begin - 1), ',');
+  for (std::string& word : words) CLI::detail::trim(word);
+  return words;
 }
 
 // Returns the text of `--help` after the name of an option, without the default.

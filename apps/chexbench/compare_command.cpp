@@ -70,9 +70,8 @@ void run(const CompareArguments& arguments) {
 
 void add_compare_command(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "compare",
-      "Compare two runs, or two folders of runs, trial by trial. The exit code is 5 if a trial became worse.");
+  CLI::App* const verb =
+      app.add_subcommand("compare", "Shows which trials became slower between two runs (then exit code 5) or faster.");
   verb->add_option("BASE", arguments->base,
                    "Read the earlier run from here: its folder, its report.json, or a folder of runs.")
       ->required()

@@ -332,12 +332,10 @@ std::string completion(const std::string& shell, const CommandInfo& root) {
 
 void add_completion_command(CLI::App& app) {
   CLI::App* const verb =
-      app.add_subcommand("completion",
-                         "Print a script that completes commands, options and values in a shell, e.g. source "
-                         "<(chexbench completion bash).");
+      app.add_subcommand("completion", "Prints a shell's completion script: source <(chexbench completion bash).");
   verb->group(kOtherCommands);
   const auto shell = std::make_shared<std::string>();
-  verb->add_option("SHELL", *shell, "Write it for this shell.")
+  verb->add_option("SHELL", *shell, "Complete in this shell.")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb->callback([&app, shell] { print(completion(*shell, command_tree(app)), "script"); });

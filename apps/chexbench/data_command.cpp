@@ -80,29 +80,28 @@ void save_layout(spec::DataLayout layout, const spec::DataSpec& data) {
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("index",
-                          "Count the images, patients, labels, splits, gaps and shards of a data set, and say how to "
-                          "measure it.");
+      data.add_subcommand("index", "Shows what is in a data set, what is missing, and the command to measure it.");
   auto set = add_data_set(*verb, "root");
   auto shown = std::make_shared<std::size_t>(5);
-  verb->add_option("--show", *shown,
-                   "List at most this many names each of missing, orphan and doubled items; JSON has all.")
+  verb->add_option("--show", *shown, "List at most this many names of each kind of problem; JSON lists all.")
       ->capture_default_str();
   auto save = std::make_shared<bool>(false);
-  verb->add_flag(
-      "--save", *save,
-      "Keep data.layout and data.labels, as they are here, in chexbench-data.json of the folder, which every "
-      "command reads then.");
+  verb->add_flag("--save", *save,
+                 "Save data.layout and data.labels in the folder's chexbench-data.json, which every command reads.");
+  auto explain = std::make_shared<bool>(false);
+  verb->add_flag("--explain", *explain, "List all counts.");
   auto format = std::make_shared<std::string>("table");
   add_format_option(*verb, *format, {"table", "json"});
-  verb->callback([set, shown, format, save] {
+  verb->callback([set, shown, explain, format, save] {
     const spec::DataSpec found = set->spec();
     if (*save) check_can_save(found.root);
     dataset::IndexReport report = dataset::report_index(storage::DataRoot(found));
     if (*save) save_layout(report.layout, found);
     report.layout_file = spec::folder_file(set->root);
     report.next = dataset::next_step(report, *save ? set->store_overrides() : set->overrides);
-    print(*format == "json" ? dataset::index_report_json(report) : dataset::index_report_text(report, *shown), *format);
+    print(
+        *format == "json" ? dataset::index_report_json(report) : dataset::index_report_text(report, *shown, !*explain),
+        *format);
   });
 }
 
@@ -123,10 +122,8 @@ void run_check(const DataSetArguments& set, std::size_t threads, const std::stri
 }
 
 void add_check(CLI::App& data) {
-  CLI::App* const verb = data.add_subcommand(
-      "check",
-      "Check every CRC, and check that images and their converted copies give the same tensors. The exit code is 3 if "
-      "not.");
+  CLI::App* const verb =
+      data.add_subcommand("check", "Checks CRCs, and that converted copies match their images (exit code 3 if not).");
   auto set = add_data_set(*verb, "root");
   auto threads = std::make_shared<std::size_t>(0);
   add_threads(*verb, *threads);
@@ -136,18 +133,17 @@ void add_check(CLI::App& data) {
 }
 
 void add_synth(CLI::App& data) {
-  CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn.");
+  CLI::App* const verb = data.add_subcommand("synth", "Makes a synthetic data set whose labels a network can learn.");
   auto options = std::make_shared<dataset::SynthOptions>();
   verb->add_option("directory", options->directory,
-                   "Write into this folder: a new or empty one, or one in which an earlier call stopped.")
+                   "Write into this folder, which must be new, empty or from an interrupted call.")
       ->required()
       ->type_name("DIR");
   verb->add_option("--images", options->images, "Make this many images.")->required();
   verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
   auto classes = std::make_shared<int>(0);
   verb->add_option("--classes", *classes,
-                   "Make colour JPEGs of so many exclusive classes in place of X-rays, in TFRecords like those of "
-                   "ImageNet; 0: X-rays.")
+                   "Make colour JPEGs of this many exclusive classes, in TFRecords like ImageNet's; 0: X-rays.")
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
       ->capture_default_str();
@@ -170,7 +166,7 @@ void add_synth(CLI::App& data) {
 
 void add_convert(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("convert", "Convert the images of a split to another format, in the folder ROOT/FORMAT/.");
+      data.add_subcommand("convert", "Converts a split's images to TFRecords, tar files or decoded pixels.");
   auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_data_set(*verb, "root");
   const auto split = add_split(*verb);
@@ -220,13 +216,11 @@ void add_convert(CLI::App& data) {
 }
 
 void add_stage(CLI::App& data) {
-  CLI::App* const verb = data.add_subcommand("stage",
-                                             "Copy the part of a data set that a run reads into a folder of this "
-                                             "machine. The same command continues a copy that "
-                                             "was interrupted.");
+  CLI::App* const verb =
+      data.add_subcommand("stage", "Copies what a run reads to a folder of this machine; repeat it to continue.");
   auto set = add_data_set(*verb, "root");
   auto options = std::make_shared<dataset::StageOptions>();
-  verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
+  verb->add_option("directory", options->folder, "Write into this folder, as a data set of the same layout.")
       ->required()
       ->type_name("DIR");
   const auto split = add_split(*verb);
@@ -252,7 +246,7 @@ void add_stage(CLI::App& data) {
 }  // namespace
 
 void add_data_commands(CLI::App& app) {
-  CLI::App* const data = app.add_subcommand("data", "Count, check, make, convert and copy data sets.");
+  CLI::App* const data = app.add_subcommand("data", "Counts, checks, makes, converts and copies data sets.");
   data->require_subcommand(1);
   add_index(*data);
   add_check(*data);

@@ -35,9 +35,7 @@ std::string test_engine(SelftestArguments& arguments) {
 
 void add_engine_test(CLI::App& selftest, const std::shared_ptr<SelftestArguments>& arguments) {
   CLI::App* const engine = selftest.add_subcommand(
-      "engine",
-      "Compare a network's logits, loss, gradients and first steps with golden values or, without --golden, those of a "
-      "precision with those of f32, and those of fused convolutions with those of separate passes.");
+      "engine", "Compares a network's results with golden values or, without --golden, with f32.");
   CLI::Option* const golden =
       engine->add_option("--golden", arguments->golden, "Read the golden values from this file.")->type_name("FILE");
   engine->add_option("--engine", arguments->engine.name, "Test this engine.")->capture_default_str();
@@ -57,24 +55,24 @@ void add_engine_test(CLI::App& selftest, const std::shared_ptr<SelftestArguments
 
 void add_selftest_commands(CLI::App& app) {
   const auto arguments = std::make_shared<SelftestArguments>();
-  CLI::App* const selftest = app.add_subcommand("selftest", "Compare the results of this machine with golden values.");
+  CLI::App* const selftest = app.add_subcommand("selftest", "Compares the results of this machine with golden values.");
   selftest->require_subcommand(1);
 
   add_engine_test(*selftest, arguments);
 
-  CLI::App* const updates = selftest->add_subcommand(
-      "updates", "Compare losses and updates, with all options of a training, with the formulas of torch.optim.");
+  CLI::App* const updates =
+      selftest->add_subcommand("updates", "Compares losses and updates with the formulas of torch.optim.");
   updates->add_option("--engine", arguments->engine.name, "Test this engine.")->capture_default_str();
   updates->callback([arguments] { print(verbs::selftest_updates(arguments->engine.name)); });
 
-  CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Compare decoded and resized pixels.");
+  CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Compares decoded and resized pixels.");
   add_golden(*preprocess, *arguments);
   preprocess->add_option("--root", arguments->root, "Read the images from this data set.")
       ->type_name("DIR")
       ->capture_default_str();
   preprocess->callback([arguments] { print(verbs::selftest_preprocess(arguments->golden, arguments->root)); });
 
-  CLI::App* const interleave = selftest->add_subcommand("interleave", "Compare the order in which shards are read.");
+  CLI::App* const interleave = selftest->add_subcommand("interleave", "Compares the order in which shards are read.");
   add_golden(*interleave, *arguments);
   interleave->callback([arguments] { print(verbs::selftest_interleave(arguments->golden)); });
 }
@@ -84,13 +82,11 @@ void add_kernel_sweep_command(CLI::App& app) {
   verbs::KernelSweepOptions& options = setting->options;
   options.networks = {"resnet50", "densenet121"};
   CLI::App* const sweep = app.add_subcommand(
-      "kernel-sweep",
-      "Time every kernel of engine cuda at each shape that a step of the networks calls it with, and a plain "
-      "copy of as many bytes, and compare what it computes with the host.");
+      "kernel-sweep", "Times and checks each kernel of engine cuda at each shape of a training step.");
   sweep->add_option("--model", options.networks, "Time the kernels of these networks.")
       ->option_text("TEXT,...=resnet50,densenet121")
       ->delimiter(',');
-  add_in_range(*sweep, "--batch-size", options.batch_size, 1, 4096, "Time them with batches of so many images.");
+  add_in_range(*sweep, "--batch-size", options.batch_size, 1, 4096, "Time them with batches of this many images.");
   add_in_range(*sweep, "--image-size", options.image_size, 32, 4096, "Use images of this height and width, in pixels.");
   add_precision_option(*sweep, options.precision, "Use tensors of this precision.", "=fp16");
   sweep->add_option("--kernel", options.kernels, "Time these kernels only, e.g. statistics,normalize (default: all).")
@@ -110,9 +106,8 @@ void add_kernel_sweep_command(CLI::App& app) {
 void add_plan_sweep_command(CLI::App& app) {
   const auto options = std::make_shared<verbs::PlanSweepOptions>(verbs::PlanSweepOptions{
       .networks = {"resnet50", "densenet121"}, .batches = {256}, .precisions = {spec::Precision::fp16}});
-  CLI::App* const sweep = app.add_subcommand(
-      "plan-sweep",
-      "Time every plan that cuDNN has for each convolution, plain and fused, on this GPU. The output is JSON lines.");
+  CLI::App* const sweep =
+      app.add_subcommand("plan-sweep", "Times all of cuDNN's plans for each convolution on this GPU, as JSON lines.");
   sweep->add_option("--network", options->networks, "Time the convolutions of these networks.")->capture_default_str();
   add_in_range(*sweep, "--batch", options->batches, 1, 4096, "Time them with these batches (images of a step).");
   add_precision_option(*sweep, options->precisions, "Use operands of these precisions.", "=fp16 ...");
@@ -128,7 +123,7 @@ void add_plan_sweep_command(CLI::App& app) {
 }  // namespace
 
 void add_dev_commands(CLI::App& app, bench::Session& session) {
-  CLI::App* const dev = app.add_subcommand("dev", "Test and time the engines, for developers of chexbench.");
+  CLI::App* const dev = app.add_subcommand("dev", "Tests and times the engines, for developers of chexbench.");
   dev->group(kOtherCommands);
   dev->require_subcommand(1);
   add_calibrate_command(*dev, session);

@@ -29,6 +29,7 @@ struct DiagnoseArguments {
   std::vector<int> ranks;
   int batch = 0;  // images of a step in logs that do not count them; 0: not given
   std::string format = "table";
+  bool explain = false;
 };
 
 // Removes the steps of all ranks that are not in `ranks`. Keeps all steps if `ranks` is empty.
@@ -51,26 +52,25 @@ void run(const DiagnoseArguments& arguments) {
   keep_ranks(log.steps, arguments.ranks);
   if (!log.counts_images) log.notes.emplace_back("Add --batch N, the images of a step and rank, to see images/s.");
   const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));
-  print(verbs::format_diagnosis(verbs::diagnose(log), source, arguments.format, stdout_width()), arguments.format);
+  print(verbs::format_diagnosis(verbs::diagnose(log), source, arguments.format, stdout_width(), !arguments.explain),
+        arguments.format);
 }
 
 }  // namespace
 
 void add_diagnose_command(CLI::App& app) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "diagnose",
-      "Find out from a log of its steps whether a training of another program starves; scripts/hooks write such logs.");
-  verb->add_option(
-          "LOG", arguments->logs,
-          "Read this file: CSV with the columns wait_s, step_s, images, and optionally rank and epoch; a trace of "
-          "torch.profiler; TraceML's final_summary.json; a timeline of Horovod; or DLIO's N_output.json or "
-          "summary.json.")
+  CLI::App* const verb =
+      app.add_subcommand("diagnose", "Shows whether any training waits for its input, from a log of its steps.");
+  verb->add_option("LOG", arguments->logs,
+                   "A log of scripts/hooks (CSV with wait_s, step_s, images, [rank], [epoch]), or a file of "
+                   "torch.profiler, TraceML, Horovod or DLIO.")
       ->required()
       ->type_name("LOG");
-  verb->add_option("--batch", arguments->batch, "Images of a step and rank, for files that do not say.")
+  verb->add_option("--batch", arguments->batch, "Images per step and rank, for logs that lack them.")
       ->check(CLI::Range(1, kMostBatch));
   add_ranks_list(*verb, arguments->ranks, "Use only the ranks with these numbers, e.g. 0,3.");
+  verb->add_flag("--explain", arguments->explain, "Show all findings, all ranks and slow steps.");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -17,13 +17,15 @@ namespace {
 struct DoctorArguments {
   std::string format = "table";
   std::string data_root;
+  bool explain = false;
 };
 
 void run(const DoctorArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
   const verbs::Doctor doctor = verbs::examine({.data_root = arguments.data_root, .roots = {}}, world);
   if (world.communicator().rank() != 0) return;
-  print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor, stdout_width()),
+  print(arguments.format == "json" ? verbs::doctor_json(doctor)
+                                   : verbs::doctor_table(doctor, stdout_width(), !arguments.explain),
         arguments.format);
   if (verbs::needs_mending(doctor)) {
     throw DeviceError(fmt::format("doctor: {} conflict{} between what is installed, listed above",
@@ -35,15 +37,12 @@ void run(const DoctorArguments& arguments, bench::Session& session) {
 
 void add_doctor_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "doctor",
-      "Show what this machine, its GPUs and their libraries are, what does not fit together (the exit code is 4 if so) "
-      "and what makes measurements invalid; under mpirun, also show how ranks are bound.");
-  verb->add_option(
-          "--data", arguments->data_root,
-          "Also show where the data in this folder or at this URL are stored, and which part of them is cached "
-          "or how fast their server is.")
+  CLI::App* const verb =
+      app.add_subcommand("doctor", "Shows what distorts measurements here, and conflicts (then exit code 4).");
+  verb->add_option("--data", arguments->data_root,
+                   "Also show where this folder or URL is stored, how much of it is cached, or how fast its server is.")
       ->type_name("ROOT");
+  verb->add_flag("--explain", arguments->explain, "Also show limits, memory, cores of ranks, and libraries.");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { run(*arguments, session); });
 }

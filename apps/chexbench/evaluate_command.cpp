@@ -87,12 +87,10 @@ void run(const EvaluateArguments& arguments, bench::Session& session) {
 void add_evaluate_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<EvaluateArguments>();
   verbs::EvaluateOptions& options = arguments->options;
-  CLI::App* const verb = app.add_subcommand(
-      "evaluate",
-      "Judge a trained network by a data set: AUROC, average precision and calibration of each finding; or print the "
-      "probabilities that it gives for single images.");
+  CLI::App* const verb =
+      app.add_subcommand("evaluate", "Measures how good a trained network is on a data set, or scores single images.");
   verb->add_option("--checkpoint", options.checkpoint,
-                   "Use the network in this file: a checkpoint of a training, or safetensors with torchvision's names.")
+                   "Use this network: a checkpoint of chexbench, or safetensors with torchvision's names.")
       ->required()
       ->type_name("FILE");
   verb->add_option("IMAGE", options.images, "Print the probabilities of these images.")->type_name("FILE");
@@ -105,17 +103,16 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->capture_default_str();
   add_set_option(*verb, options.overrides,
                  "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
-  verb->add_option("--cam", options.class_maps,
-                   "Write a class activation map of each of the N most probable findings of each image into the folder "
-                   "cam of --output: a PNG of what the network saw, red where it speaks for the finding.")
+  verb->add_option(
+          "--cam", options.class_maps,
+          "Write PNGs into OUTPUT/cam that mark in red the regions behind each image's N most probable findings.")
       ->type_name("N")
       ->check(CLI::Range(1, kMostMaps));
   verb->add_flag("--ten-crop", options.ten_crop,
-                 "Average the probabilities of ten crops of each image: corners and middle, and their mirror images.");
-  verb->add_option(
-          "--output", arguments->output,
-          "Write scores.csv, with a row for each image, and evaluation.json into this folder; for a data set also "
-          "evaluation.html, reliability.csv and, if its labels are no exclusive classes, roc.csv.")
+                 "Average the probabilities of ten crops: corners and middle, and their mirror images.");
+  verb->add_option("--output", arguments->output,
+                   "Write scores.csv and evaluation.json into this folder; for a data set also evaluation.html, "
+                   "reliability.csv and roc.csv.")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   add_shared_gpu_flag(*verb, options.allow_shared_gpu, "for trying things out.");

@@ -49,14 +49,13 @@ void import_dlio(const ImportArguments& arguments) {
 }  // namespace
 
 void add_import_commands(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("import", "Make an experiment of a file of another benchmark.");
+  CLI::App* const verb = app.add_subcommand("import", "Imports another benchmark's workload as an experiment.");
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* const dlio = verb->add_subcommand(
-      "dlio",
-      "Make a spec and an accelerator profile of a workload of DLIO or MLPerf Storage, and say what they leave out.");
+  CLI::App* const dlio =
+      verb->add_subcommand("dlio", "Imports a workload of DLIO or MLPerf Storage as a spec and a profile.");
   dlio->add_option("FILE", arguments->file,
-                   "Read this workload, such as retinanet_b200.yaml of mlcommons/storage's configs/dlio/workload.")
+                   "Read this workload, e.g. retinanet_b200.yaml of mlcommons/storage's configs/dlio/workload.")
       ->required()
       ->type_name("FILE");
   dlio->add_option("-o,--output", arguments->output,

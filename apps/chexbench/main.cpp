@@ -35,7 +35,7 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     std::ostringstream asked_for;
     app.exit(error, asked_for, asked_for);
-    chexbench::app::print_shown(asked_for.str());
+    chexbench::app::print(asked_for.str());
     return 0;
   }
   return fail(ExitCode::spec, chexbench::app::explain(app, error));

@@ -51,23 +51,20 @@ void run(const ModelArguments& arguments) {
 
 void add_model_command(CLI::App& app) {
   const auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "model", "Print the layers of a network: output shapes, parameters, FLOPs and activation bytes of one image.");
+  CLI::App* const verb =
+      app.add_subcommand("model", "Lists the layers of a network: shapes, parameters, FLOPs and activation bytes.");
   verbs::RooflineRequest& request = arguments->request;
   verb->add_option("name", request.model, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()
       ->type_name("NETWORK");
   add_in_range(*verb, "--image-size", request.image_size, 1, 4096, "Use an input of this height and width, in pixels.");
-  CLI::Option* const roofline =
-      verb->add_option(
-              "--roofline", arguments->profile,
-              "Compute instead how fast the device of this profile trains the network, from its peak rates and "
-              "the efficiency of its sourced entries.")
-          ->type_name("PROFILE");
+  CLI::Option* const roofline = verb->add_option("--roofline", arguments->profile,
+                                                 "Compute instead how fast the device of this profile trains it, from "
+                                                 "peak rates and sourced efficiencies.")
+                                    ->type_name("PROFILE");
   CLI::Option* const time_ops =
       verb->add_flag("--time-ops", arguments->times_ops,
-                     "Train it instead for seven steps on the CPU cores of this process, and print how long the ops of "
-                     "each kind take.")
+                     "Train it instead for seven steps on the CPU, and print how long each kind of op takes.")
           ->excludes(roofline);
   CLI::Option* const batch_sizes =
       add_in_range(*verb, "--batch-sizes", request.batch_sizes, 1, 65536,

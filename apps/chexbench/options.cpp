@@ -26,7 +26,7 @@ CLI::Option* add_set_option(CLI::App& verb, std::vector<std::string>& overrides,
 }
 
 void add_shared_gpu_flag(CLI::App& verb, bool& allowed, const std::string& warning) {
-  verb.add_flag("--allow-shared-gpu", allowed, "Let several ranks share one GPU. This is only " + warning);
+  verb.add_flag("--allow-shared-gpu", allowed, "Let several ranks share one GPU; only " + warning);
 }
 
 CLI::Option* add_ranks_list(CLI::App& verb, std::vector<int>& ranks, const std::string& description) {
@@ -101,27 +101,29 @@ std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string
   verb.add_option(name, arguments->root, "Read the data set in this folder or at this URL.")
       ->required()
       ->type_name("ROOT");
-  add_set_option(verb, arguments->overrides,
-                 "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
-                 "--set data.labels.columns='Mass,Nodule'.");
+  add_set_option(
+      verb, arguments->overrides,
+      "Set a key of the data set's layout, e.g. --set data.layout=csv --set data.labels.columns='Mass,Nodule'.");
   return arguments;
 }
 
 CLI::Option* add_findings_option(CLI::App& verb, std::string& findings) {
   return verb
-      .add_option("--findings", findings,
-                  fmt::format("Print this many findings below the table, those that cost most first, or `all`; "
-                              "report.json and report.html have all of them (default: {}).",
-                              report::kToldFindings))
+      .add_option(
+          "--findings", findings,
+          fmt::format(
+              "Print this many findings, the costliest first, or `all` (default: {}). report.html shows all of them.",
+              report::kToldFindings))
       ->check(CLI::Validator(fault_in, ""))
       ->type_name("N|all");
 }
 
-report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder) {
+report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder,
+                                   bool explain) {
   if (!findings.empty() && format != "table") {
     throw SpecError(fmt::format("--findings belongs to --format table, not to {}", format));
   }
-  report::TableOptions options{.folder = folder};
+  report::TableOptions options{.brief = !explain, .folder = folder};
   if (findings == kAll) {
     options.findings.reset();
   } else if (!findings.empty()) {
@@ -132,8 +134,9 @@ report::TableOptions table_options(const std::string& findings, const std::strin
   return options;
 }
 
-void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder) {
-  print_shown(report::result_table(evaluation, table_options(findings, "table", folder)));
+void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder,
+                  bool explain) {
+  print_shown(report::result_table(evaluation, table_options(findings, "table", folder, explain)));
 }
 
 }  // namespace chexbench::app

@@ -81,14 +81,17 @@ std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string
 // Adds --findings: "all" or a number.
 CLI::Option* add_findings_option(CLI::App& verb, std::string& findings);
 
-// Returns the options of a table on standard output: as wide as the terminal, and in colour unless NO_COLOR is set or
-// the terminal has none; plain and of any width if standard output is not a terminal. `findings` is a value of
+// Returns the options of a table on standard output: as wide as stdout_width(), and in colour unless NO_COLOR is set or
+// the terminal has none; plain if standard output is not a terminal. It is brief unless it is to `explain`. `findings`
+// is a value of
 // --findings, or "" for the default.
 // @throws SpecError if findings were requested and `format` is not the table
-report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder);
+report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder,
+                                   bool explain);
 
 // Prints the answer, the table and the findings of a run whose results are in `folder`, with these options.
 // @throws as print_shown()
-void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder);
+void print_result(const analysis::Evaluation& evaluation, const std::string& findings, const std::string& folder,
+                  bool explain);
 
 }  // namespace chexbench::app

@@ -41,10 +41,10 @@ void print_shown(const std::string& text) {
 // Open MPI's mpirun reads a rank's output through a pseudoterminal, even if its own output is redirected.
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1 && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr; }
 
-std::optional<std::size_t> stdout_width() {
-  if (isatty(STDOUT_FILENO) == 1) return stdout_is_terminal() ? terminal_width(STDOUT_FILENO) : std::nullopt;
-  static const int forwarding_terminal = open_launchers_terminal(STDOUT_FILENO);
-  return terminal_width(forwarding_terminal);
+std::size_t stdout_width() {
+  static const int terminal =
+      stdout_is_terminal() ? STDOUT_FILENO : (isatty(STDOUT_FILENO) == 1 ? -1 : open_launchers_terminal(STDOUT_FILENO));
+  return terminal_width(terminal).value_or(kWidestLine);
 }
 
 std::string make_results_folder(const std::string& name, std::string date_utc) {

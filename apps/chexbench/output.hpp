@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "core/errors.hpp"
@@ -26,9 +25,12 @@ void print_shown(const std::string& text);
 // Returns whether standard output is a terminal.
 bool stdout_is_terminal();
 
+// The longest line of text for people if no terminal is narrower.
+inline constexpr std::size_t kWidestLine = 100;
+
 // Returns the width in characters of the terminal that shows standard output, possibly mpirun's (core/terminal.hpp);
-// nothing if there is none, or its width is unknown.
-std::optional<std::size_t> stdout_width();
+// kWidestLine if there is none, or its width is unknown.
+std::size_t stdout_width();
 
 // The exit code that shells report for a program ended by SIGPIPE: 128 + 13.
 inline constexpr int kReaderGoneExitCode = 141;

@@ -106,7 +106,7 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
   config->type_name("SPEC");
   add_set_option(verb, arguments.overrides, "Override a key of the spec.")->needs(config);
   verb.add_option("--report", arguments.reports,
-                  "Take what a core delivers and the bytes of an image from these runs with engine none.")
+                  "Take the images/s per core and the bytes per image from these runs (engine none).")
       ->type_name("DIR");
   verb.add_option("--accelerator", request.accelerator,
                   "Use this accelerator profile, given by its path or by its name in configs/accelerators.")
@@ -114,7 +114,7 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
   add_precision_option(verb, request.precision, "Train in this precision (default: that of the spec or of the report).",
                        "");
   verb.add_option("--input-rate", arguments.input_rate,
-                  "Assume that the input of one rank delivers this many images/s; 'measured' takes them from --report.")
+                  "Assume this many images/s of input per rank; 'measured' takes them from --report.")
       ->type_name("RATE");
   verb.add_option("--cores-per-rank", request.cores_per_rank,
                   "Assume this many decoding cores per rank (default: as measured).")
@@ -152,15 +152,14 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
 void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   verbs::PredictionRequest& request = arguments->request;
-  CLI::App* const verb = app.add_subcommand(
-      "predict",
-      "Predict images/s on 1 to 1024 ranks, and what limits them, from a measured input, a profile and a network.");
+  CLI::App* const verb =
+      app.add_subcommand("predict", "Predicts images/s on 1 to 1,024 ranks, what limits them and what they need.");
   add_sources(*verb, *arguments);
   add_network(*verb, *arguments);
   add_ranks_list(*verb, request.ranks, "Predict for these numbers of ranks, e.g. 1,2,4 (default: 1, 2, 4, ... 1024).")
       ->check(CLI::Range(1, verbs::kMostRanks).description(""));
   verb->add_option("--scaling", arguments->scaling,
-                   "Scale in this way: weak gives each rank its own batch, strong divides one batch among all ranks.")
+                   "How to scale: weak gives each rank a whole batch, strong divides one batch among all ranks.")
       ->check(CLI::IsMember({"weak", "strong"}))
       ->capture_default_str();
   CLI::Option* const for_ranks =
@@ -171,7 +170,7 @@ void add_predict_command(CLI::App& app) {
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();
-  verb->add_flag("--explain", arguments->explain, "In the table, show each limit by ranks, and the assumptions.");
+  verb->add_flag("--explain", arguments->explain, "Show all rows, each limit by ranks, and the assumptions.");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -141,10 +141,8 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
 }  // namespace
 
 void add_probe_command(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
-  CLI::App* const verb = app.add_subcommand(
-      "probe",
-      "Answer in a minute how fast this machine delivers the images of a folder, which accelerators that "
-      "feeds and what holds it back. `chexbench DIR` is the same.");
+  CLI::App* const verb =
+      app.add_subcommand("probe", "Measures how fast this machine delivers images; `chexbench DIR` is the same.");
   const auto arguments = std::make_shared<ProbeArguments>();
   arguments->command_line = command_line;
   arguments->data_set = add_data_set(*verb, "DIR");
@@ -152,11 +150,11 @@ void add_probe_command(CLI::App& app, bench::Session& session, const std::vector
       ->type_name("SECONDS")
       ->check(CLI::Range(1.0, verbs::kLongestProbe_s).description(""))
       ->capture_default_str();
-  verb->add_option("--gpu", arguments->gpus, "Say how well these accelerators are fed, instead of V100, A100 and H100.")
+  verb->add_option("--gpu", arguments->gpus, "Show how busy these accelerators stay, instead of V100, A100 and H100.")
       ->type_name("PROFILE")
       ->delimiter(',');
   verb->add_option("--output", arguments->output,
-                   "Write the figures and a spec to go on with into this folder (default: results/NAME/TIME).")
+                   "Write the figures and a spec for --config into this folder (default: results/NAME/TIME).")
       ->type_name("DIR");
   add_format_option(*verb, arguments->format, {"text", "json"});
   verb->callback([arguments, &session] { run(*arguments, session); });

@@ -25,6 +25,7 @@ struct ReportArguments {
   std::string format;  // html by default, or table with --findings
   std::string findings;
   std::string output;
+  bool explain = false;
 };
 
 // Returns whether a form or a file was requested. If not, the report takes the form of the run's own result.
@@ -44,10 +45,11 @@ void run(const ReportArguments& arguments) {
   const analysis::Evaluation evaluation(report);
   const fs::path parent = fs::path(file).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
-  report::TableOptions options = table_options(arguments.findings, format, folder);
-  if (arguments.output.empty() && format == "table") return print_result(evaluation, arguments.findings, folder);
-  if (!asks_for_a_form(arguments)) print_result(evaluation, "", folder);
-  if (!arguments.output.empty()) options = {.findings = options.findings, .folder = options.folder};
+  report::TableOptions options = table_options(arguments.findings, format, folder, arguments.explain);
+  if (arguments.output.empty() && format == "table")
+    return print_result(evaluation, arguments.findings, folder, arguments.explain);
+  if (!asks_for_a_form(arguments)) print_result(evaluation, "", folder, arguments.explain);
+  if (!arguments.output.empty()) options.colour = false, options.width = kWidestLine;
   const std::string text = report::format_report(evaluation, format, options);
   std::string path = arguments.output;
   if (path.empty() && format == "html") {
@@ -62,16 +64,15 @@ void run(const ReportArguments& arguments) {
 
 void add_report_command(CLI::App& app) {
   const auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* const verb = app.add_subcommand(
-      "report",
-      "Print the result of an earlier run as it did, and write its report.html again, or give it in another form.");
+  CLI::App* const verb = app.add_subcommand("report", "Reprints the result of an earlier run, also in other formats.");
   verb->add_option("DIR", arguments->run, "Read the results of the run from this folder, or from its report.json.")
       ->required()
       ->type_name("RUN");
   verb->add_option("--format", arguments->format,
-                   "Give this form alone; html is written to DIR/report.html, the others to stdout.")
+                   "Write only this format; html goes to DIR/report.html, the others to stdout.")
       ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")));
   add_findings_option(*verb, arguments->findings);
+  verb->add_flag("--explain", arguments->explain, "Print all figures, what they mean, and advice for each finding.");
   verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");
   verb->callback([arguments] { run(*arguments); });
 }

@@ -95,7 +95,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   bool reader_gone = false;
   try {
     if (arguments.format == "table") {
-      print_result(evaluation, arguments.findings, folder);
+      print_result(evaluation, arguments.findings, folder, arguments.explain);
     } else {
       print(report::format_report(evaluation, arguments.format), arguments.format);
     }
@@ -228,7 +228,8 @@ void run(const RunArguments& arguments, bench::Session& session) {
         "nothing to do: give a folder of images, an experiment with --config SPEC, or a command; see `chexbench "
         "--help`");
   }
-  table_options(arguments.findings, arguments.format, "");  // refuses conflicting options before measuring
+  table_options(arguments.findings, arguments.format, "",
+                arguments.explain);  // refuses conflicting options before measuring
   const int rank = join_ranks(session, arguments.quiet ? log::Level::warning : log::Level::info);
   comm::World& world = session.world();
   verbs::RunSpec spec;
@@ -250,8 +251,9 @@ void run(const RunArguments& arguments, bench::Session& session) {
 // Returns whether ranks may differ in an option: only one rank uses it, it is about the display of progress, or it
 // becomes part of the spec, which ranks compare.
 bool may_differ(const std::string& option) {
-  constexpr std::array<std::string_view, 10> kNames{"--config", "--set",   "--output",   "--resume",  "--format",
-                                                    "--quiet",  "--mllog", "--findings", "--metrics", "--progress"};
+  constexpr std::array<std::string_view, 11> kNames{"--config",  "--set",      "--output", "--resume",
+                                                    "--format",  "--quiet",    "--mllog",  "--findings",
+                                                    "--metrics", "--progress", "--explain"};
   return std::ranges::find(kNames, option) != kNames.end();
 }
 
@@ -284,7 +286,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   const auto arguments = std::make_shared<RunArguments>();
   arguments->command_line = command_line;
   app.add_option("--config", arguments->config,
-                 "Run the experiment in this JSON file, or a built-in one by its name; `chexbench list` has them.")
+                 "Run the experiment of this JSON file, or a built-in one; `chexbench list` lists those.")
       ->type_name("SPEC");
   add_set_option(app, arguments->overrides,
                  "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50.");
@@ -292,33 +294,29 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
                  "Write the results into this folder (default: results/EXPERIMENT/TIME).")
       ->type_name("DIR");
   app.add_option("--resume", arguments->resume,
-                 "Continue the run in this folder, keep what it has measured, and take --config and --set from it.")
+                 "Continue the run in this folder, with its --config and --set, and keep its measurements.")
       ->type_name("DIR")
       ->excludes("--output");
   add_format_option(app, arguments->format, {"table", "json", "csv"});
   add_findings_option(app, arguments->findings);
-  app.add_option("--progress", arguments->progress,
-                 "Show on stderr how far the run is; auto does on a terminal and, every 30 s, where mpirun or srun may "
-                 "hide one.")
+  app.add_option(
+         "--progress", arguments->progress,
+         "Show progress on stderr; auto shows it on a terminal, or every 30 s when mpirun or srun hides the terminal.")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_option(
-         "--metrics", arguments->metrics,
-         "Keep this file up to date with how the run stands, as OpenMetrics text for a monitoring program, e.g. "
-         "/var/lib/prometheus/node-exporter/chexbench.prom.")
+  app.add_option("--metrics", arguments->metrics,
+                 "Export progress to this file as OpenMetrics text, which Prometheus's node exporter reads.")
       ->type_name("FILE");
   CLI::Option* const dry_run = app.add_flag("--dry-run", arguments->dry_run, "Forecast time and memory, and stop.");
   app.add_flag("--explain", arguments->explain,
-               "With --dry-run: also print the resolved trials, and what takes the memory.")
-      ->needs(dry_run);
+               "Print all figures and findings; with --dry-run, also the resolved trials and their memory.");
   add_rank_count(app, "--ranks", arguments->ranks, kMostPlannedRanks,
-                 "With --dry-run: plan for a job of this many ranks, without mpirun and even where the data set is not "
-                 "there. --set ranks=1,2,4 says which worlds are measured.",
+                 "With --dry-run: plan a job of this many ranks, even without mpirun or the data set. --set "
+                 "ranks=1,2,4 sets which numbers of ranks are measured.",
                  "--set ranks=1,2,4 says which worlds are measured in a job")
       ->needs(dry_run);
   add_shared_gpu_flag(app, arguments->allow_shared_gpu);
-  app.add_flag("--mllog", arguments->mllog,
-               "Also write mllog.txt with MLPerf's log lines, in which each repeat is a run.");
+  app.add_flag("--mllog", arguments->mllog, "Also write mllog.txt with MLPerf's log lines; each repeat is a run.");
   app.add_flag("--quiet", arguments->quiet, "Log only warnings and errors.");
   app.parse_complete_callback([&app, &session] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);

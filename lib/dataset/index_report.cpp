@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -273,6 +274,22 @@ std::string file_bytes(const IndexReport& report) {
                      report.files - report.files_of_known_size);
 }
 
+// Returns whether a line with this key is for readers who did not ask for details.
+bool is_brief(std::string_view key) {
+  constexpr std::array<std::string_view, 11> kKeys{"root",
+                                                   "table",
+                                                   "layout_file",
+                                                   "images_in_no_split",
+                                                   "images_in_both_splits",
+                                                   "patients_in_both_splits",
+                                                   "listed_without_row",
+                                                   "missing_files",
+                                                   "orphan_files",
+                                                   "cached_files",
+                                                   "next"};
+  return std::ranges::find(kKeys, key) != kKeys.end() || key.starts_with("shards.") || key.starts_with("passed_over.");
+}
+
 // Returns "24 images of 16 patients, 14 labels (nih): 18 train, 6 test; 3 missing files".
 std::string headline(const IndexReport& report) {
   std::string text = count_text(report.rows, "image");
@@ -310,10 +327,11 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
                                spec::to_string(usable->split));
 }
 
-std::string index_report_text(const IndexReport& report, std::size_t shown) {
+std::string index_report_text(const IndexReport& report, std::size_t shown, bool brief) {
   std::string text = headline(report) + "\n";
   const auto line = [&](std::string_view key, const auto& value) {
     const std::string words = fmt::format("{}: {}", key, value);
+    if (brief && (words.ends_with(": 0") || !is_brief(key))) return;
     text += printable(words, words.max_size()) + '\n';
   };
   line("root", report.root);
@@ -365,7 +383,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   if (report.shards.empty()) line("shards", 0);
   line("cached_files", counted(report.cached_files, shown));
   if (!report.next.empty()) line("next", report.next);
-  return text;
+  return brief ? text + "details: --explain lists all counts\n" : text;
 }
 
 }  // namespace chexbench::dataset

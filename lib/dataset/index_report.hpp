@@ -80,8 +80,9 @@ IndexReport report_index(const storage::DataRoot& root);
 // returns the remedy. The command runs in the repository's folder, because its path of the experiment is relative.
 std::string next_step(const IndexReport& report, const std::vector<std::string>& overrides);
 
-// Returns one `key: value` per line, with the names of at most `shown` files or patients after each count.
-std::string index_report_text(const IndexReport& report, std::size_t shown = 5);
+// Returns the answer, then one `key: value` per line, with the names of at most `shown` files or patients after each
+// count; if `brief`, only those that are needed to judge the set, and without zeros.
+std::string index_report_text(const IndexReport& report, std::size_t shown = 5, bool brief = false);
 
 // Returns the same as a JSON object with all names. Unknown values are null; bytes that are not UTF-8 become U+FFFD.
 std::string index_report_json(const IndexReport& report);

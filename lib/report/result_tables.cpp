@@ -38,13 +38,10 @@ std::string percent_or_blank(const Optional& share) {
   return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
 }
 
-// Shows at least three significant digits: a CPU trains 3.81 images/s, a pipeline delivers 812.0.
-std::string throughput(const Optional& images_per_s) {
-  return images_per_s ? number(images_per_s, *images_per_s < 10 ? 2 : 1) : "";
-}
+std::string throughput(const Optional& images_per_s) { return images_per_s ? rate_text(*images_per_s) : ""; }
 
 std::string interval(const std::optional<measure::Interval>& ci95) {
-  return ci95 ? fmt::format("{} .. {}", throughput(ci95->low), throughput(ci95->high)) : "";
+  return ci95 ? fmt::format("{} to {}", throughput(ci95->low), throughput(ci95->high)) : "";
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -121,6 +118,23 @@ TextTable figures_table(const results::Report& report, const std::vector<results
   return table;
 }
 
+TextTable summary_table(const results::Report& report, const std::vector<results::Figures>& all) {
+  const bool scales = any_scales(report, all);
+  TextTable table{.header = {"trial", "images/s", scales ? "scaling" : "95 % interval", "wait", "flags"},
+                  .rows = {},
+                  .left_columns = 1,
+                  .last_left = true,
+                  .expendable = {2, 3}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const results::TrialResult& trial = report.trials[i];
+    table.rows.push_back({trial.name, throughput(all[i].images_per_s),
+                          scales ? percent_or_blank(all[i].scaling_efficiency) : interval(all[i].images_per_s_ci95),
+                          percent_or_blank(if_trains(spec::has_engine(trial.spec), all[i].wait_share)),
+                          flags_text(trial, all[i])});
+  }
+  return table;
+}
+
 // Returns the mean, because the median is meaningless if a pipeline delivers in bursts.
 std::string mean_step(const results::TrialResult& trial) {
   double wall_s = 0;
@@ -175,8 +189,8 @@ TextTable learning_table(const results::Report& report, const std::vector<result
     table.rows.push_back(
         row_of(labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs),
                number(all[i].top1 ? all[i].top1 : all[i].mean_auroc, 3),
-               ci95 ? fmt::format("{:.3f} .. {:.3f}", ci95->low, ci95->high) : std::string(),
-               spread ? fmt::format("{:.3f} .. {:.3f}", spread->worst, spread->best) : std::string(),
+               ci95 ? fmt::format("{:.3f} to {:.3f}", ci95->low, ci95->high) : std::string(),
+               spread ? fmt::format("{:.3f} to {:.3f}", spread->worst, spread->best) : std::string(),
                fmt::to_string(epoch->epoch),
                all[i].time_to_auroc_s ? fmt::format("{:.1f} s", *all[i].time_to_auroc_s) : std::string(),
                number(epoch->training_loss, 4), number(epoch->validation_loss, 4)));
@@ -184,8 +198,8 @@ TextTable learning_table(const results::Report& report, const std::vector<result
   return table;
 }
 
-// Returns "812.0", for images/s, or "10.3 GB/s".
-std::string rate_text(const analysis::SecondJobRates& rates, double value) {
+// Returns "812", for images/s, or "10.3 GB/s".
+std::string job_rate(const analysis::SecondJobRates& rates, double value) {
   return rates.counts_bytes ? fmt::format("{:.2f} GB/s", value / 1e9) : throughput(value);
 }
 
@@ -202,7 +216,7 @@ TextTable two_jobs_table(const std::vector<analysis::SecondJobCost>& costs) {
     if (analysis::second_job_is_emulated(cost.pair.trial.trial.spec)) row.front() += " (second job emulated)";
     if (cost.second) {
       for (const std::string& cell :
-           {rate_text(*cost.second, cost.second->alone), rate_text(*cost.second, cost.second->beside),
+           {job_rate(*cost.second, cost.second->alone), job_rate(*cost.second, cost.second->beside),
             times(cost.second->kept.value), interval_text(cost.second->kept)})
         row.push_back(cell);
     }
@@ -299,6 +313,7 @@ ResultTables result_tables(const analysis::Evaluation& evaluation) {
   const results::Labels labels = results::label_trials(report.trials);
   const std::vector<results::Figures>& all = evaluation.figures;
   ResultTables tables{.title = title(report, labels),
+                      .summary = summary_table(report, all),
                       .figures = figures_table(report, all, labels),
                       .ablations = {},
                       .learning = learning_table(report, all, labels),

@@ -20,6 +20,7 @@ struct AblationTable {
 // `learning`, because emulated engines do not learn.
 struct ResultTables {
   std::vector<std::string> title;  // lines: experiment, place and time, and the settings that all trials share
+  TextTable summary;               // one row per trial with the five figures that matter most
   TextTable figures;               // one row per trial
   std::vector<AblationTable> ablations;
   TextTable learning;  // one row per trial that trained over epochs; no rows if none did

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
@@ -32,12 +34,20 @@ class Printer {
       : evaluation_(evaluation), options_(options), tables_(result_tables(evaluation)) {}
 
   std::string print() {
-    print_answer();
-    print_lines(tables_.title);
+    const bool brief = options_.brief && !report_.trials.empty();
+    const analysis::Answer answer = analysis::derive_answer(evaluation_);
+    print_answer(answer, brief ? 1 : answer.lines.size());
+    if (!brief) print_lines(tables_.title);
     if (report_.trials.empty()) return text_ + "no trial was measured\n";
-    print_figures();
-    print_lines(tables_.notes);
-    text_ += '\n';
+    if (brief) {
+      print_table(tables_.summary);
+    } else {
+      print_figures();
+      print_lines(tables_.notes);
+    }
+    const bool only_trials =
+        tables_.ablations.empty() && tables_.learning.rows.empty() && tables_.two_jobs.rows.empty();
+    if (!brief || !only_trials) text_ += '\n';
     for (const AblationTable& ablation : tables_.ablations) {
       print_caption(fmt::format("Step by step over {}; {}:", printable(ablation.over), kAblationCaption));
       print_table(ablation.steps);
@@ -53,8 +63,13 @@ class Printer {
       print_table(tables_.two_jobs);
       text_ += '\n';
     }
-    print_times();
-    print_findings();
+    if (brief) {
+      print_headlines(answer);
+      print_next(answer);
+    } else {
+      print_times();
+      print_findings();
+    }
     return std::move(text_);
   }
 
@@ -73,9 +88,8 @@ class Printer {
 
   void print_caption(const std::string& caption) { text_ += styled(wrapped(caption, options_.width, 0), kBold) + '\n'; }
 
-  void print_answer() {
-    const analysis::Answer answer = analysis::derive_answer(evaluation_);
-    for (const std::string& line : answer.lines) {
+  void print_answer(const analysis::Answer& answer, std::size_t most) {
+    for (const std::string& line : std::span(answer.lines).first(most)) {
       const bool is_command = &line == &answer.lines.back() && line == answer.command;
       std::string text =
           is_command ? std::string(kIndent, ' ') + command(line) : wrapped(shown(line), options_.width, kIndent);
@@ -113,11 +127,15 @@ class Printer {
     return finding.trial.empty() ? finding.headline : fmt::format("{} {}", name, finding.headline);
   }
 
-  void print_finding(const results::Finding& finding) {
+  void print_headline(const results::Finding& finding) {
     const bool is_sure = finding.grade == results::Grade::told_apart;
     const std::string grade = is_sure ? "" : fmt::format(" [{}]", results::to_string(finding.grade));
     const std::string first = wrapped(shown("- " + headline(finding) + grade), options_.width, kIndent);
     text_ += styled(first, is_sure ? kBold : kDoubt) + '\n';
+  }
+
+  void print_finding(const results::Finding& finding) {
+    print_headline(finding);
     std::vector<std::string> sentences;
     for (const std::string& sentence : {finding.reason, finding.advice}) {
       if (!sentence.empty()) sentences.push_back(sentence);
@@ -126,6 +144,24 @@ class Printer {
     if (!sentences.empty())
       text_ += wrapped(blanks + shown(fmt::format("{}", fmt::join(sentences, " "))), options_.width, kIndent) + '\n';
     if (!finding.command.empty()) text_ += blanks + command(finding.command) + '\n';
+  }
+
+  void print_headlines(const analysis::Answer& answer) {
+    std::vector<const results::Finding*> findings = analysis::by_worth(report_.findings);
+    std::erase_if(findings, [&](const results::Finding* finding) {  // what the answer's first line says
+      return finding->kind.ends_with("_ratio") && finding->trial == answer.trial && answer.ratio &&
+             finding->headline.find(times(answer.ratio->value)) != std::string::npos;
+    });
+    findings.resize(std::min(options_.findings.value_or(findings.size()), findings.size()));
+    for (const results::Finding* finding : findings) print_headline(*finding);
+  }
+
+  void print_next(const analysis::Answer& answer) {
+    if (report_.interrupted) text_ += "The run ended early: this is what was measured until then.\n";
+    const std::string next = answer.command.empty() ? answer.advice : command(answer.command);
+    const std::string details = command("chexbench report DIR --explain");
+    for (const auto& [name, line] : {std::pair("next", next), std::pair("details", details)})
+      if (!line.empty()) text_ += fitted_lines(fmt::format("{:<8} {}", name, line), options_.width) + '\n';
   }
 
   void print_findings() {

@@ -141,9 +141,28 @@ bool is_json(const std::string& line) {
   return begin != std::string::npos && std::string_view("\"{[").find(line[begin]) != std::string_view::npos;
 }
 
+// Breaks a command before options, with backslashes, so that it can still be copied. One with a backslash stays whole.
+std::string broken_command(std::string line, std::size_t width) {
+  constexpr std::string_view kBreak = " \\\n     ";
+  if (line.find('\\') != std::string::npos) return line;
+  for (std::size_t begin = 0; line.size() - begin > width;) {
+    std::size_t last = std::string::npos;
+    const std::size_t end = std::min(begin + width - 1, line.find("  #", begin));  // the latter begins a comment
+    for (std::size_t at = begin + kBreak.size(); at < end; ++at) {
+      const bool is_quoted = std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '\'') % 2 != 0;
+      if (!is_quoted && line.compare(at, 3, " --") == 0) last = at;
+    }
+    if (last == std::string::npos) return line;
+    line.replace(last, 1, kBreak);
+    begin = last + kBreak.find('\n') + 1;
+  }
+  return line;
+}
+
 // Returns the line, broken if it is too long and a sentence, or a row that ends in one.
 std::string fitted_line(const std::string& line, std::size_t width) {
-  if (line.size() <= width || holds_command(line) || is_json(line)) return line;
+  if (line.size() <= width || is_json(line)) return line;
+  if (holds_command(line)) return broken_command(line, width);
   const std::size_t gap = line.rfind("  ");
   if (gap == std::string::npos) return wrapped(line, width, kSentenceIndent);
   const std::size_t begin = gap + 2;
@@ -197,7 +216,14 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 std::string times(double ratio) { return fmt::format("{:.2f} x", ratio); }
 
 std::string interval_text(const std::optional<measure::Ratio>& ratio) {
-  return ratio && ratio->ci95 ? fmt::format("{:.2f} .. {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
+  return ratio && ratio->ci95 ? fmt::format("{:.2f} to {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
+}
+
+std::string rate_text(double images_per_s) {
+  if (images_per_s < 99.95) return fmt::format("{:.{}f}", images_per_s, images_per_s < 9.995 ? 2 : 1);
+  std::string text = fmt::format("{:.0f}", images_per_s);
+  for (std::size_t at = text.size(); at > 3; text.insert(at, 1, ',')) at -= 3;
+  return text;
 }
 
 std::vector<std::string> take_shared_columns(TextTable& table) {
@@ -235,8 +261,7 @@ FittedTable fit(TextTable table, const LineWidth& width) {
 std::string fitted_text(const TextTable& table, const LineWidth& width, std::string_view whole_in) {
   const FittedTable fitted = fit(table, width);
   if (fitted.left_out.empty()) return fitted.text;
-  const std::string told =
-      fmt::format("This terminal is too narrow for {}: {} has all.", fmt::join(fitted.left_out, ", "), whole_in);
+  const std::string told = fmt::format("Too narrow for {}: {} has all.", fmt::join(fitted.left_out, ", "), whole_in);
   return fitted.text + wrapped(told, width, kSentenceIndent) + '\n';
 }
 

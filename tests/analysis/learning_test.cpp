@@ -81,7 +81,7 @@ TEST(Learning, TellsTheBestRepeatAndHowFarTheyLieApart) {
       learning_findings({&trial}).front().text,
       HasSubstr("The best of 3 repeats is repeat 0 with 0.900; they lie from 0.600 to 0.900 (standard deviation "
                 "0.155)."));
-  EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("0.600 .. 0.900"));
+  EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("0.600 to 0.900"));
   EXPECT_FALSE(auroc_spread(learned({{0.9, 0.7}})));
 }
 

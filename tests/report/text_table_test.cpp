@@ -40,7 +40,7 @@ TEST(FittedText, NamesTheColumnsWithoutRoomAndWhatHasThem) {
   EXPECT_EQ(fitted_text(table(), 80, "--format csv"), render(table()));
   const std::string narrow = fitted_text(table(), 33, "--format csv");
   EXPECT_TRUE(narrow.starts_with(fit(table(), 33).text));
-  EXPECT_THAT(narrow, testing::EndsWith("\nThis terminal is too narrow for\n   memory: --format csv has all.\n"));
+  EXPECT_THAT(narrow, testing::EndsWith("\nToo narrow for memory: --format\n   csv has all.\n"));
 }
 
 TEST(FittedTable, LeavesOutTheLeastImportantColumnsFirstAndNamesThem) {
@@ -104,6 +104,15 @@ TEST(Wrapped, KeepsACommandBetweenBackticksWhole) {
   EXPECT_EQ(wrapped("To see what lies on the store now, run `chexbench doctor --data DIR`, then go on.", 60, 3),
             "To see what lies on the store now, run\n   `chexbench doctor --data DIR`, then go on.");
   EXPECT_EQ(wrapped("a lone ` breaks nothing", 10, 0), "a lone `\nbreaks\nnothing");
+}
+
+TEST(FittedLines, BreakACommandBeforeItsOptionsSoThatItCanBeCopied) {
+  EXPECT_EQ(fitted_lines("next     chexbench DIR --time 5 --set 'a= --b' --set c=1\n", 36),
+            "next     chexbench DIR --time 5 \\\n     --set 'a= --b' --set c=1\n");
+  const std::string whole = R"(next  chexbench $'a\nb' --time 5 --set c=1)";
+  EXPECT_EQ(fitted_lines(whole, 20), whole);
+  const std::string commented = "next  chexbench DIR   # or try another command with --option";
+  EXPECT_EQ(fitted_lines(commented, 50), commented);
 }
 
 TEST(FittedLines, BreakSentencesAndRowsThatEndInOne) {

@@ -27,7 +27,7 @@ class Auto(SystemTest):
                          pipeline="tf-official", store=SHAPED)
         out = self.folder / "out"
         done = self.succeed("--config", spec, "--set", "pipeline.map.parallel_calls=auto",
-                            "--set", "pipeline.interleave.cycle_length=auto", "--output", out)
+                            "--set", "pipeline.interleave.cycle_length=auto", "--output", out, "--explain")
         chosen, = self.chosen(out)
         self.assertEqual(set(chosen), {"interleave.cycle_length", "map.parallel_calls"})
         page = (out / "report.html").read_text()

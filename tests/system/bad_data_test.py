@@ -60,7 +60,7 @@ class BadImages(SystemTest):
                 self.fail_with(3, "data", "convert", self.root, "--split", "all", "--to", to, *size,
                                says=[VICTIM, "byte 0: not a PNG"])
                 self.assertEqual(list((self.root / to).glob("*-manifest.json")), [])
-        self.assertRegex(self.succeed("data", "index", self.root).stdout, r"\nmissing_files: 0\n")
+        self.assertRegex(self.succeed("data", "index", "--explain", self.root).stdout, r"\nmissing_files: 0\n")
 
     def test_a_png_may_have_as_many_bytes_as_any_image(self):
         self.victim.write_bytes(png(64, 64))

@@ -18,7 +18,7 @@ def contents(folder):
 
 class Index(SystemTest):
     def test_it_counts_images_patients_and_splits(self):
-        done = self.succeed("data", "index", REAL_IMAGES)
+        done = self.succeed("data", "index", "--explain", REAL_IMAGES)
         self.assertRegex(done.stdout, rf"images\D+{IMAGES}\b")
         patients = {path.name.split("_")[0] for path in (REAL_IMAGES / "images").iterdir()}
         self.assertRegex(done.stdout, rf"patients\D+{len(patients)}\b")
@@ -27,7 +27,7 @@ class Index(SystemTest):
         root = self.small_images()
         (root / "images/00000001_000.png").unlink()
         (root / "images/99999999_000.png").write_bytes(b"")
-        done = self.succeed("data", "index", root)
+        done = self.succeed("data", "index", "--explain", root)
         self.assertRegex(done.stdout, r"(?i)missing\D+1\b")
         self.assertRegex(done.stdout, r"(?i)orphan\D+1\b")
 
@@ -46,7 +46,7 @@ class Synth(SystemTest):
     def test_the_set_can_be_indexed_converted_checked_and_run(self):
         root = self.folder / "set"
         self.succeed("data", "synth", root, "--images", 40, "--size", 128)
-        self.assertRegex(self.succeed("data", "index", root).stdout, r"images\D+40\b")
+        self.assertRegex(self.succeed("data", "index", "--explain", root).stdout, r"images\D+40\b")
         self.succeed("data", "convert", root)
         self.succeed("data", "check", root)
         self.succeed(

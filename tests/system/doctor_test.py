@@ -170,6 +170,6 @@ class WithStandIns(SystemTest):
 
     def test_the_table_lists_gpus_and_versions(self):
         self.doctor(0)
-        table = run("doctor", env=self.environment).stdout
+        table = run("doctor", "--explain", env=self.environment).stdout
         for text in ("driver 580.65.06, serves CUDA 13.0", "GPU-standin-1", "85.9 GB", "9.19.0", "fits together"):
             self.assertIn(text, table)

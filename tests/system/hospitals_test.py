@@ -54,7 +54,7 @@ class Hospitals(SystemTest):
 
     def test_both_are_found_by_their_tables(self):
         for root, layout in ((self.chexpert(), "chexpert"), (self.mimic(), "mimic")):
-            index = json.loads(self.succeed("data", "index", root, "--format", "json").stdout)
+            index = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json").stdout)
             self.assertEqual(index["layout"], layout)
             self.assertEqual((index["images"], index["files"]), (24, 24))
             self.assertEqual(index["splits"]["train"], {"images": 18, "files": 18})
@@ -62,7 +62,7 @@ class Hospitals(SystemTest):
             self.assertEqual(index["missing_files"] + index["orphan_files"], [])
             # A quarter of all values is 1 and a quarter -1, which is 1 by default.
             self.assertEqual(sum(label["images"] for label in index["labels"]), 24 * 14 // 2)
-            ignoring = json.loads(self.succeed("data", "index", root, "--format", "json", "--set",
+            ignoring = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json", "--set",
                                                f"data.layout={layout}", "--set",
                                                "data.labels.uncertain=U-Ignore").stdout)
             self.assertEqual(ignoring["ignored_labels"], 24 * 14 // 4)

@@ -206,7 +206,7 @@ class NotUtf8(SystemTest):
         self.assertEqual([(label["name"], label["images"]) for label in told["labels"]],
                          [("m\ufffdlanome", 4), ("m\ufffdlanome", 4)])
         self.assertEqual(self.shell(told["next"]), b"data.root=" + os.fsencode(self.root))
-        self.assertIn("label.m\\xe9lanome: 4", self.succeed("data", "index", self.root).stdout)
+        self.assertIn("label.m\\xe9lanome: 4", self.succeed("data", "index", "--explain", self.root).stdout)
 
     def test_runs_and_conversions_work_and_write_utf_8(self):
         out = self.folder / os.fsdecode(b"s\xf6")

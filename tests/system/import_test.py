@@ -59,8 +59,9 @@ class Import(SystemTest):
             with self.subTest(word):
                 self.imported("--overwrite", step_s=step_s)
                 out = self.folder / word
-                done = self.succeed("--config", "retinanet_b200/spec.json", *QUICK, "--output", out, cwd=self.folder)
-                self.assertIn(says, done.stdout)
+                done = self.succeed("--config", "retinanet_b200/spec.json", *QUICK, "--output", out, "--explain",
+                                    cwd=self.folder)
+                self.assertIn(says, " ".join(done.stdout.split()))
                 summary = json.loads(self.succeed("report", out, "--format", "dlio").stdout)
                 self.assertEqual(summary["metric"]["train_au_meet_expectation"], word)
                 real = json.loads((FOREIGN / "dlio-summary.json").read_text())

@@ -155,8 +155,8 @@ class LoadedMpi(SystemTest):
     def job(self, *launcher, **environment):
         """Runs under a launcher, with its variables, and with LD_LIBRARY_PATH for the ranks alone."""
         variables = [f"{name}={value}" for name, value in environment.items()]
-        return subprocess.run([*launcher, "env", *variables, *command_line(["doctor"])], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
+        return subprocess.run([*launcher, "env", *variables, *command_line(["doctor", "--explain"])],
+                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
     def broken_libraries(self):
         for name in ("libmpi", "libmpich", "libmpi_cray"):

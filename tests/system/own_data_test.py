@@ -33,7 +33,7 @@ class OwnData(SystemTest):
 
     def test_folders_of_classes_are_indexed_converted_checked_and_run(self):
         root = self.classes()
-        index = self.succeed("data", "index", root).stdout
+        index = self.succeed("data", "index", "--explain", root).stdout
         self.assertRegex(index, r"layout: folders\nimages: 24\n")
         for line in ("label.cat: 8", "label.owl: 8", "split.val.images: 6", "missing_files: 0"):
             self.assertIn(line, index)
@@ -49,7 +49,7 @@ class OwnData(SystemTest):
 
     def test_a_table_is_indexed_converted_checked_and_run(self):
         root = self.table()
-        index = self.succeed("data", "index", root, *self.LABELS).stdout
+        index = self.succeed("data", "index", "--explain", root, *self.LABELS).stdout
         for line in ("layout: csv", "label.Left: 12", "label.Right: 8", "split.train.files: 18", "orphan_files: 0"):
             self.assertIn(line, index)
         self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
@@ -60,15 +60,15 @@ class OwnData(SystemTest):
     def test_the_layout_is_kept_in_the_folder_and_read_by_every_verb(self):
         root = self.table()
         kept = root / "chexbench-data.json"
-        saved = self.succeed("data", "index", root, *self.LABELS, "--save")
+        saved = self.succeed("data", "index", "--explain", root, *self.LABELS, "--save")
         self.assertIn(f"layout_file: {kept}\n", saved.stdout)
         self.assertNotIn("data.labels", saved.stdout.splitlines()[-1])  # of the next command
         self.assertEqual(json.loads(kept.read_text().split("\n", 1)[1]), {"data": {
             "layout": "csv", "labels": {"columns": ["Left", "Right"], "split_column": "fold"}}})
-        again = self.succeed("data", "index", root)
+        again = self.succeed("data", "index", "--explain", root)
         self.assertEqual(again.stdout, saved.stdout)
         self.assertIn(f"{kept} says how the folder is read", again.stderr)
-        told = json.loads(self.succeed("data", "index", root, "--format", "json").stdout)
+        told = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json").stdout)
         self.assertEqual((told["layout"], told["layout_file"]), ("csv", str(kept)))
         self.succeed("data", "convert", root, "--split", "train")
         self.assertEqual(self.told("data", "check", root)["records"], 18)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -22,16 +23,16 @@ def small_image():
 class Answers(SystemTest):
     def lines(self, done):
         """The lines by their subjects; the first one as "rate"."""
-        rate, *others = done.stdout.splitlines()
+        rate, *others = re.sub(r"\n {11}", " ", done.stdout).splitlines()
         self.assertLessEqual(len(others), 11, done.stdout)
         return {"rate": rate, **{line[2:10].strip(): line[11:] for line in others}}
 
     def test_a_folder_is_answered_in_the_first_line_with_a_spec_that_runs(self):
         done = self.succeed(small_images(), *QUICK, cwd=self.folder)
         lines = self.lines(done)
-        self.assertRegex(lines["rate"], r"^[\d.]+ images/s from \d+ cores?; limited by \w+")
+        self.assertRegex(lines["rate"], r"^[\d.,]+ images/s from \d+ cores?; limited by \w+")
         # Which of the two it is depends on the speed of the machine.
-        self.assertRegex(lines["range"], r"^([\d.]+ to [\d.]+ \(95 % interval, \d+ repeats|unknown \(\d repeats?)\)")
+        self.assertRegex(lines["range"], r"^([\d.,]+ to [\d.,]+ \(95 % interval, \d+ repeats|unknown \(\d repeats?)\)")
         self.assertRegex(lines["data"], rf"^{IMAGES} PNGs of \d+ kB")
         self.assertIn("ResNet50", lines.get("keeps", "") + lines.get("feeds", ""))
         self.assertRegex(lines["work"], r"^decoding \d+ %, resizing \d+ %, reading \d+ %; cores \d+ % busy")
@@ -226,7 +227,8 @@ class Misled(SystemTest):
         (root / "labels.csv").write_text("id,finding\none,Mass|Edema\ntwo,Edema\n")
         options = "--set data.labels.columns=finding --set 'data.labels.separator=|'"
         self.fail_with(3, "data", "index", root, says=["column 'finding' is 'Mass|Edema', expected 0 or 1", options])
-        told = self.succeed("data", "index", root, "--set", "data.layout=csv", *shlex.split(options)).stdout
+        keys = ("--set", "data.layout=csv", *shlex.split(options))
+        told = self.succeed("data", "index", "--explain", root, *keys).stdout
         self.assertIn("label.Edema: 2", told)
         self.fail_with(2, "data", "index", root, *shlex.split(options), says="set that, too, or leave it out")
 

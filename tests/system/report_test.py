@@ -139,9 +139,9 @@ class Verb(ReportTest):
         self.assertEqual(told, {"densenet121": "true", "resnet50": "false"})
         told = {trial["spec"]["model"]["name"]: trial["step_time_computed"] for trial in self.report(out)["trials"]}
         self.assertEqual(told, {"densenet121": True, "resnet50": False})
-        for form in ("table", "markdown"):
-            rows = [line for line in self.succeed("report", out, "--format", form).stdout.splitlines()
-                    if line.lstrip("| ").startswith(("densenet121 ", "resnet50 "))]
+        for form in (["table", "--explain"], ["markdown"]):
+            rows = [line for line in self.succeed("report", out, "--format", *form).stdout.splitlines()
+                    if line.removeprefix("| ").startswith(("densenet121 ", "resnet50 "))]
             self.assertGreaterEqual(len(rows), 4, rows)  # two tables, and sentences in a terminal
             for row in rows:
                 self.assertEqual("computed speed)" in row, "densenet121" in row, row)  # both names may be in one

@@ -8,9 +8,10 @@ import shutil
 import subprocess
 from unittest import mock
 
-from harness import ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
+from harness import REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
 
 ESCAPE = "\x1b"
+FOREIGN = ROOT / "tests/data/foreign/kineto-steps.json"
 
 
 def on_terminal(*arguments, columns, **environment):
@@ -26,20 +27,30 @@ class Terminal(SystemTest):
     KEYS = {"engine": "emulated:v100", "data__split": "all", "measure__repeats": 5, "measure__steps": 4,
             "sweep": {"pipeline": ["naive", "optimized"]}}
 
-    def test_the_answer_comes_first_then_the_table_then_findings(self):
+    def test_a_run_of_two_trials_is_told_in_twelve_lines_of_a_hundred_columns(self):
         out = self.folder / "out"
         printed = self.succeed("--config", self.spec(**self.KEYS), "--output", out).stdout
         self.assertNotIn(ESCAPE, printed)
         lines = printed.splitlines()
+        self.assertIn("emulated", lines[0])
+        self.assertLessEqual(len([line for line in lines if not line.startswith("     --")]), 12, printed)
+        self.assertLessEqual(max(map(len, lines)), 100)
+        self.assertIn(f"details  chexbench report {out} --explain", lines)
+        self.assertEqual(self.succeed("report", out, "--format", "table").stdout, printed)
+        self.assertEqual(self.succeed("report", out).stdout, printed)
+
+    def test_the_answer_comes_first_then_the_table_then_findings(self):
+        out = self.folder / "out"
+        printed = self.succeed("--config", self.spec(**self.KEYS), "--output", out, "--explain").stdout
+        self.assertNotIn(ESCAPE, printed)
+        lines = printed.splitlines()
         answer = lines[:lines.index("")]
-        self.assertLessEqual(len(answer), 5)
         self.assertTrue(any("naive" in line for line in answer), answer)
         self.assertIn("emulated", answer[0])
         table = next(i for i, line in enumerate(lines) if line.split()[:2] == ["pipeline", "images/s"])
         findings = next(i for i, line in enumerate(lines) if line.startswith("Findings"))
         self.assertLess(table, findings)
-        self.assertEqual(self.succeed("report", out, "--format", "table").stdout, printed)
-        self.assertEqual(self.succeed("report", out).stdout, printed)
+        self.assertEqual(self.succeed("report", out, "--format", "table", "--explain").stdout, printed)
 
     def test_findings_are_at_most_five_or_as_many_as_asked_for(self):
         out = self.measured(**self.KEYS)
@@ -48,11 +59,12 @@ class Terminal(SystemTest):
         def told(*options):
             lines = self.succeed("report", out, *options).stdout.splitlines()
             return sum(line.startswith("- ") for line in lines), lines[-1]
-        self.assertEqual(told("--format", "table")[0], min(every, 5))
-        self.assertEqual(told("--findings", "all")[0], every)
-        count, last = told("--findings", "1")
-        self.assertEqual(count, 1)
-        self.assertEqual(last, f"All of them: chexbench report {out} --findings all")
+        self.assertEqual(told("--format", "table", "--explain")[0], min(every, 5))
+        self.assertEqual(told("--findings", "all", "--explain")[0], every)
+        self.assertLessEqual(told()[0], 5)
+        self.assertEqual(told("--findings", "1"), (1, f"details  chexbench report {out} --explain"))
+        count, last = told("--findings", "1", "--explain")
+        self.assertEqual((count, last), (1, f"All of them: chexbench report {out} --findings all"))
         self.assertEqual(told("--findings", "0")[0], 0)
 
     def test_findings_of_a_run_are_limited_too(self):
@@ -75,8 +87,8 @@ class Terminal(SystemTest):
         out = self.measured(**self.KEYS)
         for columns in (60, 80, 100, 120, 200):
             with self.subTest(columns=columns):
-                lines = on_terminal("report", out, "--findings", "all", columns=columns, NO_COLOR="1")
-                sentences = [line for line in lines if not line.startswith(("   chexbench", "   mpirun", "All of"))]
+                lines = on_terminal("report", out, "--findings", "all", "--explain", columns=columns, NO_COLOR="1")
+                sentences = [line for line in lines if " chexbench" not in line and "--" not in line]
                 self.assertLessEqual(max(map(len, sentences)), columns)
 
     def test_under_mpirun_its_terminal_counts(self):
@@ -86,15 +98,15 @@ class Terminal(SystemTest):
             command = shlex.join([*launcher, *command_line(["--config", spec, "--output", self.folder / "out"])])
             told = self.on_a_terminal(shell=f"{command} --progress never 2> /dev/null {behind}", columns=columns)
             shutil.rmtree(self.folder / "out")
-            return max(len(line) for line in told.splitlines() if not line.startswith(("   ", "All of")))
+            return max(len(line) for line in told.splitlines() if not line.startswith(("   ", "next", "details")))
         self.assertLessEqual(widest(60, ["mpirun", "-np", "2"]), 60)
-        self.assertGreater(widest(60, ["mpirun", "-np", "2"], "| cat"), 100)
-        self.assertGreater(widest(60, ["mpirun", "-prepend-rank", "-np", "2"]), 100)
+        self.assertGreater(widest(60, ["mpirun", "-np", "2"], "| cat"), 60)
+        self.assertGreater(widest(60, ["mpirun", "-prepend-rank", "-np", "2"]), 60)
 
     def test_columns_without_room_are_named(self):
         out = self.measured(**self.KEYS)
-        self.assertTrue(any("too narrow for" in line for line in
-                            on_terminal("report", out, "--findings", "1", columns=45, NO_COLOR="1")))
+        self.assertTrue(any("Too narrow for" in line for line in
+                            on_terminal("report", out, "--explain", columns=45, NO_COLOR="1")))
 
     def test_colours_are_for_terminals_that_want_them(self):
         out = self.measured(**self.KEYS)
@@ -106,16 +118,26 @@ class Terminal(SystemTest):
         self.assertNotIn(ESCAPE, printed(TERM="dumb"))
         self.assertIn(ESCAPE, printed(NO_COLOR=""))  # https://no-color.org: an empty one does not count
 
-    def test_a_pipe_gets_whole_lines(self):
+    def test_a_pipe_gets_lines_of_a_hundred_columns(self):
         out = self.measured(**self.KEYS)
-        piped = self.succeed("report", out, "--findings", "all").stdout.splitlines()
-        narrow = on_terminal("report", out, "--findings", "all", columns=60, NO_COLOR="1")
-        self.assertGreater(max(map(len, piped)), 100)
-        self.assertLess(len(piped), len(narrow))
+        piped = self.succeed("report", out, "--findings", "all", "--explain").stdout
+        self.assertEqual(piped.splitlines(), on_terminal("report", out, "--findings", "all", "--explain", columns=100,
+                                                         NO_COLOR="1"))
+
+    def test_answers_in_a_pipe_have_at_most_twelve_lines_of_a_hundred_columns(self):
+        out = self.measured(**self.KEYS)
+        for command in (("compare", out, out), ("data", "index", REAL_IMAGES), ("diagnose", FOREIGN),
+                        ("--config", self.spec(**self.KEYS), "--dry-run")):
+            lines = self.succeed(*command).stdout.splitlines()
+            self.assertLessEqual(len([line for line in lines if not line.startswith("   ")]), 12, lines)
+            self.assertLessEqual(max(map(len, lines)), 100, lines)
+        for command in (("list",), ("doctor", "--explain"), ("report", out, "--findings", "all", "--explain")):
+            lines = self.succeed(*command).stdout.splitlines()
+            self.assertLessEqual(max(len(line) for line in lines if len(line.split()) > 1), 100, lines)
 
     def test_markdown_begins_with_the_answer_of_the_table(self):
         out = self.measured(**self.KEYS)
-        answer = self.succeed("report", out, "--format", "table").stdout.split("\n\n")[0].splitlines()
+        answer = self.succeed("report", out, "--format", "table").stdout.splitlines()
         lines = self.succeed("report", out, "--format", "markdown").stdout.splitlines()
         self.assertEqual(lines[2][:2], "- ")
         self.assertIn(" ".join(answer[0].split()[:3]), lines[2].replace("\\", ""))
@@ -134,7 +156,7 @@ class Terminal(SystemTest):
     def test_engine_none_has_no_columns_of_waits(self):
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
         done = self.succeed("--config", spec, "--output", self.folder / "out")
-        header = next(line for line in done.stdout.splitlines() if line.startswith("pipeline"))
+        header = next(line for line in done.stdout.splitlines() if line.startswith("trial"))
         self.assertEqual([word for word in header.split() if word in ("wait", "busy")], [])
 
     def test_other_commands_break_their_sentences_too(self):
@@ -148,14 +170,13 @@ class Terminal(SystemTest):
         predict = ("predict", "--config", self.spec(engine="emulated:v100"), "--alpha", "2e-6", "--beta", "1e10",
                    "--ranks", "1,2,64", "--input-rate", "900", "--explain")
         for command in (("compare", out, out), predict, ("model", "densenet121"), ("doctor",)):
-            whole = self.succeed(*command).stdout
-            self.assertNotIn("too narrow for", whole)
             for columns in (60, 80, 120):
                 with self.subTest(command=command[0], columns=columns):
                     lines = on_terminal(*command, columns=columns)
                     self.assertLessEqual(max(len(line) for line in lines if len(line.split()) > 1), columns)
+        self.assertNotIn("Too narrow for", self.succeed("compare", out, out).stdout)
         for command in (("compare", out, out), predict):
-            self.assertTrue(any("too narrow for" in line for line in on_terminal(*command, columns=60)), command)
+            self.assertTrue(any("Too narrow for" in line for line in on_terminal(*command, columns=40)), command)
 
     def test_results_of_old_versions_are_told_by_their_text(self):
         out = self.measured(**self.KEYS)
@@ -166,7 +187,7 @@ class Terminal(SystemTest):
         (out / "report.json").write_text(json.dumps(report))
         printed = self.succeed("report", out, "--findings", "all").stdout
         for finding in report["findings"]:
-            self.assertIn(f"\n- {finding['text']}", printed)
+            self.assertIn(f"- {finding['text']}", " ".join(printed.split()))
 
 
 STUBS = {

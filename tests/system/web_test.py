@@ -65,9 +65,9 @@ class GoodServer(WebTest):
     def test_checks_and_counts_like_a_folder(self):
         self.convert()
         self.succeed("data", "convert", self.root, "--split", "all", "--to", "cached", "--image-size", "32")
-        local = self.succeed("data", "index", self.root).stdout.replace(str(self.root), "ROOT")
+        local = self.succeed("data", "index", "--explain", self.root).stdout.replace(str(self.root), "ROOT")
         with Server(self.root) as server:
-            distant = self.succeed("data", "index", server.url).stdout.replace(server.url, "ROOT")
+            distant = self.succeed("data", "index", "--explain", server.url).stdout.replace(server.url, "ROOT")
             self.succeed("data", "check", server.url)
 
         def counts(text):  # a web server's pages report no sizes

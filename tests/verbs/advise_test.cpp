@@ -264,10 +264,10 @@ Advice an_advice() {
 TEST(AdviceTable, ShowsWhatWasPredictedMeasuredAndKept) {
   const std::string table = advice_table(an_advice());
   EXPECT_THAT(table, HasSubstr("naive images starves its accelerator."));
-  EXPECT_THAT(table, testing::ContainsRegex("an_edit +1.97 x +2.10 x +2.00 .. 2.20 +209.5 +yes"));
+  EXPECT_THAT(table, testing::ContainsRegex("an_edit +1.97 x +2.10 x .2.00 to 2.20. +yes"));
   EXPECT_THAT(table, testing::ContainsRegex("another +1.25 x +not tried"));
-  EXPECT_THAT(table, HasSubstr("naive images (emulated): 2.10 x the images/s with what was kept (95 % interval 2.00 .. "
-                               "2.20): 210.0 against 100.0."));
+  EXPECT_THAT(table, HasSubstr("naive images (emulated): 2.10 x the images/s with what was kept (95 % interval 2.00 to "
+                               "2.20): 210 against 100."));
   EXPECT_THAT(table, Not(HasSubstr("--budget")));
 }
 
@@ -283,8 +283,9 @@ TEST(AdviceTable, SaysHowTheTriesEnded) {
   busy.tries[0].kept = false;
   busy.tries[0].grade = results::Grade::machine_too_busy;
   busy.ratio.reset();
-  EXPECT_THAT(advice_table(busy), AllOf(HasSubstr("no: machine too busy"),
-                                        HasSubstr("nothing can be shown to be faster, as the machine was too busy")));
+  EXPECT_THAT(advice_table(busy),
+              AllOf(HasSubstr("no: machine too busy"),
+                    HasSubstr("nothing can be shown to be faster because the machine was too busy")));
   Advice replaced = an_advice();
   replaced.tries[0].kept = false;
   replaced.tries[0].replaced = true;
@@ -292,8 +293,8 @@ TEST(AdviceTable, SaysHowTheTriesEnded) {
   Advice withdrawn = an_advice();
   withdrawn.withdrawn = true;
   withdrawn.grade = results::Grade::cannot_tell;
-  EXPECT_THAT(advice_table(withdrawn), HasSubstr("cannot be shown to be faster all together (cannot be told: 210.0 "
-                                                 "images/s against 100.0), so the spec stays as it was."));
+  EXPECT_THAT(advice_table(withdrawn), HasSubstr("cannot be shown to be faster all together (cannot be told: 210 "
+                                                 "images/s against 100), so the spec stays as it was."));
 }
 
 TEST(AdviceJson, HoldsTheSame) {

@@ -271,7 +271,9 @@ Json try_to_json(const AdviceTry& attempt) {
 }
 
 std::string measured(const AdviceTry& attempt) {
-  return attempt.ratio ? report::times(attempt.ratio->value) : "not tried";
+  if (!attempt.ratio) return "not tried";
+  const std::string interval = report::interval_text(attempt.ratio);
+  return report::times(attempt.ratio->value) + (interval.empty() ? "" : fmt::format(" ({})", interval));
 }
 
 std::string kept(const AdviceTry& attempt) {
@@ -296,25 +298,27 @@ std::string outcome(const Advice& advice) {
     const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
     return fmt::format(
         "{}: the time was too short to try anything, so nothing is known of what promises up to {}; "
-        "{:.1f} images/s. A try takes about {:.0f} s.\n",
-        name, report::times(most), advice.images_per_s_before, advice.try_s);
+        "{} images/s. A try takes about {:.0f} s.\n",
+        name, report::times(most), report::rate_text(advice.images_per_s_before), advice.try_s);
   }
   if (advice.withdrawn) {
     return fmt::format(
-        "{}: what was kept one by one cannot be shown to be faster all together ({}: {:.1f} images/s against {:.1f}), "
+        "{}: what was kept one by one cannot be shown to be faster all together ({}: {} images/s against {}), "
         "so the spec stays as it was.\n",
-        name, results::to_string(advice.grade), advice.images_per_s_after, advice.images_per_s_before);
+        name, results::to_string(advice.grade), report::rate_text(advice.images_per_s_after),
+        report::rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio && left_open(advice)) {
-    return fmt::format("{}: nothing can be shown to be faster, as the machine was too busy to tell; {:.1f} images/s.\n",
-                       name, advice.images_per_s_before);
+    return fmt::format("{}: nothing can be shown to be faster because the machine was too busy to tell; {} images/s.\n",
+                       name, report::rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio)
-    return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
-  return fmt::format("{}: {} the images/s with what was kept{}: {:.1f} against {:.1f}.\n", name,
+    return fmt::format("{}: nothing that was tried is faster; {} images/s.\n", name,
+                       report::rate_text(advice.images_per_s_before));
+  return fmt::format("{}: {} the images/s with what was kept{}: {} against {}.\n", name,
                      report::times(advice.ratio->value),
                      advice.ratio->ci95 ? fmt::format(" (95 % interval {})", report::interval_text(advice.ratio)) : "",
-                     advice.images_per_s_after, advice.images_per_s_before);
+                     report::rate_text(advice.images_per_s_after), report::rate_text(advice.images_per_s_before));
 }
 
 }  // namespace
@@ -352,19 +356,18 @@ bool is_kept(const AdviceTry& attempt) {
 }
 
 std::string advice_table(const Advice& advice, const report::LineWidth& width) {
-  report::TextTable table{.header = {"edit", "predicted", "measured", "95 % interval", "images/s", "kept", "because"},
+  report::TextTable table{.header = {"edit", "predicted", "measured (95 % interval)", "kept", "because"},
                           .rows = {},
                           .left_columns = 1,
                           .last_left = true,
-                          .expendable = {1, 4, 3}};
+                          .expendable = {1}};
   for (const AdviceTry& attempt : advice.tries) {
     table.rows.push_back(
-        {attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), report::interval_text(attempt.ratio),
-         attempt.ratio ? fmt::format("{:.1f}", attempt.images_per_s) : "", kept(attempt), attempt.why});
+        {attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), kept(attempt), attempt.why});
   }
-  std::string text = advice.verdict.empty() ? "" : advice.verdict + "\n\n";
-  if (!table.rows.empty()) text += report::fitted_text(table, width, "--format json") + "\n";
-  text += outcome(advice);
+  std::string text = outcome(advice);
+  if (!advice.verdict.empty()) text += advice.verdict + "\n";
+  if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
   if (advice.out_of_time)
     text += "The time was up before all that promises a gain was tried: give a longer --budget.\n";
   return text;

@@ -16,8 +16,6 @@ namespace {
 const std::vector<std::string> kColumns{"trial",         "base images/s", "new images/s", "new / base",
                                         "95 % interval", "verdict",       "note"};
 
-std::string fine_rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 10 ? 2 : 1); }
-
 std::string value_or_nothing(const std::string& value) { return value.empty() ? "nothing" : value; }
 
 // Returns a difference in words: "training.batch_size: 16 against 32".
@@ -46,11 +44,11 @@ std::vector<std::string> cells_of(const ComparedArm& arm) {
   std::string interval;
   if (arm.ratio) ratio = fmt::format("{:.3f}", arm.ratio->value);
   if (arm.ratio && arm.ratio->ci95) {
-    interval = fmt::format("{:.3f} .. {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
+    interval = fmt::format("{:.3f} to {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
   }
   return {results::marked(arm.trial, arm.emulated),
-          fine_rate(arm.base.median()),
-          fine_rate(arm.other.median()),
+          report::rate_text(arm.base.median()),
+          report::rate_text(arm.other.median()),
           ratio,
           interval,
           to_string(arm.verdict),
@@ -94,12 +92,20 @@ std::string title(const RunComparison& comparison) {
 }
 
 std::string table_of(const RunComparison& comparison, const report::LineWidth& width) {
-  report::TextTable table{
-      .header = kColumns, .rows = {}, .left_columns = 1, .last_left = true, .expendable = {1, 2, 4}};
-  for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
+  report::TextTable table{.header = {"trial", "base images/s", "new images/s", "new / base (95 % interval)", "verdict"},
+                          .rows = {},
+                          .left_columns = 1,
+                          .last_left = true,
+                          .expendable = {1, 2}};
+  std::string remarks;
+  for (const ComparedArm& arm : comparison.arms) {
+    const std::vector<std::string> cells = cells_of(arm);
+    const std::string interval = cells[4].empty() ? "" : fmt::format(" ({})", cells[4]);
+    table.rows.push_back({cells[0], cells[1], cells[2], cells[3] + interval, cells[5]});
+    if (!cells[6].empty()) remarks += report::shown_line(fmt::format("{}: {}", cells[0], cells[6]));
+  }
   std::string text = report::shown_line(title(comparison));
   if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
-  std::string remarks;
   for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
   return remarks.empty() ? text : text + "\n" + remarks;
 }

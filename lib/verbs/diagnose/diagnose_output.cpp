@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/utilization.hpp"
 #include "report/text_table.hpp"
@@ -12,19 +13,25 @@ namespace chexbench::verbs {
 namespace {
 
 constexpr std::size_t kMostListed = 10;
+constexpr std::size_t kMostBrief = 4;  // ranks, those that wait longest, and findings below the first
 
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
 
-std::string rank_table(const Diagnosis& diagnosis, const report::LineWidth& width) {
+std::string rank_table(const Diagnosis& diagnosis, const report::LineWidth& width, bool brief) {
   report::TextTable table{
       .header = {"rank", "steps", diagnosis.unit + "/s", "wait", "median step", "mean step", "mean wait"},
       .rows = {},
       .expendable = {5, 6}};
-  for (const RankDiagnosis& rank : diagnosis.ranks) {
+  std::vector<RankDiagnosis> ranks = diagnosis.ranks;
+  if (brief && ranks.size() > kMostBrief) {
+    std::ranges::stable_sort(ranks, std::ranges::greater{}, &RankDiagnosis::wait_share);
+    ranks.resize(kMostBrief);
+  }
+  for (const RankDiagnosis& rank : ranks) {
     table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps),
                           analysis::rate(rank.images / rank.time_s), report::percent(rank.wait_share()),
-                          milliseconds(rank.median_step_s), milliseconds(rank.mean_step_s()),
-                          milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
+                          milliseconds(rank.median_step_s), brief ? "" : milliseconds(rank.mean_step_s()),
+                          brief ? "" : milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
   }
   return report::fitted_text(table, width, "--format json");
 }
@@ -45,14 +52,19 @@ std::string outlier_table(const Diagnosis& diagnosis, const report::LineWidth& w
   return more == 0 ? text : text + fmt::format("and {} more\n", more);
 }
 
-std::string table_of(const Diagnosis& diagnosis, const std::string& source, const report::LineWidth& width) {
-  std::string text = fmt::format("{}: {} steps of {} rank{}", source, diagnosis.steps, diagnosis.ranks.size(),
-                                 diagnosis.ranks.size() == 1 ? "" : "s");
+std::string table_of(const Diagnosis& diagnosis, const std::string& source, const report::LineWidth& width,
+                     bool brief) {
+  const std::vector<results::Finding>& findings = diagnosis.findings;
+  std::string text = fmt::format("{}\n\n{}", findings.front().text, rank_table(diagnosis, width, brief));
+  if (!brief) text += outlier_table(diagnosis, width);
+  text += '\n';
+  const std::size_t told = brief ? std::min(findings.size(), kMostBrief + 1) : findings.size();
+  for (std::size_t i = 1; i < told; ++i) text += "- " + findings[i].text + "\n";
+  text += fmt::format("{}: {} steps of {} rank{}", source, diagnosis.steps, diagnosis.ranks.size(),
+                      diagnosis.ranks.size() == 1 ? "" : "s");
   if (diagnosis.left_out > 0)
     text += fmt::format("; {} first of an epoch, left out of rates and shares", diagnosis.left_out);
-  text += "\n\n" + rank_table(diagnosis, width) + outlier_table(diagnosis, width) + "\nFindings:\n";
-  for (const results::Finding& finding : diagnosis.findings) text += "- " + finding.text + "\n";
-  return text;
+  return text + (brief ? "\n--explain shows all findings, all ranks and slow steps.\n" : "\n");
 }
 
 Json rank_to_json(const RankDiagnosis& rank) {
@@ -95,8 +107,8 @@ std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
 }  // namespace
 
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
-                             const report::LineWidth& width) {
-  return format == "json" ? json_of(diagnosis, source) : table_of(diagnosis, source, width);
+                             const report::LineWidth& width, bool brief) {
+  return format == "json" ? json_of(diagnosis, source) : table_of(diagnosis, source, width, brief);
 }
 
 }  // namespace chexbench::verbs

@@ -63,7 +63,7 @@ Doctor examine(const DoctorRequest& request, comm::World& world);
 bool needs_mending(const Doctor& doctor);
 
 // Returns plain text for people. Its tables are at most `width` wide where possible.
-std::string doctor_table(const Doctor& doctor, const report::LineWidth& width = {});
+std::string doctor_table(const Doctor& doctor, const report::LineWidth& width = {}, bool brief = false);
 
 // Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA
 // version if it is unknown; a limit that is not set, an unknown load and data that were not requested are null.

@@ -294,16 +294,16 @@ std::string library_table(const std::vector<measure::GpuLibrary>& libraries, con
   return report::fitted_text(table, width, "--format json");
 }
 
-std::string fit_lines(const Doctor& doctor) {
-  if (doctor.misfits.empty()) return "What was found fits together.\n";
-  std::string text;
+// Returns the answer: "What was found fits together; 2 warnings about measurements:", and what it counts.
+std::string answer_lines(const Doctor& doctor) {
+  std::string text = doctor.misfits.empty()
+                         ? "What was found fits together"
+                         : count_text(doctor.misfits.size(), "conflict") + " between what is installed";
+  text += doctor.warnings.empty()
+              ? "; nothing was found that distorts measurements.\n"
+              : fmt::format("; {} distort{} measurements (exit code unaffected):\n",
+                            count_text(doctor.warnings.size(), "thing"), doctor.warnings.size() == 1 ? "s" : "");
   for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
-  return text;
-}
-
-std::string warning_lines(const Doctor& doctor) {
-  if (doctor.warnings.empty()) return "Nothing was found that would distort measurements.\n";
-  std::string text = "What spoils measurements (no exit code):\n";
   for (const std::string& warning : doctor.warnings) text += "- " + warning + "\n";
   return text;
 }
@@ -337,11 +337,18 @@ std::string doctor_json(const Doctor& doctor) {
   return indented_json(object);
 }
 
-std::string doctor_table(const Doctor& doctor, const report::LineWidth& width) {
-  return build_line(doctor, width) + machine_line(doctor.machine) + instruction_sets_line(doctor) +
-         surroundings_text(doctor.surroundings) + (doctor.store ? store_line(*doctor.store) : "") +
-         driver_line(doctor.survey) + "\n" + gpu_table(doctor.survey, width) + "\n" +
-         library_table(doctor.libraries, width) + "\n" + fit_lines(doctor) + warning_lines(doctor);
+std::string doctor_table(const Doctor& doctor, const report::LineWidth& width, bool brief) {
+  const measure::Surroundings& around = doctor.surroundings;
+  std::string text = answer_lines(doctor) + "\n";
+  if (!brief) text += build_line(doctor, width);
+  text += machine_line(doctor.machine);
+  if (!brief) text += instruction_sets_line(doctor);
+  text += brief ? (around.data ? data_lines(*around.data) : "") + (around.ranks.size() > 1 ? rank_lines(around) : "")
+                : surroundings_text(around);
+  text +=
+      (doctor.store ? store_line(*doctor.store) : "") + driver_line(doctor.survey) + gpu_table(doctor.survey, width);
+  return text + (brief ? "details  --explain shows limits, memory, ranks and libraries\n"
+                       : "\n" + library_table(doctor.libraries, width));
 }
 
 }  // namespace chexbench::verbs

@@ -19,7 +19,7 @@ namespace {
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : ""; }
 
 std::string interval(const measure::Estimate& estimate) {
-  return estimate.ci95 ? fmt::format("{:.3f} .. {:.3f}", estimate.ci95->low, estimate.ci95->high) : "";
+  return estimate.ci95 ? fmt::format("{:.3f} to {:.3f}", estimate.ci95->low, estimate.ci95->high) : "";
 }
 
 std::string heading(const EvaluationResult& result) {

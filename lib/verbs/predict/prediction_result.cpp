@@ -122,7 +122,7 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
 }
 
 std::string rate_or_blank(const std::optional<double>& images_per_s) {
-  return images_per_s ? analysis::rate(*images_per_s) : "";
+  return images_per_s ? report::rate_text(*images_per_s) : "";
 }
 
 std::string off_by(const PredictionRow& row) {
@@ -136,13 +136,18 @@ std::string scaling_word(const PredictionRow& row) {
   return row.linear() && row.ranks > 1 ? "linear" : "";
 }
 
+// Returns "decode (starved)", "compute (linear)" or "network".
+std::string limit_of(const PredictionRow& row) {
+  const std::string word = scaling_word(row);
+  return word.empty() ? row.limit : fmt::format("{} ({})", row.limit, word);
+}
+
 std::vector<std::string> cells_of(const PredictionRow& row) {
   return {std::to_string(row.ranks),
           rate_or_blank(row.images_per_s),
           report::percent(row.efficiency),
           report::percent(row.accelerator_share()),
-          row.limit,
-          scaling_word(row),
+          limit_of(row),
           rate_or_blank(row.known_images_per_s),
           off_by(row)};
 }
@@ -158,10 +163,9 @@ const PredictionRow& answered_row(const PredictionArm& arm) {
 // known rates.
 std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 6;
-  report::TextTable table{
-      .header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "", "known", "off by"},
-      .rows = {},
-      .expendable = {6, 3}};
+  report::TextTable table{.header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "known", "off by"},
+                          .rows = {},
+                          .expendable = {5, 3}};
   const bool are_many = arm.rows.size() > kMostRows;
   const PredictionRow& answered = answered_row(arm);
   for (std::size_t i = 0; i < arm.rows.size(); ++i) {
@@ -191,11 +195,11 @@ std::string full_table(const PredictionArm& arm, const report::LineWidth& width)
 std::string answer_of(const PredictionArm& arm) {
   const PredictionRow& row = answered_row(arm);
   std::string text =
-      fmt::format("{} images/s predicted on {}, {} of what they could train; limited by {}",
-                  rate_or_blank(row.images_per_s), count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
+      fmt::format("{} images/s predicted on {}, {} of full speed; limited by {}", rate_or_blank(row.images_per_s),
+                  count_text(static_cast<std::uint64_t>(row.ranks), "rank"),
                   analysis::whole_percent(row.accelerator_share()), row.limit);
-  if (arm.speed_computed) text += "   [computed speed]";
-  if (arm.grade != results::Grade::told_apart) text += fmt::format("   [{}]", results::to_string(arm.grade));
+  if (arm.speed_computed) text += " [computed speed]";
+  if (arm.grade != results::Grade::told_apart) text += fmt::format(" [{}]", results::to_string(arm.grade));
   return text + fmt::format("\n  trial    {}\n", arm.name);
 }
 

@@ -18,8 +18,8 @@
 namespace chexbench::verbs {
 namespace {
 
-using analysis::rate;
 using analysis::whole_percent;
+using report::rate_text;
 
 std::string name_of(const FedAccelerator& accelerator) {
   return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));
@@ -55,7 +55,7 @@ std::string limit_of(const ProbeResult& result) {
 }
 
 std::string headline(const ProbeResult& result) {
-  std::string text = fmt::format("{} images/s from {}; limited by {}", rate(result.ways.front().images_per_s),
+  std::string text = fmt::format("{} images/s from {}; limited by {}", rate_text(result.ways.front().images_per_s),
                                  count_text(static_cast<std::uint64_t>(result.cores), "core"), limit_of(result));
   if (result.stopped_after_s) {
     text += fmt::format("   [partial: {} of {}]", duration_text(*result.stopped_after_s), duration_text(result.time_s));
@@ -68,11 +68,11 @@ std::string headline(const ProbeResult& result) {
 std::string range_line(const ProbeResult& result) {
   const ProbedWay& way = result.ways.front();
   const std::string repeats = count_text(way.repeats, "repeat");
-  std::string text =
-      way.ci95 ? fmt::format("{} to {} (95 % interval, {})", rate(way.ci95->low), rate(way.ci95->high), repeats)
-               : fmt::format("unknown ({})", repeats);
+  std::string text = way.ci95 ? fmt::format("{} to {} (95 % interval, {})", rate_text(way.ci95->low),
+                                            rate_text(way.ci95->high), repeats)
+                              : fmt::format("unknown ({})", repeats);
   if (!result.disturbance.empty())
-    text += fmt::format("; {}; up to {} when idle", result.disturbance, rate(result.free_images_per_s));
+    text += fmt::format("; {}; up to {} when idle", result.disturbance, rate_text(result.free_images_per_s));
   if (!result.cpu_limit.empty()) text += "; " + result.cpu_limit;
   return text;
 }
@@ -196,7 +196,8 @@ std::string details_line(const ProbeResult& result) {
 std::string time_up_text(const ProbeResult& result) {
   return fmt::format(
       "rate unknown: {} were over after {}   [{}]\n"
-      "  next     chexbench {} --time {:.0f}   # or look at the storage: chexbench doctor --data {}\n",
+      "  next     chexbench {} --time {:.0f}\n"
+      "  or       chexbench doctor --data {}   # looks at the storage\n",
       duration_text(result.time_s), count_text(result.images_seen, "image"),
       results::to_string(results::Grade::sample_too_small), shell_word(result.root),
       std::min(10 * result.time_s, kLongestProbe_s), shell_word(result.root));

@@ -17,6 +17,7 @@
 #include "core/allocator.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/text.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/registry.hpp"
 #include "measure/cgroup_limits.hpp"
@@ -273,8 +274,8 @@ DryRun::Plan DryRun::describe_plan() {
     plan.details += '\n';
   }
   if (most_bytes > 0)
-    plan.summary = fmt::format("memory: at most {:.0f} MB a rank, of {:.0f} MB allowed on this host\n",
-                               megabytes(most_bytes), megabytes(allowed_bytes()));
+    plan.summary = fmt::format("memory: at most {} per rank, of {} allowed on this host\n", bytes_text(most_bytes),
+                               bytes_text(allowed_bytes()));
   plan.summary += no_forecast + fmt::format("trials: {}\n", names_text(report_.trials));
   for (const results::Finding& finding : report_.findings) plan.summary += finding.text + '\n';
   return plan;
