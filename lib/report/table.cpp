@@ -36,7 +36,7 @@ class Printer {
   std::string print() {
     const bool brief = options_.brief && !report_.trials.empty();
     const analysis::Answer answer = analysis::derive_answer(evaluation_);
-    print_answer(answer, brief ? 1 : answer.lines.size());
+    print_answer(answer, brief ? std::min<std::size_t>(1, answer.lines.size()) : answer.lines.size());
     if (!brief) print_lines(tables_.title);
     if (report_.trials.empty()) return text_ + "no trial was measured\n";
     if (brief) {
