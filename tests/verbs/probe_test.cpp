@@ -280,7 +280,7 @@ TEST(ProbeText, CallsDicomsByTheirName) {
 TEST(ProbeText, SaysSoIfTheTimeWasUpBeforeAnythingWasMeasured) {
   ProbeResult result{.root = "set", .time_s = 60, .time_was_up = true, .images_seen = 3};
   EXPECT_THAT(probe_text(result), AllOf(HasSubstr("rate unknown: 60 s were over after 3 images   [sample too small]\n"),
-                                        HasSubstr("chexbench set --time 600 ")));
+                                        HasSubstr("chexbench set --time 600\n")));
 }
 
 TEST(ProbeText, IsMarkedAsPartialIfItWasStopped) {
