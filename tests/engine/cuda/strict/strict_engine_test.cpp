@@ -295,7 +295,7 @@ TEST_F(StrictEngine, AStepThatDoesNotEndIsGivenUpAndNamed) {
   const auto world = join_ranks();
   const auto reducer = world->make_reducer(kWorld);
   EngineConfig impatient = config(Precision::f32);
-  impatient.comm.stall_limit_s = 4;  // longer than a step takes on a busy machine
+  impatient.comm.stall_limit_s = 4;       // longer than a step takes on a busy machine
   impatient.training.cuda_graph = false;  // the other ranks of a graph's all-reduce always come
   CudaEngine engine(impatient);
   Batches batches(engine);
