@@ -25,14 +25,14 @@ constexpr std::array<std::pair<const char*, const char*>, 10> kExamples = {
      {"advise", "  chexbench advise --config peers-input --set data.root=/data/nih --set pipeline=naive\n"},
      {"report", "  chexbench report results/naive-vs-optimized/TIME --explain\n"},
      {"compare", "  chexbench compare results/before results/after\n"},
-     {"predict", "  chexbench predict --report RUN --accelerator h100 --for-ranks 64\n"},
+     {"predict", "  chexbench predict --report RUN --accelerator v100 --for-ranks 64\n"},
      {"diagnose", "  chexbench diagnose steps.csv\n  chexbench diagnose trace.json --batch 256\n"},
      {"evaluate",
       "  chexbench evaluate --checkpoint FILE --data /data/nih\n"
       "  chexbench evaluate --checkpoint FILE chest.png\n"},
      {"data", "  chexbench data index /data/nih\n  chexbench data convert /data/nih --split all --to cached\n"},
      {"doctor", "  chexbench doctor --data /data/nih\n  mpirun -np 4 chexbench doctor\n"},
-     {"model", "  chexbench model resnet50 --roofline h100 --precision fp16\n"}}};
+     {"model", "  chexbench model resnet50 --roofline v100 --precision fp16\n"}}};
 
 // Returns the verb that was being parsed when the error occurred: the innermost one given.
 const CLI::App& innermost(const CLI::App& app) {
@@ -161,7 +161,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "  chexbench --config naive-vs-optimized --set data.root=DIR    a built-in experiment\n"
       "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment on two ranks");
   app.name("chexbench");
-  app.get_formatter()->column_width(20);  // 80 remain for descriptions
+  app.get_formatter()->column_width(26);  // 74 remain for descriptions
   app.set_version_flag("--version", CHEXBENCH_VERSION);
   app.require_subcommand(0, 1);
   app.footer(

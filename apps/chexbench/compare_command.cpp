@@ -71,7 +71,7 @@ void run(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* const verb =
-      app.add_subcommand("compare", "Shows which trials became slower between two runs (then exit code 5) or faster.");
+      app.add_subcommand("compare", "Shows which trials became slower (then exit code 5) or faster.");
   verb->add_option("BASE", arguments->base,
                    "Read the earlier run from here: its folder, its report.json, or a folder of runs.")
       ->required()

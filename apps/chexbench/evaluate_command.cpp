@@ -88,7 +88,7 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<EvaluateArguments>();
   verbs::EvaluateOptions& options = arguments->options;
   CLI::App* const verb =
-      app.add_subcommand("evaluate", "Measures how good a trained network is on a data set, or scores single images.");
+      app.add_subcommand("evaluate", "Judges a trained network on a data set, or scores single images.");
   verb->add_option("--checkpoint", options.checkpoint,
                    "Use this network: a checkpoint of chexbench, or safetensors with torchvision's names.")
       ->required()

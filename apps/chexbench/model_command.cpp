@@ -52,7 +52,7 @@ void run(const ModelArguments& arguments) {
 void add_model_command(CLI::App& app) {
   const auto arguments = std::make_shared<ModelArguments>();
   CLI::App* const verb =
-      app.add_subcommand("model", "Lists the layers of a network: shapes, parameters, FLOPs and activation bytes.");
+      app.add_subcommand("model", "Lists a network's layers: shapes, parameters, FLOPs, activation bytes.");
   verbs::RooflineRequest& request = arguments->request;
   verb->add_option("name", request.model, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()

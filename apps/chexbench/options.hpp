@@ -83,8 +83,7 @@ CLI::Option* add_findings_option(CLI::App& verb, std::string& findings);
 
 // Returns the options of a table on standard output: as wide as stdout_width(), and in colour unless NO_COLOR is set or
 // the terminal has none; plain if standard output is not a terminal. It is brief unless it is to `explain`. `findings`
-// is a value of
-// --findings, or "" for the default.
+// is a value of --findings, or "" for the default.
 // @throws SpecError if findings were requested and `format` is not the table
 report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder,
                                    bool explain);

@@ -153,7 +153,7 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   verbs::PredictionRequest& request = arguments->request;
   CLI::App* const verb =
-      app.add_subcommand("predict", "Predicts images/s on 1 to 1,024 ranks, what limits them and what they need.");
+      app.add_subcommand("predict", "Predicts images/s on 1 to 1,024 ranks, their limits and their needs.");
   add_sources(*verb, *arguments);
   add_network(*verb, *arguments);
   add_ranks_list(*verb, request.ranks, "Predict for these numbers of ranks, e.g. 1,2,4 (default: 1, 2, 4, ... 1024).")

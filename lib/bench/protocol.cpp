@@ -44,11 +44,13 @@ std::string training_folder(const std::string& parent, const RunningArm& arm, in
   }
   const std::string folder = fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
   const std::string word = spec::to_string(spec::DataFormat::images);
-  std::string older = folder;
-  if (const std::size_t at = older.find(word, parent.size()); at != std::string::npos)
-    older.replace(at, word.size(), "png");
   std::error_code ignored;
-  return std::filesystem::exists(older, ignored) ? older : folder;
+  for (auto at = folder.find(word, parent.size()); at != std::string::npos; at = folder.find(word, at + 1)) {
+    std::string older = folder;
+    older.replace(at, word.size(), "png");
+    if (std::filesystem::exists(older, ignored)) return older;
+  }
+  return folder;
 }
 
 // The state of one call of run_trials() while it goes from group to group.

@@ -276,7 +276,8 @@ std::string file_bytes(const IndexReport& report) {
 
 // Returns whether a line with this key is for readers who did not ask for details.
 bool is_brief(std::string_view key) {
-  constexpr std::array<std::string_view, 11> kKeys{"root",
+  constexpr std::array<std::string_view, 12> kKeys{"root",
+                                                   "ignored_labels",
                                                    "table",
                                                    "layout_file",
                                                    "images_in_no_split",

@@ -58,8 +58,7 @@ struct FileRef {
 
 // One image that is not decoded yet.
 // - Formats images and cached: usually a handle without bytes; the op that decodes the image reads its bytes. A
-// parallel
-//   interleave on a distant store and a cache of records read them earlier.
+//   parallel interleave on a distant store and a cache of records read them earlier.
 // - Formats of shards: a view of the record in the mapped shard, which needs no copy and no anonymous memory. If the
 //   shard is compressed or its store is not local, it is a copy.
 struct Record {

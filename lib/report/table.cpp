@@ -13,6 +13,7 @@
 #include "analysis/verdict.hpp"
 #include "core/printable.hpp"
 #include "report/result_tables.hpp"
+#include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "spec/keys.hpp"
 

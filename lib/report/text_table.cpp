@@ -261,7 +261,8 @@ FittedTable fit(TextTable table, const LineWidth& width) {
 std::string fitted_text(const TextTable& table, const LineWidth& width, std::string_view whole_in) {
   const FittedTable fitted = fit(table, width);
   if (fitted.left_out.empty()) return fitted.text;
-  const std::string told = fmt::format("Too narrow for {}: {} has all.", fmt::join(fitted.left_out, ", "), whole_in);
+  const std::string told =
+      fmt::format("No room for {}: {} has all columns.", fmt::join(fitted.left_out, ", "), whole_in);
   return fitted.text + wrapped(told, width, kSentenceIndent) + '\n';
 }
 

@@ -59,7 +59,7 @@ void check_input(const TrialSpec& trial) {
   const bool is_cache_stated = trial.measure.page_cache != PageCache::as_is;
   const std::string cache = to_string(trial.measure.page_cache);
   if (!uses_pipeline(trial)) {
-    refuse_if(is_cache_stated, "measure.page_cache is {}, but data.format ready reads no files: leave it at as_is",
+    refuse_if(is_cache_stated, "measure.page_cache is {}, but data.format 'ready' reads no files: leave it at as_is",
               cache);
     return;
   }
@@ -158,7 +158,7 @@ void check_training(const TrialSpec& trial) {
   refuse_if(!has_engine(trial) || is_emulated(trial),
             "training.epochs is {}, but engine {} learns nothing: take one that does, or leave epochs at 0",
             training.epochs, trial.engine);
-  refuse_if(!uses_pipeline(trial), "training.epochs is {}, but data.format ready has no images to learn from",
+  refuse_if(!uses_pipeline(trial), "training.epochs is {}, but data.format 'ready' has no images to learn from",
             training.epochs);
   refuse_if(training.warmup_epochs > training.epochs,
             "training.warmup_epochs is {}, longer than the training's {} epochs", training.warmup_epochs,
@@ -173,7 +173,7 @@ void check_learning(const TrialSpec& trial) {
   refuse_if(training.ema_decay >= 1,
             "training.ema_decay is 1, an average that no weight ever changes: it must be below 1, as 0.999");
   refuse_if(balances_classes(training) && !uses_pipeline(trial),
-            "training.class_weights is balanced, but data.format ready has no images to count: give numbers");
+            "training.class_weights is balanced, but data.format 'ready' has no images to count: give numbers");
   refuse_if(training.task == Task::classes && training.target_auroc,
             "training.target_auroc is given, but training.task is classes, which is judged by top-1 and top-5: remove "
             "it");
@@ -193,7 +193,7 @@ void check_second_job(const TrialSpec& trial) {
   const bool drops_cache = job.kind == SecondJobKind::page_cache;
   const bool needs_images = job.kind == SecondJobKind::input || job.kind == SecondJobKind::both || drops_cache;
   refuse_if(needs_images && !uses_pipeline(trial),
-            "{}, but data.format is ready, which reads no files: take another format, or kind training or memory",
+            "{}, but data.format is 'ready', which reads no files: take another format, or kind training or memory",
             asked);
   const std::string& root = second_job_root(trial);
   refuse_if((drops_cache || job.kind == SecondJobKind::storage) && (root.empty() || is_url(root)),

@@ -33,7 +33,7 @@ constexpr Condition kJoinedLabels{
     "data.layout is csv and data.labels.separator is given"};
 constexpr Condition kNumberedClasses{
     [](const TrialSpec& trial) { return !uses_pipeline(trial) || trial.data.layout == DataLayout::imagenet; },
-    "data.layout is imagenet or data.format is ready"};
+    "data.layout is imagenet or data.format is 'ready'"};
 constexpr Condition kDistant{[](const TrialSpec& trial) { return uses_pipeline(trial) && is_distant(trial); },
                              "data.root is a URL"};
 constexpr Condition kWeb{
@@ -140,8 +140,7 @@ std::vector<KeyRule> data_keys() {
           .has_effect_where(kUsesPipeline),
       key("data.format", data, &DataSpec::format,
           "What a trial reads: images (PNG, JPEG and DICOM files), TFRecords, WebDataset's tar files, cached pixels "
-          "(see "
-          "data convert), or ready-made batches, the ceiling of the compute side."),
+          "(see data convert), or ready-made batches, the ceiling of the compute side."),
       key("data.split", data, &DataSpec::split,
           "Images to use, by the data set's lists, folders or column; val only if the data set has one.")
           .has_effect_where(kUsesPipeline),

@@ -42,7 +42,7 @@ const KeyRule* find_key(const std::string& path);
 // Returns whether the trial's input runs through the pipeline, true for all formats except ready.
 inline bool uses_pipeline(const TrialSpec& trial) { return trial.data.format != DataFormat::ready; }
 // The same as a condition, for the keys of the input, the pipeline and its ops' parameters.
-inline constexpr Condition kUsesPipeline{uses_pipeline, "data.format is not ready"};
+inline constexpr Condition kUsesPipeline{uses_pipeline, "data.format is not 'ready'"};
 
 // Returns whether a key has no effect in this trial only because its batches are ready-made (data.format ready).
 // `key` may also be "pipeline" or an op's parameter.

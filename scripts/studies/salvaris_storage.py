@@ -1,5 +1,6 @@
 """Salvaris's stores, loaders and data formats: measured on one emulated V100 with shaped stores."""
 
+import json
 import statistics
 
 import drawing
@@ -101,8 +102,7 @@ def check(data):
 
     @throws StudyError
     """
-    listed = chexbench("data", "index", data)
-    images = int(next(line.split(":")[1] for line in listed.splitlines() if line.startswith("images:")))
+    images = json.loads(chexbench("data", "index", data, "--format", "json"))["images"]
     if images < BATCH_SIZE:
         raise StudyError(f"{data}: it has {images} images, and a batch of this study {BATCH_SIZE}: give a larger data "
                          f"set, or none, and {IMAGES} synthetic X-rays are made", 3)

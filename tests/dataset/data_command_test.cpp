@@ -118,9 +118,9 @@ TEST_F(DataCommandTest, SynthNamesClassesAndShards) {
 
 TEST_F(DataCommandTest, IndexEndsWithTheCommandThatMeasuresTheSet) {
   make_set();
-  EXPECT_THAT(
-      run("index " + set() + " --set data.layout=nih"),
-      HasSubstr("\nnext: chexbench --config peers-input --set data.root=" + set() + " --set data.layout=nih\n"));
+  EXPECT_THAT(run("index " + set() + " --set data.layout=nih"),
+              testing::EndsWith("\nnext: chexbench --config peers-input --set data.root=" + set() +
+                                " --set data.layout=nih\ndetails: --explain lists all counts\n"));
 }
 
 TEST_F(DataCommandTest, IndexPrintsJson) {

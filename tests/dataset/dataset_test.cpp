@@ -78,7 +78,7 @@ TEST_F(DatasetTest, NamesTheListThatIsNotThere) {
   EXPECT_EQ(open(Split::all).images.size(), 3u);
 }
 
-TEST_F(DatasetTest, IsEmptyForSyntheticBatchesAndNeedsNoRoot) {
+TEST_F(DatasetTest, IsEmptyForReadyMadeBatchesAndNeedsNoRoot) {
   EXPECT_EQ(open_dataset({.root = "", .format = DataFormat::ready}).files(), 0u);
 }
 

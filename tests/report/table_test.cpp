@@ -292,7 +292,7 @@ TEST(ResultTable, IsAsWideAsTheTerminal) {
       EXPECT_LE(is_command ? 0 : line.size(), width) << line;
     }
   }
-  EXPECT_THAT(result_table(report, {.width = 60}), HasSubstr("Too narrow for"));
+  EXPECT_THAT(result_table(report, {.width = 60}), HasSubstr("No room for"));
   EXPECT_THAT(result_table(report), Not(HasSubstr("Too narrow")));
 }
 

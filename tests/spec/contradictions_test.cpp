@@ -58,7 +58,7 @@ const Refused kExcludeEachOther[] = {
      {"data.root=d", "pipeline.interleave.cycle_length=auto", "pipeline.interleave.parallel=false"}},
     {R"({"training": {"epochs": 2}, "engine": "emulated:v100"})", "engine emulated:v100 learns nothing"},
     {R"({"training": {"epochs": 2}, "data": {"format": "ready"}})",
-     "training.epochs is 2, but data.format ready has no images to learn from"},
+     "training.epochs is 2, but data.format 'ready' has no images to learn from"},
     {R"({"training": {"epochs": 2, "warmup_epochs": 2.5}})",
      "training.warmup_epochs is 2.5, longer than the training's 2 epochs"},
     {R"({"engine": "emulated:v100", "model": {"freeze": "base"}})",
@@ -108,9 +108,9 @@ const Refused kExcludeEachOther[] = {
      "leave data.jpeg at full",
      {"data.root=d", "data.jpeg=scaled"}},
     {R"({"data": {"format": "ready"}, "measure": {"page_cache": "warm"}})",
-     "measure.page_cache is warm, but data.format ready reads no files"},
+     "measure.page_cache is warm, but data.format 'ready' reads no files"},
     {R"({"data": {"format": "ready"}, "measure": {"page_cache": "cold"}})",
-     "measure.page_cache is cold, but data.format ready reads no files"},
+     "measure.page_cache is cold, but data.format 'ready' reads no files"},
 };
 
 const Refused kSweptInVain[] = {
@@ -185,7 +185,7 @@ TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
        {R"("pipeline": ["naive", "optimized"])", R"("pipeline.map_and_batch.parallel_batches": [1, 2])",
         R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])",
         R"("data.split": ["train", "test"])", R"("data.root": ["a", "b"])"}) {
-    EXPECT_THAT(spec_error(ready + "{" + axis + "}}"), HasSubstr("applies only where data.format is not ready"))
+    EXPECT_THAT(spec_error(ready + "{" + axis + "}}"), HasSubstr("applies only where data.format is not 'ready'"))
         << axis;
   }
 }

@@ -71,7 +71,7 @@ TEST(ClassWeights, ThatMeanNothingAreRefused) {
   EXPECT_THAT(refusal(R"("class_weights": [1, -2])"), HasSubstr("not '-2'"));
   EXPECT_THAT(refusal(R"("class_weights": true)"), HasSubstr("training.class_weights must be words or numbers"));
   EXPECT_THAT(spec_error(R"({"data": {"format": "ready"}, "training": {"class_weights": "balanced"}})"),
-              HasSubstr("data.format ready has no images to count"));
+              HasSubstr("data.format 'ready' has no images to count"));
 }
 
 TEST(ClassWeights, SurviveTheResolvedText) {
@@ -86,7 +86,7 @@ TEST(ClassesKey, HasAMeaningForShardsOfImagenetAndReadyMadeBatches) {
   EXPECT_EQ(classes(R"("format": "ready")").classes, 7);
   EXPECT_EQ(classes(R"("format": "tfrecord", "layout": "imagenet")").classes, 7);
   EXPECT_THAT(spec_error(R"({"data": {"root": "d", "labels": {"classes": 7}}})"),
-              HasSubstr("data.labels.classes applies only where data.layout is imagenet or data.format is ready"));
+              HasSubstr("data.labels.classes applies only where data.layout is imagenet or data.format is 'ready'"));
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ TEST(Synthetic, MayBeLeftOutOrZipped) {
 TEST(Synthetic, AloneHasNothingOfTheInputToSweep) {
   const std::string all = R"({"sweep": {"pipeline": ["naive", "keras"], "data.format": ["ready"]}})";
   EXPECT_EQ(spec_error(all),
-            "sweep.pipeline applies only where data.format is not ready, which trial 'ready' is not: its trials "
+            "sweep.pipeline applies only where data.format is not 'ready', which trial 'ready' is not: its trials "
             "would all be the same");
   EXPECT_EQ(spec_error(all, {"data.format=ready"}), spec_error(all));
   EXPECT_THAT(spec_error(R"({"data": {"format": "ready"}, "sweep": {"measure.page_cache": ["as_is", "warm"]}})"),
-              HasSubstr("sweep.measure.page_cache applies only where data.format is not ready"));
+              HasSubstr("sweep.measure.page_cache applies only where data.format is not 'ready'"));
 }
 
 TEST(Synthetic, DoesNotExcuseWhatHasNoEffectForAnotherReason) {

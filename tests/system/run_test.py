@@ -370,6 +370,8 @@ class Help(SystemTest):
         def check(*verbs):
             text = self.succeed(*verbs, "--help").stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 100, verbs)
+            options = re.findall(r"^  (-\S+)", text, re.MULTILINE)
+            self.assertEqual(len(options), len(set(options)), f"{verbs}: a description goes on where options begin")
             if verbs:
                 self.assertLessEqual(len(text.splitlines()[0]), 80, verbs)
                 self.assertTrue(text.splitlines()[0].endswith("."), verbs)

@@ -105,7 +105,7 @@ class Terminal(SystemTest):
 
     def test_columns_without_room_are_named(self):
         out = self.measured(**self.KEYS)
-        self.assertTrue(any("Too narrow for" in line for line in
+        self.assertTrue(any("No room for" in line for line in
                             on_terminal("report", out, "--explain", columns=45, NO_COLOR="1")))
 
     def test_colours_are_for_terminals_that_want_them(self):
@@ -174,9 +174,9 @@ class Terminal(SystemTest):
                 with self.subTest(command=command[0], columns=columns):
                     lines = on_terminal(*command, columns=columns)
                     self.assertLessEqual(max(len(line) for line in lines if len(line.split()) > 1), columns)
-        self.assertNotIn("Too narrow for", self.succeed("compare", out, out).stdout)
+        self.assertNotIn("No room for", self.succeed("compare", out, out).stdout)
         for command in (("compare", out, out), predict):
-            self.assertTrue(any("Too narrow for" in line for line in on_terminal(*command, columns=40)), command)
+            self.assertTrue(any("No room for" in line for line in on_terminal(*command, columns=40)), command)
 
     def test_results_of_old_versions_are_told_by_their_text(self):
         out = self.measured(**self.KEYS)

@@ -51,7 +51,7 @@ TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
   EXPECT_EQ(format_comparison(comparison, "table", std::nullopt), whole);
   const std::string narrow = report::fitted_lines(format_comparison(comparison, "table", 72), 72);  // as it is printed
   EXPECT_THAT(narrow, AllOf(HasSubstr("optimized images ranks=1 (emulated)"), HasSubstr("worse"),
-                            HasSubstr("Too narrow for base images/s"), HasSubstr("json has all.")));
+                            HasSubstr("No room for base images/s"), HasSubstr("json has all columns.")));
   EXPECT_THAT(whole, Not(HasSubstr("Too narrow")));
   std::istringstream lines(narrow);
   std::string line;

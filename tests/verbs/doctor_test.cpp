@@ -134,7 +134,7 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
             HasSubstr("data data: network file system (nfs4, server:/d on /mnt), page cache partly cached: 50 % of "
                       "2 sampled files, 3 of another owner"),
             HasSubstr("2 ranks, MPI MPICH 4.0.2:\n"), HasSubstr("1     other  2-3,5"),
-            StartsWith("What was found fits together; 1 thing distorts measurements (exit code unaffected):\n"
+            StartsWith("What was found fits together; 1 thing distorts measurements:\n"
                        "- this spoils figures: do that\n")));
   EXPECT_THAT(doctor_table(without_gpu()),
               AllOf(HasSubstr("one rank: cores 0, MPI none\n"), Not(HasSubstr("cgroup")), Not(HasSubstr("threads:")),

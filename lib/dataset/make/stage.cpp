@@ -94,7 +94,7 @@ void check_options(const StageOptions& options) {
     throw SpecError(fmt::format("data stage: '{}' is a URL: stage into a folder of this machine", options.folder));
   }
   if (options.data.format == spec::DataFormat::ready) {
-    throw SpecError("data stage: format ready reads no files, so there is nothing to stage");
+    throw SpecError("data stage: format 'ready' reads no files, so there is nothing to stage");
   }
   if (options.data.format == spec::DataFormat::cached) {
     throw SpecError(

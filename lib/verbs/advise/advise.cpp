@@ -325,7 +325,7 @@ std::string outcome(const Advice& advice) {
 
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
   if (!spec::uses_pipeline(trial.spec))
-    throw SpecError("advise: data.format ready has no input to advise on; give images or tfrecord");
+    throw SpecError("advise: data.format 'ready' has no input to advise on; give images or tfrecord");
   if (trial.spec.emulation.cores_per_accelerator > 0) {
     throw SpecError("advise: it predicts from the cores of this machine; set emulation.cores_per_accelerator to 0");
   }

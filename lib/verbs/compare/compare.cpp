@@ -239,6 +239,15 @@ std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, co
   return nearest;
 }
 
+// Returns the name in today's words: older versions called the formats images and ready png and synthetic.
+std::string todays_name(const MeasuredArm& arm) {
+  std::string name = " " + arm.first().name + " ";
+  for (const auto& [older, today] :
+       {std::pair<std::string, const char*>(" png ", " images "), {" synthetic ", " ready "}})
+    if (const std::size_t at = name.find(older); at != std::string::npos) name.replace(at, older.size(), today);
+  return name;
+}
+
 // Returns the arm with the same spec, or else an arm of the same name that has no exact partner. The two are then not
 // comparable, and the result shows their differences.
 std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::vector<MeasuredArm>& siblings,
@@ -246,7 +255,7 @@ std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::ve
   const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
   if (same != others.end()) return same;
   return std::ranges::find_if(others, [&](const MeasuredArm& other) {
-    return other.first().name == arm.first().name &&
+    return todays_name(other) == todays_name(arm) &&
            std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
   });
 }

@@ -59,7 +59,7 @@ struct Diagnosis {
 Diagnosis diagnose(const StepLog& log);
 
 // Returns the diagnosis as "table" or "json"; both name `source` as the log. Tables are at most `width` wide where
-// possible; a `brief` one lacks slow steps, all but a few ranks, and means.
+// possible; a `brief` one shows only the first findings and the ranks that wait longest, without slow steps and means.
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
                              const report::LineWidth& width = {}, bool brief = false);
 

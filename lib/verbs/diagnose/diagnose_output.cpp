@@ -57,6 +57,8 @@ std::string table_of(const Diagnosis& diagnosis, const std::string& source, cons
   const std::vector<results::Finding>& findings = diagnosis.findings;
   std::string text = fmt::format("{}\n\n{}", findings.front().text, rank_table(diagnosis, width, brief));
   if (!brief) text += outlier_table(diagnosis, width);
+  if (brief && diagnosis.ranks.size() > kMostBrief)
+    text += fmt::format("and {} more ranks\n", diagnosis.ranks.size() - kMostBrief);
   text += '\n';
   const std::size_t told = brief ? std::min(findings.size(), kMostBrief + 1) : findings.size();
   for (std::size_t i = 1; i < told; ++i) text += "- " + findings[i].text + "\n";

@@ -62,7 +62,8 @@ Doctor examine(const DoctorRequest& request, comm::World& world);
 // Returns whether this machine has a GPU and something does not fit together. Without a GPU, misfits are harmless.
 bool needs_mending(const Doctor& doctor);
 
-// Returns plain text for people. Its tables are at most `width` wide where possible.
+// Returns plain text for people. Its tables are at most `width` wide where possible; a `brief` one lacks the limits,
+// memory, cores of ranks and libraries.
 std::string doctor_table(const Doctor& doctor, const report::LineWidth& width = {}, bool brief = false);
 
 // Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA

@@ -294,15 +294,15 @@ std::string library_table(const std::vector<measure::GpuLibrary>& libraries, con
   return report::fitted_text(table, width, "--format json");
 }
 
-// Returns the answer: "What was found fits together; 2 warnings about measurements:", and what it counts.
+// Returns the answer: "What was found fits together; 2 things distort measurements:", and what it counts.
 std::string answer_lines(const Doctor& doctor) {
   std::string text = doctor.misfits.empty()
                          ? "What was found fits together"
                          : count_text(doctor.misfits.size(), "conflict") + " between what is installed";
   text += doctor.warnings.empty()
               ? "; nothing was found that distorts measurements.\n"
-              : fmt::format("; {} distort{} measurements (exit code unaffected):\n",
-                            count_text(doctor.warnings.size(), "thing"), doctor.warnings.size() == 1 ? "s" : "");
+              : fmt::format("; {} distort{} measurements:\n", count_text(doctor.warnings.size(), "thing"),
+                            doctor.warnings.size() == 1 ? "s" : "");
   for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
   for (const std::string& warning : doctor.warnings) text += "- " + warning + "\n";
   return text;

@@ -252,7 +252,7 @@ DryRun::Plan DryRun::describe_plan() {
     if (i == 0) differences.new_pipeline(trial.spec);
     fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report_.trials.size(), trial.name, described);
     if (!spec::uses_pipeline(trial.spec)) {
-      fmt::format_to(out, "data.format is ready: batches are ready-made, and no pipeline runs\n");
+      fmt::format_to(out, "data.format is 'ready': batches are ready-made, and no pipeline runs\n");
     }
     try {
       const dataset::Dataset& dataset = datasets_.of(trial.spec);
