@@ -79,6 +79,14 @@ TEST_F(IndexReportTest, PrintsOneKeyALine) {
   EXPECT_THAT(index_report_text(report_, 2), HasSubstr("\norphan_files: 3 (p, q, ...)\n"));
 }
 
+TEST_F(IndexReportTest, BriefHasWhatIsWrongWithoutZerosAndSizes) {
+  report_.ignored_labels = 2;
+  EXPECT_THAT(index_report_text(report_, 5, true),
+              AllOf(HasSubstr("\nignored_labels: 2\n"), HasSubstr("\nmissing_files: 1 (b.png)\n"),
+                    HasSubstr("\norphan_files: 1 (z.png)\n"), HasSubstr("\npatients_in_both_splits: 1 (1)\n"),
+                    testing::Not(HasSubstr(": 0\n")), testing::Not(HasSubstr("label.Mass"))));
+}
+
 TEST_F(IndexReportTest, SaysFormatsAndSizesOfTheFiles) {
   EXPECT_EQ(report_.png_files, 5u);
   EXPECT_EQ(report_.mean_file_bytes(), 9.0 / 5);

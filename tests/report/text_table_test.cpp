@@ -40,7 +40,7 @@ TEST(FittedText, NamesTheColumnsWithoutRoomAndWhatHasThem) {
   EXPECT_EQ(fitted_text(table(), 80, "--format csv"), render(table()));
   const std::string narrow = fitted_text(table(), 33, "--format csv");
   EXPECT_TRUE(narrow.starts_with(fit(table(), 33).text));
-  EXPECT_THAT(narrow, testing::EndsWith("\nNo room for memory: --format\n   csv has all.\n"));
+  EXPECT_THAT(narrow, testing::EndsWith("\nNo room for memory: --format csv\n   has all columns.\n"));
 }
 
 TEST(FittedTable, LeavesOutTheLeastImportantColumnsFirstAndNamesThem) {

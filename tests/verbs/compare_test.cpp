@@ -218,6 +218,16 @@ TEST(CompareRuns, NameTheKeysInWhichArmsOfOneNameDiffer) {
   EXPECT_EQ(arm.differences[1].other, "32");
 }
 
+TEST(CompareRuns, PairAnOlderNameOfAFormatWithTodays) {
+  results::TrialResult older = results::make_trial({}, kBase), changed = results::make_trial({}, kBase);
+  older.name = "optimized png ranks=1";
+  changed.name = "optimized images ranks=1";
+  changed.spec.training.batch_size = 32;
+  const ComparedArm arm = only_arm(side({older}), side({changed}));
+  EXPECT_EQ(arm.verdict, Verdict::not_comparable);
+  EXPECT_THAT(arm.differences, SizeIs(1));
+}
+
 TEST(CompareRuns, AreNotComparableOnUnlikeMachines) {
   const Side base = side({results::make_trial({}, kBase)});
   Side other = base;

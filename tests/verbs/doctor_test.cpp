@@ -141,6 +141,17 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
                     StartsWith("What was found fits together; nothing was found that distorts measurements.\n")));
 }
 
+TEST(DoctorTable, BriefNamesConflictsMachineDataAndRanksAlone) {
+  EXPECT_THAT(doctor_table(with_gpu(), {}, true),
+              AllOf(StartsWith("1 conflict between what is installed; nothing was found that distorts measurements.\n"
+                               "does not fit: this does not go with that\n"),
+                    HasSubstr("Some GPU"), Not(HasSubstr("cuDNN    ")), Not(HasSubstr("built with"))));
+  EXPECT_THAT(doctor_table(in_a_job(), {}, true),
+              AllOf(HasSubstr("- this spoils figures: do that\n"), HasSubstr("machine host: "),
+                    HasSubstr("data data: network file system"), HasSubstr("2 ranks, MPI MPICH 4.0.2:\n"),
+                    Not(HasSubstr("/dev/shm")), Not(HasSubstr("threads:"))));
+}
+
 TEST(DoctorTable, SaysHowAParallelFileSystemSpreadsFiles) {
   Doctor doctor = in_a_job();
   measure::Striping& striping = doctor.surroundings.data->striping.emplace();
