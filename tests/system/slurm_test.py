@@ -123,9 +123,9 @@ class Measuring(Slurm):
 
 class Starts(Slurm):
     def starts(self, *launcher):
-        """Exit code and output of a batch script's `launcher chexbench doctor`."""
+        """Exit code and output of a batch script's `launcher chexbench doctor --explain`."""
         script = self.folder / "start.sbatch"
-        script.write_text(f"#!/bin/bash\n{' '.join(launcher)} '{BINARY}' doctor; echo code=$?\n")
+        script.write_text(f"#!/bin/bash\n{' '.join(launcher)} '{BINARY}' doctor --explain; echo code=$?\n")
         job = self.submit(script, sizes=["--output=start-%j.log"])
         self.succeeds(job)
         return self.log(job)
