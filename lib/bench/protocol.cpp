@@ -42,7 +42,7 @@ std::string training_folder(const std::string& parent, const RunningArm& arm, in
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
   }
-  const std::string folder = fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+  std::string folder = fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
   const std::string word = spec::to_string(spec::DataFormat::images);
   std::error_code ignored;
   for (auto at = folder.find(word, parent.size()); at != std::string::npos; at = folder.find(word, at + 1)) {
