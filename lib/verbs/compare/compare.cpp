@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "results/rates.hpp"
 #include "spec/interval.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -239,12 +240,13 @@ std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, co
   return nearest;
 }
 
-// Returns the name in today's words: older versions called the formats images and ready png and synthetic.
+// Returns the name in today's words: older versions had other words for some formats.
 std::string todays_name(const MeasuredArm& arm) {
   std::string name = " " + arm.first().name + " ";
-  for (const auto& [older, today] :
-       {std::pair<std::string, const char*>(" png ", " images "), {" synthetic ", " ready "}})
-    if (const std::size_t at = name.find(older); at != std::string::npos) name.replace(at, older.size(), today);
+  for (const auto& [format, word] : spec::named_values<spec::DataFormat>()) {
+    const std::size_t at = name.find(" " + word + " ");
+    if (at != std::string::npos) name.replace(at + 1, word.size(), spec::to_string(format));
+  }
   return name;
 }
 
