@@ -54,7 +54,7 @@ endif()
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)
   # AddressSanitizer detects reads through a null pointer; checking each pointer costs a quarter of the compile time.
-  # Undefined behaviour is checked in the tested code, not in the tests, whose long bodies would take GCC minutes.
+  # Undefined behaviour is checked in the tested code, not in the tests, whose bodies are long.
   target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-sanitize=null
     -fno-omit-frame-pointer -fno-sanitize-recover=all
     $<$<BOOL:$<TARGET_PROPERTY:CHEXBENCH_TEST>>:-fno-sanitize=undefined>)
@@ -89,15 +89,19 @@ function(chexbench_library room)
   chexbench_compile_twins_alone(${ARG_SOURCES})
   set_target_properties(chexbench_${room} PROPERTIES UNITY_BUILD_BATCH_SIZE ${CHEXBENCH_PROGRAM_BATCH_SIZE})
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
-  if(ARG_COLD AND NOT CHEXBENCH_SANITIZE)
+  if(ARG_COLD)
     chexbench_compile_fast(chexbench_${room})
   endif()
 endfunction()
 
-# At -Og, GCC considers values that it did not track uninitialized or out of bounds.
+# For code whose compilation takes longer than its runs.
 function(chexbench_compile_fast target)
-  target_compile_options(${target} PRIVATE
-    "$<$<CONFIG:Release>:-Og;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>>")
+  if(CHEXBENCH_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()  # At -Og, GCC considers values that it did not track uninitialized or out of bounds.
+    target_compile_options(${target} PRIVATE
+      "$<$<CONFIG:Release>:-Og;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>>")
+  endif()
 endfunction()
 
 # The files of `cmake --install`: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
@@ -156,12 +160,7 @@ function(chexbench_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
-  # A test's code takes longer to compile than to run.
-  if(CHEXBENCH_SANITIZE)
-    target_compile_options(${name} PRIVATE -O0)
-  else()
-    chexbench_compile_fast(${name})
-  endif()
+  chexbench_compile_fast(${name})
   set_target_properties(${name} PROPERTIES CHEXBENCH_TEST ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"

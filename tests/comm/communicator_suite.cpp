@@ -312,7 +312,7 @@ void register_communicator_suite(const std::string& name, Communicator& communic
   for (const auto& [case_name, body] : kCases) {
     testing::RegisterTest(
         name.c_str(), case_name, nullptr, nullptr, __FILE__, __LINE__,
-        [&communicator, body = body]() -> testing::Test* { return new SuiteCase(communicator, body); });
+        [&communicator, run = body]() -> testing::Test* { return new SuiteCase(communicator, run); });
   }
 }
 

@@ -68,7 +68,7 @@ TEST_F(SafetensorsTest, RefusesAHeaderBeyondTheFormatsLimit) {
 }
 
 TEST_F(SafetensorsTest, RefusesWhatIsNoRegularFile) {
-  EXPECT_THROW(Safetensors(testing::TempDir()), DataError);
+  EXPECT_THROW(Safetensors{testing::TempDir()}, DataError);
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THROW(Safetensors{path_}, DataError);
 }
