@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from plotting.tables import OLD_FORMATS  # noqa: E402
+
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
 
 
@@ -49,9 +52,9 @@ def read_report(folder):
         report = json.loads((folder / "report.json").read_text())
     except (OSError, ValueError):
         return None
-    for trial in report["trials"]:  # older versions wrote png and synthetic
+    for trial in report["trials"]:
         data = trial["spec"]["data"]
-        data["format"] = {"png": "images", "synthetic": "ready"}.get(data["format"], data["format"])
+        data["format"] = OLD_FORMATS.get(data["format"], data["format"])
     return report if is_complete(report) else None
 
 
