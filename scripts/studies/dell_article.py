@@ -14,7 +14,7 @@ import page
 import timeline
 from measuring import ROOT, kept, measured, read_csv, say
 from planning import Group, cores
-from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt, write_csv
 from worlds import (BATCH_SIZE, RANKS, STEPS, Results, closing, made_by, measure, predict, rates_table, ratio_text,
                     scaling_claim, series_rows, write_figure)
 
@@ -74,10 +74,10 @@ def overlap_claim(report):
     prepare, train = sequential["wait_share"], sequential["busy_share"]
     expected = (prepare + train) / max(prepare, train)
     text = (f"without a prefetch {100 * prepare:.0f} % of a step is preparing and {100 * train:.0f} % training, so the "
-            f"larger of the two would train {expected:.2f} x the images/s; measured {ratio_text(ratio)} "
-            f"[{ratio['grade']}]")
+            f"larger of the two would train {expected:.2f} x the images/s; measured {ratio_text(ratio)}"
+            f"{doubt(ratio)}")
     low, high = (bound / expected for bound in ratio["ratio_ci95"])
-    if ratio["grade"] not in ("told apart", "cannot be told"):
+    if doubt(ratio):
         return claim, UNKNOWN, text
     if low >= 1 - AGREES and high <= 1 + AGREES:
         return claim, HOLDS, text
@@ -199,7 +199,7 @@ def blocks(found, pictures, plan, budget_minutes, environment, results):
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR} on 16 ranks. The authors' own rates "
                          "have an efficiency of 0.65 on 16 V100s.")
     yield from pictures
-    yield from closing(results, plan, budget_minutes)
+    yield from closing(results, plan)
 
 
 def published_rows():

@@ -262,7 +262,7 @@ def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR}.")
     yield from drawn
-    yield page.heading("Predictions beside published figures")
+    yield page.heading("Predictions and published figures")
     yield page.paragraph(
         f"{comparison.sentence(comparison.of_several(compared))} Nothing was fitted: what TensorFlow's parameter "
         "servers and hosts cost beyond EDR's ring is the misfit. Rows of one GPU do not count: the predictions are "

@@ -78,7 +78,7 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
         yield page.bullets(missing)
     if left_out(plan):
         yield page.heading("Not measured")
-        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were left out:")
+        yield page.paragraph("These did not fit into the budget:")
         yield page.bullets(left_out(plan))
 
 

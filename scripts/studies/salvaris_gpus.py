@@ -266,7 +266,7 @@ def misfit_blocks(compared):
     several = comparison.of_several(compared)
     if not several:
         return
-    yield page.heading("Predictions beside published figures")
+    yield page.heading("Predictions and published figures")
     yield page.paragraph(
         f"{comparison.sentence(several)} Nothing was fitted. What TensorFlow 1.8, its hosts and Intel MPI cost beyond "
         "a ring of equal links is the misfit; it is largest on the fastest GPU.")

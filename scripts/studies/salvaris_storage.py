@@ -7,7 +7,7 @@ import drawing
 import page
 from measuring import ROOT, StudyError, chexbench, read_csv, read_spec
 from planning import Group, at_most_cores, cores
-from verdicts import FAILS, HOLDS, UNKNOWN, select, with_interval, write_csv
+from verdicts import FAILS, HOLDS, UNKNOWN, doubt, select, with_interval, write_csv
 from worlds import ratio_text
 
 SPECS = ROOT / "configs/studies/salvaris"
@@ -168,7 +168,7 @@ def ratios_of(reports):
 
 
 def is_told(finding):
-    return finding["ratio_ci95"] is not None and finding["grade"] in ("told apart", "cannot be told")
+    return finding["ratio_ci95"] is not None and not doubt(finding)
 
 
 def across(row, base):
@@ -289,7 +289,7 @@ def loaders_claim(ratios):
         for loader in ("pytorch", "optimized"):
             finding = ratios.get((store, "pipeline_ratio", loader, "images"))
             if finding:
-                parts.append(f"{LOADERS[loader]} {ratio_text(finding)} on {STORES[store]} [{finding['grade']}]")
+                parts.append(f"{LOADERS[loader]} {ratio_text(finding)} on {STORES[store]}{doubt(finding)}")
                 intervals += [finding["ratio_ci95"]] if is_told(finding) else []
     if not parts:
         return claim, UNKNOWN, "not measured"
@@ -322,7 +322,7 @@ def formats_claim(ratios):
         for loader in LOADERS:
             finding = ratios.get((store, "format_ratio", loader, "tfrecord"))
             if finding:
-                parts.append(f"{ratio_text(finding)} with {LOADERS[loader]} on {STORES[store]} [{finding['grade']}]")
+                parts.append(f"{ratio_text(finding)} with {LOADERS[loader]} on {STORES[store]}{doubt(finding)}")
                 intervals += [finding["ratio_ci95"]] if is_told(finding) else []
     if not parts:
         return claim, UNKNOWN, "not measured"

@@ -6,7 +6,7 @@ import drawing
 import page
 from measuring import ROOT, read_csv, say
 from planning import Group
-from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt
 from worlds import (BATCH_SIZE, IMAGE_SIZE, MODELS, STEPS, Results, closing, made_by, measure, predict, rates_table,
                     ratio_text, scaling_claim, series_rows, write_figure)
 
@@ -37,10 +37,10 @@ def gain_claim(results, model):
              if config == model and decoder == "opencv" and kind == "format_ratio"]
     if not found:
         return claim, UNKNOWN, "not measured"
-    text = "; ".join(f"{ratio_text(finding)} on {ranks} rank{'s' * (ranks > 1)} [{finding['grade']}]"
+    text = "; ".join(f"{ratio_text(finding)} on {ranks} rank{'s' * (ranks > 1)}{doubt(finding)}"
                      for ranks, finding in found)
     intervals = [finding["ratio_ci95"] for _, finding in found
-                 if finding["ratio_ci95"] and finding["grade"] in ("told apart", "cannot be told")]
+                 if finding["ratio_ci95"] and not doubt(finding)]
     if not intervals:
         return claim, UNKNOWN, text
     if any(low >= CLAIMED_GAIN[0] and high <= CLAIMED_GAIN[1] for low, high in intervals):
@@ -135,7 +135,7 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
     for model, name in MODELS.items():
         yield page.heading(f"Images/s: {name}")
         yield rates_table(results, model)
-    yield from closing(results, plan, budget_minutes)
+    yield from closing(results, plan)
 
 
 def run(folder, data, budget_minutes):

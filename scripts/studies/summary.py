@@ -15,7 +15,7 @@ def blocks(results):
     compared = [{**row, "study": name} for name, (_, _, rows) in results.items() for row in comparison.of_several(rows)]
     if not compared:
         return
-    yield page.heading("Published figures beside ours")
+    yield page.heading("Published figures and ours")
     yield page.paragraph(f"{comparison.sentence(compared)} Nothing was fitted. Those that differ by more:")
     yield comparison.table(comparison.off(compared))
     yield page.paragraph("compared.csv has all rows.")

@@ -11,6 +11,11 @@ def select(rows, **values):
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
+def doubt(finding):
+    """" [machine too busy]" or the like after a ratio that judges no claim, else ""."""
+    return "" if finding["grade"] in ("told apart", "cannot be told") else f" [{finding['grade']}]"
+
+
 def with_interval(value, low, high, digits=1):
     """A value and its interval, if it has one, as text."""
     return f"{value:,.{digits}f}" + (f" ({low:,.{digits}f} to {high:,.{digits}f})" if low is not None else "")

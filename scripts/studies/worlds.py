@@ -180,12 +180,12 @@ def made_by(name, budget_minutes, environment):
         f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
 
 
-def closing(results, plan, budget_minutes):
+def closing(results, plan):
     """The end of a page: predictions next to measurements, and the groups left out."""
     if results.select(kind="measured"):
-        yield page.heading("Predictions beside measurements")
+        yield page.heading("Predictions and measurements")
         yield predictions_table(results)
     if left_out(plan):
         yield page.heading("Not measured")
-        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
+        yield page.paragraph("These did not fit into the budget and were predicted instead:")
         yield page.bullets(left_out(plan))

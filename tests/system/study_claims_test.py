@@ -66,7 +66,9 @@ class Claims(unittest.TestCase):
                                ((1.06, 1.01, 1.20, "told apart"), sc19_poster.UNKNOWN),
                                ((1.01, 1.00, 1.03, "machine too busy"), sc19_poster.UNKNOWN)):
             made = results([row("optimized", 2, 700)], {2: gain})
-            self.assertEqual(sc19_poster.gain_claim(made, "resnet50")[1], expected, gain)
+            _, verdict, evidence = sc19_poster.gain_claim(made, "resnet50")
+            self.assertEqual(verdict, expected, gain)
+            self.assertEqual("[" in evidence, gain[3] == "machine too busy", evidence)  # a verdict has no doubt
 
     def test_every_measured_row_must_be_busy(self):
         for share, expected in ((0.99, sc19_poster.HOLDS), (0.8, sc19_poster.FAILS)):
@@ -364,6 +366,9 @@ class Planning(unittest.TestCase):
         planning.choose(groups, 300, lambda group: 1e6)
         self.assertEqual([bool(group.left_out) for group in groups], [False, True, False])
         self.assertIn("15 minutes, more than the budget leaves", groups[1].left_out)
+        groups[0].seconds = 62
+        planning.choose(groups[:1], 30, lambda group: 1e6)
+        self.assertIn("1 minute, more", groups[0].left_out)
 
     def test_what_does_not_fit_into_memory_is_left_out(self):
         groups = self.groups()
