@@ -35,9 +35,17 @@ MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so 
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
 OP_NAME = re.compile(r'\b(?:\w+_)?op *[!=]= *"|"\w+", *&(?:spec::)?OpSpec::op\b')
-WORDS = {r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
-         r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses",
-         r"others took": "other processes used", r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available"}
+WORDS = {  # pattern: what to say instead
+    r"beside": "next to, with, against", r"in turn": "alternately, one after the other",
+    r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses", r"whence": "so",
+    r"others took": "other processes used", r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
+    r"ha(?:s|ve) it that": "says that", r"one's own": "your own", r"such as it is": "as it is", r"anew": "again",
+    r"for want of": "without", r"shall": "must", r"taken for": "mistaken for", r"differs? much": "varies",
+    r"goes by": "uses", r"of no use": "useless", r"(?:where|there)(?:in|by|of)": "in it",
+    r"in so far|insofar": "if, where", r"nothing to say": "empty", r"last words": "last lines",
+    r"at the (?:least|most)": "at least", r"may be (?:its|their) doing": "may cause it",
+    r"(?:table|page|document|section) (?:says|tells|knows|holds)": "has",
+}
 STANDARD_NAMES = {  # standard header: names in std that need it
     "array": "array", "atomic": "atomic", "chrono": "chrono", "condition_variable": "condition_variable",
     "cstdint": "int64_t uint64_t int32_t uint32_t int16_t uint16_t int8_t uint8_t", "deque": "deque",
@@ -49,7 +57,7 @@ STANDARD_NAMES = {  # standard header: names in std that need it
 }
 STANDARD_HEADER = {name: header for header, names in STANDARD_NAMES.items() for name in names.split()}
 BRING = {"filesystem": {"string", "string_view"}, "string": {"string_view"}, "json.hpp": {"string", "map", "vector"}}
-COMMENT = {".md": re.compile(r"(.*)"), ".cpp": re.compile(r"(?:^|\s)//(.*)"), ".hpp": re.compile(r"(?:^|\s)//(.*)")}
+COMMENT = {".md": re.compile(r"(.*)"), **dict.fromkeys((".cpp", ".hpp", ".json"), re.compile(r"(?:^|\s)//(.*)"))}
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
@@ -98,12 +106,7 @@ def all_rooms():
 
 
 def link_lines():
-    """Room -> rooms it may include, from lib/README.md and, for inner rooms, the README.md of their outer room."""
-    return {room: used for _, _, room, used in numbered_link_lines()}
-
-
-def numbered_link_lines():
-    """(README.md, line number, room, rooms it may include) of every link line."""
+    """(README.md, line number, room, rooms it may include) of every link line of lib and of its rooms' READMEs."""
     for readme in tracked("lib/*README.md"):
         prefix = "".join(f"{part}/" for part in readme.parent.parts[1:])
         for number, line in enumerate(readme.read_text().split("\n"), 1):
@@ -114,9 +117,8 @@ def numbered_link_lines():
 def included(path):
     """(line number, header) of every #include of a file."""
     for number, line in enumerate(path.read_text().split("\n"), 1):
-        found = INCLUDE.match(line)
-        if found:
-            yield number, found.group(1) or found.group(2)
+        if found := INCLUDE.match(line):
+            yield number, found[1] or found[2]
 
 
 def room_of(path):
@@ -163,7 +165,7 @@ def kinds(path):
 def bad_link_lines():
     """Rooms in link lines that do not exist."""
     rooms = all_rooms() | {"apps"}
-    for readme, number, room, used in numbered_link_lines():
+    for readme, number, room, used in link_lines():
         for name in sorted(({room} | used) - rooms):
             yield readme, number, f"the link line of {room} names {name}, which is no folder of lib"
 
@@ -234,7 +236,7 @@ def words(path):
         found = COMMENT[path.suffix].search(line)
         text = re.sub(r"`[^`]*`|\([^)]*\.md[^)]*\)", "", found[1]) if found else ""
         for pattern, better in WORDS.items():
-            if said := re.search(rf"\b{pattern}\b", text, re.IGNORECASE):
+            if said := re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
                 yield number, f"'{said[0]}': say {better}"
 
 
@@ -284,8 +286,7 @@ def helpers(path):
     lines = path.read_text().split("\n")
     spaces = []
     for number, line in enumerate(lines):
-        opened = ANONYMOUS.match(line)
-        if opened:
+        if opened := ANONYMOUS.match(line):
             spaces.append(opened[1] or "")
         elif line.startswith("}  // namespace") and spaces:
             spaces.pop()
@@ -322,8 +323,7 @@ def helpers_that_clash():
     for path in tracked("lib/*.cpp", "apps/*.cpp"):
         if path.suffix != ".cpp" or TWIN.search(path.name) or compiled_alone(target_folder(path)):
             continue
-        for number, what in dict((what, number) for number, what in helpers(path)).items():
-            number, what = what, number
+        for what, number in {what: number for number, what in helpers(path)}.items():
             for other in seen.setdefault((target_folder(path), what), []):
                 if not alternatives(path, other) and not alternatives(other, path):
                     yield path, number, f"{what} is in {other}, too: share it in a header or give it another name"
@@ -355,34 +355,28 @@ def unreached_headers(path):
     return missing.values()
 
 
+def apply(paths, *rules, but=()):
+    """The breaches of rules in files, except those within the folders or files `but`."""
+    for path in paths:
+        if not any(path.is_relative_to(folder) for folder in but):
+            yield from ((path, *breach) for rule in rules for breach in rule(path))
+
+
 def breaches():
-    lines = link_lines()
+    lines = {room: used for _, _, room, used in link_lines()}
     yield from bad_link_lines()
     sources = tracked("lib/*.cpp", "lib/*.hpp", "apps/*.cpp", "apps/*.hpp")
-    for path in sources:
-        for rule in (lambda p: link_law(p, lines), kinds, wraps, ops):
-            yield from ((path, *breach) for breach in rule(path))
-    for path in tracked("lib/*.hpp"):
-        yield from ((path, *breach) for breach in unreached_headers(path))
-    for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
-        if not path.is_relative_to("tests/data"):
-            yield from ((path, *breach) for breach in marks(path))
-    for path in tracked("scripts", ".ci", "tests/*.py", "tests/*.sh", "tests/slurm", "*.cmake"):
-        if path.name not in ("lint_rules.py", "lint_rules_test.py"):
-            yield from ((path, *breach) for breach in hashes(path))
-    for path in tracked("*.md"):
-        yield from ((path, *breach) for rule in (links, shown) for breach in rule(path))
-    for path in tracked("*.md", "*.cpp", "*.hpp"):
-        if not path.is_relative_to("results/studies"):  # which scripts/reproduce writes
-            yield from ((path, *breach) for breach in words(path))
-    yield from long_lines()
+    yield from apply(sources, lambda path: link_law(path, lines), kinds, wraps, ops)
+    yield from apply(tracked("lib/*.hpp"), unreached_headers)
+    yield from apply(tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"), marks,
+                     but=["tests/data"])
+    yield from apply(tracked("scripts", ".ci", "tests/*.py", "tests/*.sh", "tests/slurm", "*.cmake"), hashes,
+                     but=["scripts/lint_rules.py", "tests/system/lint_rules_test.py"])
+    yield from apply(tracked("*.md"), links, shown)
+    yield from apply(tracked("*.md", "*.cpp", "*.hpp", "configs/*.json"), words,
+                     but=["results/studies"])  # which scripts/reproduce writes
+    yield from apply(tracked("*.py", "*.cmake", "*CMakeLists.txt", "*.md"), columns, but=["tests/data"])
     yield from helpers_that_clash()
-
-
-def long_lines():
-    for path in tracked("*.py", "*.cmake", "*CMakeLists.txt", "*.md"):
-        if not path.is_relative_to("tests/data"):
-            yield from ((path, *breach) for breach in columns(path))
 
 
 def warn_of_long_files():
@@ -397,11 +391,9 @@ def main():
         print(__doc__.strip(), file=sys.stdout if sys.argv[1:] == ["--help"] else sys.stderr)
         return 0 if sys.argv[1:] == ["--help"] else 2
     warn_of_long_files()
-    broken = 0
-    for path, number, text in breaches():
-        print(f"{path}:{number}: {text}")
-        broken += 1
-    return 1 if broken else 0
+    found = [f"{path}:{number}: {text}" for path, number, text in breaches()]
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ std::string shown_plain(std::string_view text) {
   return out;
 }
 
-// Returns the position after a scheme's colon and its slashes; a single slash is taken for two, mistyped.
+// Returns the position after a scheme's colon and its slashes; a single slash counts as two, mistyped.
 std::size_t after_scheme(std::string_view text) {
   const std::size_t slashes = text.find(":/");
   if (slashes == npos) return npos;

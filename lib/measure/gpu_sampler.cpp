@@ -149,7 +149,7 @@ std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
   return std::max(counts.back(), counts.front()) - counts.front();
 }
 
-// The energy counter misses no peak between samples. It is of no use before it has moved.
+// The energy counter misses no peak between samples. It is useless before it has moved.
 std::optional<double> mean_power_w(std::span<const GpuSample> samples) {
   if (samples.size() > 1 && samples.front().energy_j && samples.back().energy_j) {
     const double energy_j = *samples.back().energy_j - *samples.front().energy_j;

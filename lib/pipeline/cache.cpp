@@ -171,7 +171,7 @@ class Cache final : public Op {
     max_bytes_ = max_bytes;
   }
 
-  // Each rank writes its own file, because ranks have different images. The file is always written anew, because an
+  // Each rank writes its own file, because ranks have different images. The file is always rewritten, because an
   // earlier one may contain the images of another trial.
   std::unique_ptr<CacheStore> make_store() const {
     if (in_memory()) return make_memory_store();

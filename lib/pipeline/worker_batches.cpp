@@ -1,6 +1,6 @@
 // The op worker_batches: as in PyTorch's DataLoader, each worker builds whole batches alone, prefetch_factor of them
 // ahead. The records of a shard are taken in their order. With a repeat after it, epochs work as in the DataLoader:
-// nothing is loaded ahead across the end of an epoch, and workers that are not persistent are started anew.
+// nothing is loaded ahead across the end of an epoch, and workers that are not persistent are restarted.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"

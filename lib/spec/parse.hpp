@@ -20,7 +20,7 @@ struct SpecText {
 // @throws SpecError if there is no such experiment (with the nearest one), or the file cannot be read
 SpecText find_spec(const std::string& name_or_path);
 
-// Returns the override that sets a key to any text: non-UTF-8 text is never taken for JSON.
+// Returns the override that sets a key to any text: non-UTF-8 text is never parsed as JSON.
 std::string text_override(const std::string& key, const std::string& text);
 
 // Finds the experiment, applies `overrides` in their order, and checks all trials. An override is "key=value"; its

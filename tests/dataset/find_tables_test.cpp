@@ -1,4 +1,4 @@
-// Tests which of the tables in a root are taken for that of the labels.
+// Tests which of the tables in a root are recognized as that of the labels.
 #include "dataset/labelled_root.hpp"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@ constexpr const char* kPage = CHEXBENCH_GOLDEN "/../../apps/chexbench/reference/
 constexpr std::string_view kHead = "| column | what it is |\n|---|---|\n";
 constexpr std::string_view kLow = "_ci95_low";
 
-// What the top of the page says once.
+// The text at the top of the page, once.
 constexpr std::string_view kSaidAtTheTop[] = {
     ", or the run ended before the trial",
     " Empty if the run ended before the trial.",

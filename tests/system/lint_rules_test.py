@@ -112,3 +112,12 @@ class LintRules(SystemTest):
                          lib__core__a_cpp="// Whoever waits\nint in_turn;\n")
         self.assertEqual(done.stdout.splitlines(), ["GUIDE.md:1: 'beside': say next to, with, against",
                                                     "lib/core/a.cpp:1: 'Whoever': say the one that"])
+
+    def test_each_pattern_finds_its_words_and_no_others(self):
+        bad = ("of their own", "lived off", "it tells of", "can be had", "it has it that", "at the least", "thereby",
+               "insofar", "taken for two", "it differs much", "goes by names", "may be their doing", "the page says so")
+        good = ("instead", "its own file", "turn", "they lived", "at least", "taken from", "wherever", "nothing to do",
+                "differs", "`anew`", "a pageant says", "marshalled")
+        done = self.lint(GUIDE_md="\n".join((*bad, *good)) + "\n", configs__a_json='// shall\n{"anew": "shall"}\n')
+        self.assertEqual([line.rsplit(":", 2)[0] for line in done.stdout.splitlines()],
+                         [*(f"GUIDE.md:{number}" for number in range(1, len(bad) + 1)), "configs/a.json:1"])

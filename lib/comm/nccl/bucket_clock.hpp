@@ -13,7 +13,7 @@
 
 namespace chexbench::comm::nccl {
 
-// A step that is captured into a CUDA graph keeps its own events permanently; every replay records them anew without
+// A step that is captured into a CUDA graph keeps its own events permanently; every replay records them again without
 // a call to this class. Steps that are not captured alternate between two sets of events, because one step may be
 // running while the previous one is read. Used by one thread.
 // @throws DeviceError from the constructor, begin_bucket() and end_bucket() if CUDA fails

@@ -57,7 +57,7 @@ bool is_finished(const std::string& path, const Dataset& dataset, std::size_t th
     });
     return true;
   } catch (const DataError&) {
-    return false;  // it is damaged and will be written anew
+    return false;  // it is damaged and will be rewritten
   }
 }
 

@@ -95,7 +95,7 @@ bool is_finished(const std::string& path, spec::DataFormat format, const Images&
     }
     return !reader->next();
   } catch (const DataError&) {
-    return false;  // it is damaged and will be written anew
+    return false;  // it is damaged and will be rewritten
   }
 }
 

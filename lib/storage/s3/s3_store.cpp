@@ -40,7 +40,7 @@ class S3Dialect final : public HttpDialect {
   S3Dialect(const S3Place& place, AwsCredentials credentials)
       : place_(place), signer_(std::move(credentials), place.region) {}
 
-  // Signs each try anew, because a signature is valid for minutes only.
+  // Signs each try separately, because a signature is valid for minutes only.
   HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
     HttpRequest request{.url = url, .headers = {}, .head_only = head_only};
     AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};

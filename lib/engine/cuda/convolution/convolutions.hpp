@@ -24,7 +24,7 @@ struct ConvolutionsConfig {
   bool deterministic = false;
   bool fused = true;  // false: only plain patterns are used
   std::int64_t workspace_limit_bytes = kMostWorkspaceBytes;
-  std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not saved
+  std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are measured and not saved
   TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
   // The shapes that write into a dense block and might write a packed output instead (program/conv_fusions.hpp).

@@ -39,7 +39,7 @@ class Event {
   // the event is an edge of the graph.
   void record(Stream stream);
   // Records the event for the host, which can then use done() and elapsed_s(). Also works while the stream is being
-  // captured; then each launch of the graph records the event anew.
+  // captured; then each launch of the graph records the event again.
   void mark(Stream stream);
   // Whether the device has passed the event. True before the first record() or mark(). Never waits.
   bool done() const;

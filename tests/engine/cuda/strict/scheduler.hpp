@@ -29,7 +29,7 @@ struct Event {
 struct Node {
   Work work;
   std::vector<int> after;
-  Event* records = nullptr;  // for the host, anew in every launch
+  Event* records = nullptr;  // for the host, reset by every launch
 };
 using GraphBody = std::vector<Node>;
 

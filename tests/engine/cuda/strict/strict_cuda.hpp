@@ -16,7 +16,7 @@ namespace strict {
 inline constexpr int kDevices = 2;
 inline constexpr int kDevice = 1;  // the one that a test uses; everything on the other one breaks a rule
 
-// Begins anew. Nothing of before may be used any more.
+// Starts again. Nothing made before may be used any more.
 void reset(unsigned seed, bool in_order);
 Scheduler& scheduler();
 // The breaches since reset(), in words.

@@ -53,7 +53,7 @@ class StrictEngine : public testing::Test {
     return comm::nccl::join(comm::nccl::make_id(), {.rank = 0, .world = kWorld, .gpu = strict::kDevice});
   }
 
-  // Fills the only buffer of a pool anew for each step. While it is free, other numbers are written there before each
+  // Refills the only buffer of a pool for each step. While it is free, other numbers are written there before each
   // piece of the device's work, as a pipeline's threads may do at any time.
   class Batches {
    public:
