@@ -32,8 +32,8 @@ that only --series leaves together become one point, their median, with bars fro
 the figure's name, in this folder. Error bars are the 95 % intervals of the table (COLUMN_ci95_low, _high). Trials of an
 emulated accelerator or a scale model are hatched (lines: hollow and dashed; prediction: half filled) and labelled as
 such. Trials without a result are left out.
-Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or, with Python 3.11, in an
-environment of its own
+Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or, with Python 3.11, in a
+virtual environment
   python3 -m venv build/plot-venv
   build/plot-venv/bin/pip install --require-hashes -r scripts/requirements/plot.txt
   build/plot-venv/bin/python scripts/plot.py ...

@@ -1,7 +1,10 @@
-"""The commands that READMEs and the comments of specs show: chexbench understands each of them."""
+"""The commands that READMEs and the comments of specs show: chexbench understands each of them; and what documents say
+of the program agrees with it."""
 
 import re
 import shlex
+import subprocess
+import sys
 
 from harness import ROOT, SystemTest, run
 
@@ -48,3 +51,30 @@ class Documents(SystemTest):
                     done = run(*words, cwd=self.folder)
                     self.assertNotEqual(done.returncode, 2, done.stderr)  # their data, such as DIR, need not be here
         self.assertGreater(checked, LEAST)
+
+    def test_values_of_a_format_are_those_of_its_command(self):
+        usage = re.compile(r"^chexbench (\S+)[^`\n]*--format ([a-z]+(?:\|[a-z]+)+)", re.MULTILINE)
+        found = [(path, *match) for path in ROOT.rglob("*.md") for match in usage.findall(path.read_text())
+                 if path.is_relative_to(ROOT / "apps") or path.parent == ROOT]
+        self.assertTrue(found)
+        for path, command, values in found:
+            verb = "probe" if command == "DIR" else command
+            told = run(verb, "--help").stdout
+            offered = re.search(r"--format\s+TEXT:\{([^}]*)\}", told)[1].split(",")
+            self.assertEqual(values.split("|"), offered, path)
+
+    def test_help_of_plot_explains_each_figure(self):
+        told = subprocess.run([sys.executable, ROOT / "scripts/plot.py", "--help"], capture_output=True, text=True,
+                              check=True).stdout
+        figures = re.search(r"--figure\s+\{([^}]*)\}", told)[1].split(",")
+        explained = re.findall(r"^  ([a-z]+)  +\S", told.split("Figures:")[1].split("\n\n")[0], re.MULTILINE)
+        self.assertEqual(sorted(re.sub(r"\s", "", name) for name in figures), sorted(explained))
+
+    def test_the_glossary_defines_what_rooms_refer_to_it_for(self):
+        page = (ROOT / "apps/chexbench/README.md").read_text()
+        glossary = page.split("\n## Words\n")[1].split("\n## ")[0]
+        for path in ROOT.glob("lib/**/README.md"):
+            for words in re.findall(r"\[glossary\]\([^)]*\) defines\s+([^.]*?)(?:\s+and\s+the\s+other\s+words)?\.",
+                                    path.read_text()):
+                for word in re.split(r",\s+|\s+and\s+", words):
+                    self.assertRegex(glossary, rf"\b{word}\b", path)
