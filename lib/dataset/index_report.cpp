@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -274,23 +273,6 @@ std::string file_bytes(const IndexReport& report) {
                      report.files - report.files_of_known_size);
 }
 
-// Returns whether a line with this key is for readers who did not ask for details.
-bool is_brief(std::string_view key) {
-  constexpr std::array<std::string_view, 12> kKeys{"root",
-                                                   "ignored_labels",
-                                                   "table",
-                                                   "layout_file",
-                                                   "images_in_no_split",
-                                                   "images_in_both_splits",
-                                                   "patients_in_both_splits",
-                                                   "listed_without_row",
-                                                   "missing_files",
-                                                   "orphan_files",
-                                                   "cached_files",
-                                                   "next"};
-  return std::ranges::find(kKeys, key) != kKeys.end() || key.starts_with("shards.") || key.starts_with("passed_over.");
-}
-
 // Returns "24 images of 16 patients, 14 labels (nih): 18 train, 6 test; 3 missing files".
 std::string headline(const IndexReport& report) {
   std::string text = count_text(report.rows, "image");
@@ -332,57 +314,64 @@ std::string index_report_text(const IndexReport& report, std::size_t shown, bool
   std::string text = headline(report) + "\n";
   const auto line = [&](std::string_view key, const auto& value) {
     const std::string words = fmt::format("{}: {}", key, value);
-    if (brief && (words.ends_with(": 0") || !is_brief(key))) return;
     text += printable(words, words.max_size()) + '\n';
+  };
+  const auto detail = [&](std::string_view key, const auto& value) {
+    if (!brief) line(key, value);
+  };
+  const auto unless_zero = [&](std::string_view key, const auto& value) {
+    if (!brief || fmt::to_string(value) != "0") line(key, value);
   };
   line("root", report.root);
   line("table", report.table);
-  line("layout", spec::to_string(report.layout));
+  detail("layout", spec::to_string(report.layout));
   if (!report.layout_file.empty()) line("layout_file", report.layout_file);
-  line("images", report.rows);
-  line("patients", report.patients ? fmt::to_string(*report.patients) : unknown_patients(report));
+  detail("images", report.rows);
+  detail("patients", report.patients ? fmt::to_string(*report.patients) : unknown_patients(report));
   const bool is_nih = report.layout == spec::DataLayout::nih;
   if (is_nih) {
-    line("median_age_years", report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
-    line("images_of_women", report.women);
-    line("images_of_men", report.men);
+    detail("median_age_years",
+           report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
+    detail("images_of_women", report.women);
+    detail("images_of_men", report.men);
   }
-  line("labels", report.label_names.size());
-  line(is_nih ? "label.No_Finding" : "images_without_label", report.no_finding);
+  detail("labels", report.label_names.size());
+  detail(is_nih ? "label.No_Finding" : "images_without_label", report.no_finding);
   for (std::size_t f = 0; f < report.label_names.size(); ++f) {
-    line(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
+    detail(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
   }
-  if (report.ignored_labels > 0) line("ignored_labels", report.ignored_labels);
+  if (report.ignored_labels > 0) unless_zero("ignored_labels", report.ignored_labels);
   const auto split = [&](std::string_view name, const SplitCount& count) {
-    line(fmt::format("split.{}.images", name), count.rows);
-    line(fmt::format("split.{}.files", name), count.files);
+    detail(fmt::format("split.{}.images", name), count.rows);
+    detail(fmt::format("split.{}.files", name), count.files);
   };
   split("train", report.train);
   if (!is_nih) split("val", report.val);
   split("test", report.test);
-  line("images_in_no_split", report.in_no_split);
-  line("images_in_both_splits", report.in_both_lists);
-  line("patients_in_both_splits",
-       report.patients_in_both_splits ? counted(*report.patients_in_both_splits, shown) : unknown_patients(report));
-  line("listed_without_row", counted(report.listed_without_row, shown));
-  line("files", report.files);
-  line("files.png", report.png_files);
-  line("files.jpeg", report.files - report.png_files - report.dicom_files);
-  if (report.dicom_files > 0) line("files.dicom", report.dicom_files);
-  line("file_bytes", file_bytes(report));
-  line("mean_file_bytes", report.mean_file_bytes() ? fmt::format("{:.0f}", *report.mean_file_bytes()) : "unknown");
-  line("missing_files", counted(report.missing, shown));
-  line("orphan_files", counted(report.orphans, shown));
-  line("passed_over", report.passed.count());
+  unless_zero("images_in_no_split", report.in_no_split);
+  unless_zero("images_in_both_splits", report.in_both_lists);
+  unless_zero("patients_in_both_splits", report.patients_in_both_splits
+                                             ? counted(*report.patients_in_both_splits, shown)
+                                             : unknown_patients(report));
+  unless_zero("listed_without_row", counted(report.listed_without_row, shown));
+  detail("files", report.files);
+  detail("files.png", report.png_files);
+  detail("files.jpeg", report.files - report.png_files - report.dicom_files);
+  if (report.dicom_files > 0) detail("files.dicom", report.dicom_files);
+  detail("file_bytes", file_bytes(report));
+  detail("mean_file_bytes", report.mean_file_bytes() ? fmt::format("{:.0f}", *report.mean_file_bytes()) : "unknown");
+  unless_zero("missing_files", counted(report.missing, shown));
+  unless_zero("orphan_files", counted(report.orphans, shown));
+  detail("passed_over", report.passed.count());
   for (const auto& [kind, files] : report.passed.kinds())
-    line(fmt::format("passed_over.{}", to_string(kind)), files_text(files, shown));
+    unless_zero(fmt::format("passed_over.{}", to_string(kind)), files_text(files, shown));
   for (const ShardCount& shards : report.shards) {
-    line(fmt::format("shards.{}.{}", spec::to_string(shards.format), spec::to_string(shards.split)),
-         shards.problem.empty() ? fmt::to_string(shards.count)
-                                : fmt::format("{} (unusable: {})", shards.count, shards.problem));
+    unless_zero(fmt::format("shards.{}.{}", spec::to_string(shards.format), spec::to_string(shards.split)),
+                shards.problem.empty() ? fmt::to_string(shards.count)
+                                       : fmt::format("{} (unusable: {})", shards.count, shards.problem));
   }
-  if (report.shards.empty()) line("shards", 0);
-  line("cached_files", counted(report.cached_files, shown));
+  if (report.shards.empty()) detail("shards", 0);
+  unless_zero("cached_files", counted(report.cached_files, shown));
   if (!report.next.empty()) line("next", report.next);
   return brief ? text + "details: --explain lists all counts\n" : text;
 }

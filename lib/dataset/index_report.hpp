@@ -77,7 +77,7 @@ IndexReport report_index(const storage::DataRoot& root);
 
 // Returns the shell command that measures how fast the root delivers its images, or its shards if it has no images.
 // `overrides` are the keys with which the root was opened, such as "data.layout=csv". If there is nothing to read,
-// returns the remedy. The command runs in the repository's folder, because its path of the experiment is relative.
+// returns the remedy.
 std::string next_step(const IndexReport& report, const std::vector<std::string>& overrides);
 
 // Returns the answer, then one `key: value` per line, with the names of at most `shown` files or patients after each
