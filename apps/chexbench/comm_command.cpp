@@ -59,7 +59,7 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
       ->transform(CLI::CheckedTransformer(kMemories))
       ->option_text("TEXT:{auto,host,device}=auto");
   verb->add_option("--backend", options->comm.backend,
-                   "Reduce GPU memory with this library; auto means NCCL if every rank has it, else MPI.")
+                   "Average gradients in GPU memory with this library; auto means NCCL if every rank has it, else MPI.")
       ->transform(CLI::CheckedTransformer(words_of<spec::CommBackend>()))
       ->option_text("TEXT:{auto,nccl,mpi}=auto");
   verb->add_option("--update", options->comm.update, "Average with this scheme.")

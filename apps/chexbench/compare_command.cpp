@@ -81,9 +81,9 @@ void add_compare_command(CLI::App& app) {
                    "Count a change only if it is at least this share of the images/s.")
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
-                 "Compare even if the CPU, cores, GPUs, libraries or the place of the data differ.");
+                 "Compare even if the CPU, cores, GPUs, libraries or the data's location differ.");
   verb->add_flag("--fail-undecided", arguments->fail_undecided,
-                 "Exit with 5 also if it cannot be said whether a trial became worse.");
+                 "Exit with 5 also if it is undecided whether a trial became worse.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }

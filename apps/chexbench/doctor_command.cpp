@@ -28,7 +28,7 @@ void run(const DoctorArguments& arguments, bench::Session& session) {
                                    : verbs::doctor_table(doctor, stdout_width(), !arguments.explain),
         arguments.format);
   if (verbs::needs_mending(doctor)) {
-    throw DeviceError(fmt::format("doctor: {} conflict{} between what is installed, listed above",
+    throw DeviceError(fmt::format("doctor: {} conflict{} between installed components, listed above",
                                   doctor.misfits.size(), doctor.misfits.size() == 1 ? "" : "s"));
   }
 }

@@ -90,7 +90,7 @@ std::string text_of(const verbs::ProbeResult& result, const std::string& format)
 }
 
 std::string progress_line(const std::string& root, const verbs::ProbeProgress& progress) {
-  const std::string rate = progress.images_per_s ? fmt::format("{:.0f} images/s, ", *progress.images_per_s) : "";
+  const std::string rate = progress.images_per_s ? rate_text(*progress.images_per_s) + " images/s, " : "";
   const double left_s = progress.time_s - progress.passed_s;
   return fmt::format("measuring {}: {}{}", printable(root), rate,
                      left_s > 0 ? time_left_text(left_s, "at most") : "the time is up, and this repeat the last one");

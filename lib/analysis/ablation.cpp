@@ -7,6 +7,7 @@
 
 #include "analysis/trust.hpp"
 #include "analysis/utilization.hpp"
+#include "core/text.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
 #include "spec/resolved.hpp"
@@ -68,7 +69,7 @@ void tell_apart(std::vector<Ablation>& ablations) {
 }
 
 std::string step_text(const AblationStep& step) {
-  if (!step.to_before) return step.name + " (not measured in turn)";
+  if (!step.to_before) return step.name + " (not measured alternately)";
   const auto& [value, ci95] = *step.to_before;
   const std::string interval = ci95 ? fmt::format(" ({:.2f} to {:.2f})", ci95->low, ci95->high) : "";
   const std::string doubt =
@@ -80,15 +81,15 @@ results::Finding ablation_finding(const Ablation& ablation) {
   const AblationStep& first = ablation.steps.front();
   std::string text =
       fmt::format("Step by step over {}{}, each against the one before (95 % interval): {} {} images/s", ablation.over,
-                  ablation.emulated ? " (emulated)" : "", first.name, rate(first.images_per_s));
+                  ablation.emulated ? " (emulated)" : "", first.name, rate_text(first.images_per_s));
   for (std::size_t i = 1; i < ablation.steps.size(); ++i) text += "; " + step_text(ablation.steps[i]);
-  text += fmt::format("; all together {} images/s.", rate(ablation.steps.back().images_per_s));
+  text += fmt::format("; all together {} images/s.", rate_text(ablation.steps.back().images_per_s));
   const AblationStep& last = ablation.steps.back();
   return {.kind = "ablation",
           .text = std::move(text),
           .emulated = ablation.emulated,
           .headline = fmt::format("{} steps lead from {} to {} images/s", ablation.steps.size(),
-                                  rate(first.images_per_s), rate(last.images_per_s)),
+                                  rate_text(first.images_per_s), rate_text(last.images_per_s)),
           .reason = fmt::format("They lead from {} to {} over {}.", first.name, last.name, ablation.over)};
 }
 

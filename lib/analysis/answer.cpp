@@ -53,7 +53,7 @@ std::string marked_name(const Measured& arm, const std::string& name) {
 
 // Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".
 std::string rate_clause(const Measured& arm, const std::string& name) {
-  const std::string images_per_s = rate(arm.images_per_s());
+  const std::string images_per_s = rate_text(arm.images_per_s());
   if (is_fed(arm)) return fmt::format("{} keeps {} fed: {} images/s", name, devices(arm.trial), images_per_s);
   return fmt::format("{} {} {} images/s", marked_name(arm, name), arm.has_engine() ? "trains" : "delivers",
                      images_per_s);
@@ -107,8 +107,8 @@ std::string circumstances(const std::vector<results::TrialResult>& trials, const
 std::string pair_sentence(const Pair& pair, const std::string& subject, const std::string& base) {
   const auto& [trial, other, ratio, grade] = pair;
   const std::string name = marked_name(trial, subject);
-  const std::string measured = fmt::format("{} and {} images/s, ratio {:.2f} ({})", rate(trial.images_per_s()),
-                                           rate(other.images_per_s()), ratio.value, interval_of(ratio));
+  const std::string measured = fmt::format("{} and {} images/s, ratio {:.2f} ({})", rate_text(trial.images_per_s()),
+                                           rate_text(other.images_per_s()), ratio.value, interval_of(ratio));
   if (const std::string why = why_unclear(pair, name, base, measured); !why.empty()) return why + ".";
   return fmt::format("{}, {:.2f} x {} ({}).", rate_clause(trial, subject), ratio.value, base, interval_of(ratio));
 }
@@ -118,7 +118,7 @@ std::string arm_sentence(const Measured& arm, const std::string& name) {
   const auto& ci95 = arm.figures.images_per_s_ci95;
   return fmt::format(
       "{} ({}).", rate_clause(arm, name),
-      ci95 ? fmt::format("95 % interval {} to {}", rate(ci95->low), rate(ci95->high)) : spec::kNoInterval);
+      ci95 ? fmt::format("95 % interval {} to {}", rate_text(ci95->low), rate_text(ci95->high)) : spec::kNoInterval);
 }
 
 // Returns what limits the arm, or "" if unknown. Leaves out that it is fed if `fed_is_said`.
@@ -237,7 +237,7 @@ class Teller {
     for (const Measured& arm : chosen_) {
       if (rates.size() < kMostArmsInALine)
         rates.push_back(fmt::format("{} {} {} images/s", arm.name(), arm.has_engine() ? "trains" : "delivers",
-                                    rate(arm.images_per_s())));
+                                    rate_text(arm.images_per_s())));
     }
     answer_.emulated = std::ranges::any_of(chosen_, [](const Measured& arm) { return arm.trial.emulated; });
     const std::size_t untold = chosen_.size() - rates.size();
@@ -279,7 +279,7 @@ class Teller {
   // Returns the doubts as one line, or "" if there are none.
   std::string doubts() const {
     std::vector<std::string> sentences;
-    if (report_.interrupted) sentences.emplace_back("The run ended early: this is what was measured until then.");
+    if (report_.interrupted) sentences.emplace_back("The run ended early: these are the measurements up to then.");
     if (!disturbed_.empty()) {
       sentences.push_back(fmt::format("Other processes used up to {:.0f} % of the cores of {}.", 100 * most_disturbed_,
                                       several(disturbed_)));

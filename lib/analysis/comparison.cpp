@@ -12,6 +12,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/trust.hpp"
 #include "analysis/utilization.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
@@ -125,7 +126,7 @@ std::string compared(const Pair& pair) {
   const auto& [a, b, ratio, grade] = pair;
   const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
   const std::string against =
-      fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
+      fmt::format("{} against {}", rate_text(measure::median(rounds.a)), rate_text(measure::median(rounds.b)));
   const std::string interval = interval_text(ratio, rounds, grade);
   const std::string measured = fmt::format("ratio {:.2f} ({}), {} images/s", ratio.value, interval, against);
   if (std::string why = why_unclear(pair, a.name(), b.name(), measured, disturbances(a, b)); !why.empty()) return why;
@@ -148,12 +149,12 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
   switch (grade) {
     case results::Grade::cannot_tell:
       finding.headline = fmt::format("cannot be told from {}: {:.2f} x{}", base_name, ratio.value, interval);
-      finding.reason = "The repeats differ too much for what lies between the two.";
+      finding.reason = "The repeats vary more than the two trials differ.";
       break;
     case results::Grade::machine_too_busy:
       finding.headline = fmt::format("cannot be compared with {} on this busy machine", base_name);
       finding.reason =
-          fmt::format("Others may have made the ratio, {:.2f} x{}, or hidden a larger one.", ratio.value, interval);
+          fmt::format("Other load may explain the ratio, {:.2f} x{}, or hide a larger one.", ratio.value, interval);
       finding.advice = "Measure again when the machine is free.";
       finding.command = run_again(trial.trial);
       break;
@@ -164,7 +165,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
         finding.advice = "Measure more steps.";
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
-        finding.reason = fmt::format("It has no interval, as {} were measured.", spec::kTooFewRepeats);
+        finding.reason = fmt::format("It has no interval because {} were measured.", spec::kTooFewRepeats);
         const std::string lifted = lifted_limit(trial.trial);
         finding.advice = lifted.empty() ? "Measure five repeats, which give an interval."
                                         : "Measure when the machine is free, or without the limit that ended it early.";

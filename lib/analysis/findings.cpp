@@ -18,6 +18,7 @@
 #include "analysis/second_job.hpp"
 #include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
@@ -45,9 +46,10 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
     if (!decoded || *decoded < kAmplified) continue;
     const bool is_of_others = measured.trial.ranks > 1 && spec::decodes_before_shard(measured.trial.spec.pipeline);
     const std::string cause =
-        is_of_others ? fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
-                                   measured.trial.ranks)
-                     : "";
+        is_of_others
+            ? fmt::format(": its {} ranks decode what they do not keep; a shard after list_files prevents that",
+                          measured.trial.ranks)
+            : "";
     const double share = std::min(1 - 1 / *decoded, measured.has_engine() ? *measured.figures.wait_share : 1);
     findings.push_back(
         {.kind = "amplification",
@@ -60,7 +62,7 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
          .reason = is_of_others
                        ? fmt::format("Each of its {} ranks decodes images that it does not keep.", measured.trial.ranks)
                        : "The work on images that it does not deliver is lost.",
-         .advice = is_of_others ? "Put a shard behind list_files, so that a rank reads its own images." : "",
+         .advice = is_of_others ? "Put a shard after list_files, so that a rank reads its own images." : "",
          .worth_share = std::max(share, 0.0)});
   }
 }
@@ -152,10 +154,10 @@ void find_ceilings(const Trials& trials, const Trials& all, std::vector<results:
          .text =
              fmt::format("{}: {} trains {} images/s, the pipeline alone delivers {} ({:.1f} x): {}.", training.name(),
                          training.trial.engine_device.empty() ? "the device" : training.trial.engine_device,
-                         rate(training.images_per_s()), rate(alone->images_per_s()), factor, meaning),
+                         rate_text(training.images_per_s()), rate_text(alone->images_per_s()), factor, meaning),
          .trial = training.trial.name,
-         .headline = fmt::format("trains {} images/s, of {} that its pipeline delivers", rate(training.images_per_s()),
-                                 rate(alone->images_per_s())),
+         .headline = fmt::format("trains {} images/s, of {} that its pipeline delivers",
+                                 rate_text(training.images_per_s()), rate_text(alone->images_per_s())),
          .reason = fmt::format("At {:.1f} x {}.", factor, meaning),
          .worth_share = is_limit ? std::max(*training.figures.wait_share, 0.0) : 0});
   }
@@ -255,7 +257,7 @@ void find_short_windows(const results::TrialResult& trial, const results::Figure
   const double enough = std::ceil((by_epochs ? trial.spec.training.epochs : trial.spec.measure.steps) *
                                   kEnoughForUtilizationS / window_s);
   findings.push_back({.kind = "nvml_window",
-                      .text = fmt::format("{}: gpu_utilization is empty, as NVML averages over up to 1 s and the "
+                      .text = fmt::format("{}: gpu_utilization is empty because NVML averages over up to 1 s and the "
                                           "measured windows take {:.2g} s: raise {} to {:.0f}.",
                                           trial.name, window_s, key, enough),
                       .trial = trial.name,

@@ -85,7 +85,7 @@ class Reader {
     const double record_bytes = static_cast<double>(trial_.data.file_bytes) / std::max(images, 1.0);
     add("shuffle_decoded",
         fmt::format("shuffles decoded images: {:.0f} of them take {} a rank; in front of the op that "
-                    "decodes, as many records take {} or nothing, where they are handles of files",
+                    "decodes, that many records take {}, or nothing where they are handles of files",
                     buffer, megabytes(buffer * image_bytes(trial_)), megabytes(buffer * record_bytes)),
         {.headline = fmt::format("holds {} of decoded images in its shuffle", megabytes(buffer * image_bytes(trial_))),
          .reason = fmt::format("As many undecoded records take {} or nothing.", megabytes(buffer * record_bytes)),
@@ -104,9 +104,9 @@ class Reader {
         fmt::format(
             "prefetches {} batches, up to {} a rank{}; two keep an accelerator fed, and \"auto\" takes more only "
             "where they help",
-            batches, megabytes(bytes), counted ? ": behind the batch, buffer \"batch\" counts batches" : ""),
+            batches, megabytes(bytes), counted ? ": after the batch, buffer \"batch\" counts batches" : ""),
         {.headline = fmt::format("prefetches {} batches, up to {} a rank", batches, megabytes(bytes)),
-         .reason = counted ? "Behind the batch, buffer \"batch\" counts batches; two keep an accelerator fed."
+         .reason = counted ? "After the batch, buffer \"batch\" counts batches; two keep an accelerator fed."
                            : "Two keep an accelerator fed.",
          .advice = "Prefetch \"auto\", which takes more only where they help.",
          .command = set_again(prefetch, "buffer", "auto")});
@@ -133,9 +133,10 @@ class Reader {
     const std::uint64_t left = of_rank % static_cast<std::uint64_t>(trial_.spec.training.batch_size);
     if (static_cast<double>(left) <= kRemainderShare * static_cast<double>(of_rank)) return;
     add("batch_remainder",
-        fmt::format("leaves {} of a rank's {} images out of each epoch, as batches end with it: put repeat before the "
-                    "batch",
-                    left, of_rank),
+        fmt::format(
+            "leaves {} of a rank's {} images out of each epoch because batches end with it: put repeat before the "
+            "batch",
+            left, of_rank),
         {.headline = fmt::format("leaves {} of {} images out of each epoch", left, of_rank),
          .reason = "Its batches end with the epoch, and the rest is dropped.",
          .advice = "Put repeat before the batch.",

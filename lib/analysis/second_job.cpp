@@ -73,13 +73,13 @@ std::string who_suffers(const measure::Ratio& first, const measure::Ratio& secon
 }
 
 std::string reason_of(const SecondJobCost& cost) {
-  const std::string beside = fmt::format("Beside {}", job_words(cost.pair.trial.trial.spec));
+  const std::string beside = fmt::format("Next to {},", job_words(cost.pair.trial.trial.spec));
   if (!cost.second) {
     const bool has_batches = is_job_like_the_trial(cost.pair.trial.trial.spec.second_job.kind);
     return fmt::format("{} it keeps {}.{}", beside, kept_text(cost.pair.ratio),
                        has_batches ? " Too few batches of that job ended meanwhile to tell what it keeps." : "");
   }
-  return fmt::format("{} it keeps {} of its rate, and that job {} of its own{}.", beside, kept_text(cost.pair.ratio),
+  return fmt::format("{} it keeps {} of its rate, and that job keeps {}{}.", beside, kept_text(cost.pair.ratio),
                      kept_text(cost.second->kept), who_suffers(cost.pair.ratio, cost.second->kept));
 }
 
@@ -96,13 +96,13 @@ std::string all_kinds_command(const results::TrialResult& trial) {
 
 Cure cure_of(const results::TrialResult& trial) {
   if (shares_cores(trial.spec)) {
-    return {.advice = "Give each job cores of its own (taskset, a cpuset, Slurm's --cpus-per-task).",
+    return {.advice = "Give each job separate cores (taskset, a cpuset, Slurm's --cpus-per-task).",
             .command = all_kinds_command(trial)};
   }
   switch (trial.spec.second_job.kind) {
     case SecondJobKind::memory:
       return {.advice =
-                  "Keep the jobs on sockets of their own (numactl), or move fewer bytes: data.deliver u8 has a "
+                  "Keep the jobs on separate sockets (numactl), or move fewer bytes: data.deliver u8 has a "
                   "twelfth of f32's, or a quarter in rgb.",
               .command = trial.spec.data.deliver == Deliver::f32 ? run_again(trial, "data.deliver=u8") : ""};
     case SecondJobKind::page_cache:
@@ -112,7 +112,7 @@ Cure cure_of(const results::TrialResult& trial) {
               .command = ""};
     case SecondJobKind::storage:
       return {.advice =
-                  "Limit the other job (io.max of its cgroup), or copy the files to storage of their own with "
+                  "Limit the other job (io.max of its cgroup), or copy the files to separate storage with "
                   "`chexbench data stage`.",
               .command = ""};
     default:

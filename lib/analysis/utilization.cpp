@@ -7,6 +7,7 @@
 
 #include "analysis/commands.hpp"
 #include "analysis/findings.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
@@ -91,10 +92,10 @@ FindingParts parts_of(const results::TrialResult& trial, const results::Figures&
   const InputParts input = input_parts(figures);
   if (!input.known) return parts;
   if (input.decoding >= input.reading) {
-    parts.advice = "Give it more cores or decode less, as faster storage would gain nothing.";
+    parts.advice = "Give it more cores or decode less; faster storage would gain nothing.";
     parts.command = advise_command(trial);
   } else {
-    parts.advice = "Read from faster storage or more at once, as more cores would gain nothing.";
+    parts.advice = "Read from faster storage or more at once; more cores would gain nothing.";
   }
   return parts;
 }
@@ -156,18 +157,16 @@ std::string starved_sentence(const Waiting& waiting) {
   return fmt::format(
       "{} starves its accelerator: no batch was ready for {:.0f} % of the time{}; {} {}/s, of at most {} without the "
       "wait.",
-      waiting.name, 100 * waiting.wait_share, waiting.why, rate(waiting.images_per_s), waiting.unit,
-      rate(waiting.images_per_s_without_wait));
+      waiting.name, 100 * waiting.wait_share, waiting.why, rate_text(waiting.images_per_s), waiting.unit,
+      rate_text(waiting.images_per_s_without_wait));
 }
 
 std::string fed_sentence(const Waiting& waiting) {
   const std::string busy =
       waiting.busy_share ? fmt::format(" and is busy for {:.0f} %", 100 * *waiting.busy_share) : "";
   return fmt::format("{} keeps its accelerator fed: it waits for {:.1f} % of the time{}, {} {}/s.", waiting.name,
-                     100 * waiting.wait_share, busy, rate(waiting.images_per_s), waiting.unit);
+                     100 * waiting.wait_share, busy, rate_text(waiting.images_per_s), waiting.unit);
 }
-
-std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
 
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 

@@ -59,9 +59,6 @@ std::string starved_sentence(const Waiting& waiting);
 // Returns the sentence for an accelerator that hardly waits, with `busy_share`.
 std::string fed_sentence(const Waiting& waiting);
 
-// Formats images/s with one decimal below 100 and none above: "3.8" for a CPU that trains, "812" for a pipeline.
-std::string rate(double images_per_s);
-
 // Formats a share as "38 %".
 std::string whole_percent(double share);
 

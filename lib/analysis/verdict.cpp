@@ -228,7 +228,7 @@ class Verdict {
     const bool averages = spec::has_engine(trial_.spec) && trial_.spec.comm.model != spec::CommModel::none;
     add("slow_rank",
         fmt::format("{}: rank {} takes {:.2f} x the time of the others for its own part of a step; {} images/s.", name_,
-                    limit_.rank, limit_.rank_factor, rate(*figures_.images_per_s)),
+                    limit_.rank, limit_.rank_factor, rate_text(*figures_.images_per_s)),
         {.headline = fmt::format("{} rank {}, which takes {:.2f} x the others' time",
                                  averages ? "waits for" : "is as fast as", limit_.rank, limit_.rank_factor),
          .reason = averages ? "Averaging gradients makes all ranks wait for the slowest."
@@ -244,10 +244,10 @@ class Verdict {
         fmt::format("It {} for {} of the time", limit_.suspected, whole_percent(limit_.suspected_share));
     add("busy_machine",
         fmt::format("The machine was too busy to say what limits {}: {}. {}; {} images/s.", name_,
-                    disturbance_text(trial_), effect, rate(*figures_.images_per_s)),
+                    disturbance_text(trial_), effect, rate_text(*figures_.images_per_s)),
         {.headline = fmt::format("cannot be judged: other processes used up to {} of cores",
                                  whole_percent(most_disturbed_share(trial_))),
-         .reason = fmt::format("{}, which may be their doing.", effect),
+         .reason = fmt::format("{}, which other load may explain.", effect),
          .advice = "Measure again when the machine is free.",
          .command = run_again(trial_),
          .worth_share = limit_.suspected_share},
@@ -287,7 +287,7 @@ class Verdict {
   // Names what holds the trial back for a share of its time.
   std::string bound(const char* what, double share) const {
     return fmt::format("{} is held back by {}: {} of the time; {} images/s, of at most {} without it.", name_, what,
-                       whole_percent(share), rate(*figures_.images_per_s), rate(rate_without(share)));
+                       whole_percent(share), rate_text(*figures_.images_per_s), rate_text(rate_without(share)));
   }
 
   void add_communication() {
@@ -295,7 +295,7 @@ class Verdict {
     add("communication", bound("communication that backward does not hide", share),
         {.headline = fmt::format("loses {} of the time to communication", whole_percent(share)),
          .reason =
-             fmt::format("Backward does not hide it; without it, {} images/s at most.", rate(rate_without(share))),
+             fmt::format("Backward does not hide it; without it, {} images/s at most.", rate_text(rate_without(share))),
          .advice = "Compare update schemes (comm.update), or average less often (training.accumulate_steps).",
          .worth_share = share});
   }
@@ -306,7 +306,7 @@ class Verdict {
     add("upload", bound("uploads", share),
         {.headline = fmt::format("loses {} of the time to uploads", whole_percent(share)),
          .reason = fmt::format("Batches are copied to the device; without it, {} images/s at most.",
-                               rate(rate_without(share))),
+                               rate_text(rate_without(share))),
          .advice =
              of_floats
                  ? "Upload bytes instead of floats: one channel of u8 is a twelfth of three of f32 (in rgb a quarter)."
@@ -338,7 +338,7 @@ class Verdict {
                     "often than these {}, and would give about {} images/s.",
                     name_, whole_percent(*figures_.wait_share), whole_percent(share), waits->starts, waits->steps,
                     100 * *waits->steady_wait_share, kWholeSetImages, trial_.data.images,
-                    rate(images_per_s_over(trial_, *waits, static_cast<double>(kWholeSetImages)))),
+                    rate_text(images_per_s_over(trial_, *waits, static_cast<double>(kWholeSetImages)))),
         {.headline = fmt::format("waits {} of the time at the starts of epochs", whole_percent(share)),
          .reason = "Its shuffle fills again there, which a large data set has far less often.",
          .advice = "Judge a large data set by the steps between the starts, or measure more images.",

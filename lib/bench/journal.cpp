@@ -40,7 +40,7 @@ results::JournalContents parse(const std::string& text, const std::string& path)
     return results::journal_from_text(text, path);
   } catch (const DataError& error) {
     throw OutputError(fmt::format(
-        "{}; delete that line to have its repeat measured again, or start anew with another --output", error.what()));
+        "{}; delete that line to have its repeat measured again, or start again with another --output", error.what()));
   }
 }
 

@@ -44,8 +44,7 @@ std::string progress_text(const RunState& state, const std::string& trial, std::
   std::string text =
       fmt::format("[{}/{}] {}repeat {} of {}{}, step {} of {}: ", state.repeats_done + 1, state.repeats_total, name,
                   state.repeat + 1, state.repeats, why, state.step + 1, state.steps);
-  text += state.images_per_s ? fmt::format("{:.{}f} images/s", *state.images_per_s, *state.images_per_s < 100 ? 1 : 0)
-                             : "warming up";
+  text += state.images_per_s ? rate_text(*state.images_per_s) + " images/s" : "warming up";
   if (state.wait_share) text += fmt::format(", {:.0f} % wait", 100 * *state.wait_share);
   if (state.left_s) text += ", " + time_left_text(*state.left_s, state.is_extra ? "at least" : "");
   return text;

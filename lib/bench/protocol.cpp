@@ -243,9 +243,10 @@ void Runner::note_missing_repeats(std::vector<RunningArm>& arms) const {
   for (RunningArm& arm : arms) {
     const spec::MeasureSpec& measure = arm.trial.spec.measure;
     if (!arm.trial.partial || !is_total_spent(measure, time_spent(report_, arm.trial, arm.share))) continue;
-    arm.trial.notes.push_back(fmt::format(
-        "{} of {} repeats on {} rank{}, as measure.max_total_seconds, {:g} s, were used up", arm.trial.repeats.size(),
-        measure.repeats, arm.trial.ranks, arm.trial.ranks == 1 ? "" : "s", *measure.max_total_seconds));
+    arm.trial.notes.push_back(
+        fmt::format("{} of {} repeats on {} rank{} because measure.max_total_seconds, {:g} s, was used up",
+                    arm.trial.repeats.size(), measure.repeats, arm.trial.ranks, arm.trial.ranks == 1 ? "" : "s",
+                    *measure.max_total_seconds));
   }
 }
 

@@ -57,6 +57,13 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+std::string rate_text(double per_s) {
+  if (per_s < 99.95) return fmt::format("{:.{}f}", per_s, per_s < 9.995 ? 2 : 1);
+  std::string text = fmt::format("{:.0f}", per_s);
+  for (std::size_t at = text.size(); at > 3; text.insert(at, 1, ',')) at -= 3;
+  return text;
+}
+
 std::string count_text(std::uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }

@@ -27,6 +27,10 @@ std::string time_left_text(double seconds, std::string_view bound = "");
 // Returns a size for people, with few digits: "28 kB", "443 MB", "1.5 GB".
 std::string bytes_text(double bytes);
 
+// Returns a rate, such as images/s, for people: with three digits, or whole with commas: "3.81", "81.2", "812",
+// "1,051".
+std::string rate_text(double per_s);
+
 // Returns a count of things named `one` in the singular: "1 file", "3 files".
 std::string count_text(std::uint64_t count, std::string_view one);
 

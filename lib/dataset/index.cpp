@@ -129,7 +129,7 @@ constexpr std::pair<TableKind, spec::DataLayout> kLayoutOfTable[] = {{TableKind:
 
 // The possible contents of a root, for messages about roots without any of them.
 constexpr std::string_view kLayouts =
-    "images (PNG, JPEG, DICOM), a folder of images for each class, a CSV of labels of your own beside images, "
+    "images (PNG, JPEG, DICOM), a folder of images for each class, a CSV with your labels next to images, "
     "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), CheXpert (train.csv, valid.csv), "
     "MIMIC-CXR-JPG (mimic-cxr-*-chexpert.csv) or TensorFlow's shards of ImageNet (train-00000-of-01024) "
     "(data.layout folders, csv, nih, chexpert, mimic, imagenet)";

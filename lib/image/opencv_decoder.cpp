@@ -53,7 +53,7 @@ const OpencvPlugin& load_plugin() {
   }
   throw DataError(
       fmt::format("it needs OpenCV, and {} cannot be loaded ({}): install libopencv-imgcodecs, and keep "
-                  "that file beside chexbench or in ../lib/chexbench from it",
+                  "that file next to chexbench or in ../lib/chexbench from it",
                   kOpencvPluginFile, fmt::join(tried, "; ")));
 }
 

@@ -264,7 +264,7 @@ std::optional<Striping> find_striping(const FileSystem& system, const std::strin
     striping.problem = answer.problem;
     if (answer.problem.empty()) striping.stripes = known->parse(answer.output);
     if (answer.problem.empty() && striping.stripes.empty())
-      striping.problem = fmt::format("{} says nothing of it", question.name);
+      striping.problem = fmt::format("{} does not mention it", question.name);
     return striping;
   }
   striping.problem = fmt::format("{}", fmt::join(missing, ", and "));

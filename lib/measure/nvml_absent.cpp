@@ -5,7 +5,8 @@ namespace chexbench::measure {
 
 std::unique_ptr<Nvml> open_nvml() {
   throw DeviceError(
-      "NVML: this build was made without nvml.h, so it cannot ask the driver about GPUs; run scripts/setup --cuda and "
+      "NVML: this build was made without nvml.h, so it cannot query the driver about GPUs; run scripts/setup --cuda "
+      "and "
       "build again");
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/second_job.hpp"
 #include "analysis/trust.hpp"
 #include "analysis/verdict.hpp"
+#include "core/text.hpp"
 #include "report/text_table.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
@@ -205,7 +206,7 @@ std::string job_rate(const analysis::SecondJobRates& rates, double value) {
 
 TextTable two_jobs_table(const std::vector<analysis::SecondJobCost>& costs) {
   TextTable table{
-      .header = {"trial", "alone", "beside it", "keeps", "interval", "second alone", "beside", "keeps", "interval"},
+      .header = {"trial", "alone", "with it", "keeps", "interval", "second alone", "with it", "keeps", "interval"},
       .rows = {},
       .left_columns = 1,
       .expendable = {5, 1, 6, 2}};
@@ -301,7 +302,7 @@ std::vector<std::string> title(const results::Report& report, const results::Lab
                                              environment.cpu, environment.cores,
                                              environment.cores == 1 ? "core" : "cores", environment.date_utc)};
   if (!environment.gpus.empty()) lines.push_back(gpus_line(environment));
-  if (report.interrupted) lines.emplace_back("ended early: this is what was measured until then");
+  if (report.interrupted) lines.emplace_back("ended early: these are the measurements up to then");
   if (!labels.common.empty()) lines.push_back("all trials: " + labels.common);
   return lines;
 }

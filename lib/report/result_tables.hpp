@@ -37,7 +37,7 @@ inline constexpr const char* kLearningCaption =
     "What was learned, by images that validate (AUROC: mean over findings, at the best epoch; of repeats: worst and "
     "best):";
 inline constexpr const char* kTwoJobsCaption =
-    "Two jobs on one host: what is left of each beside the other (95 % intervals):";
+    "Two jobs on one host: what each keeps while the other runs (95 % intervals):";
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 

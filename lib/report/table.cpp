@@ -158,7 +158,7 @@ class Printer {
   }
 
   void print_next(const analysis::Answer& answer) {
-    if (report_.interrupted) text_ += "The run ended early: this is what was measured until then.\n";
+    if (report_.interrupted) text_ += "The run ended early: these are the measurements up to then.\n";
     const std::string next = answer.command.empty() ? answer.advice : command(answer.command);
     const std::string details = command("chexbench report DIR --explain");
     for (const auto& [name, line] : {std::pair("next", next), std::pair("details", details)})

@@ -219,13 +219,6 @@ std::string interval_text(const std::optional<measure::Ratio>& ratio) {
   return ratio && ratio->ci95 ? fmt::format("{:.2f} to {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
 }
 
-std::string rate_text(double images_per_s) {
-  if (images_per_s < 99.95) return fmt::format("{:.{}f}", images_per_s, images_per_s < 9.995 ? 2 : 1);
-  std::string text = fmt::format("{:.0f}", images_per_s);
-  for (std::size_t at = text.size(); at > 3; text.insert(at, 1, ',')) at -= 3;
-  return text;
-}
-
 std::vector<std::string> take_shared_columns(TextTable& table) {
   std::vector<std::string> shared;
   if (table.rows.size() < 2) return shared;

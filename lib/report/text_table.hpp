@@ -43,7 +43,6 @@ std::string gigabytes(std::uint64_t bytes);                             // "1.5 
 std::string percent(double share);                                      // "12.3 %" for 0.123
 std::string times(double ratio);                                        // "1.97 x"
 std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 to 2.02", or ""
-std::string rate_text(double images_per_s);                             // "3.81", "81.2", "812" or "1,051"
 
 // Fits tables and sentences into the width of a terminal, so that it does not break lines.
 

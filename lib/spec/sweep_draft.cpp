@@ -43,7 +43,7 @@ void check_distinct(const Axis& axis, const std::string& path) {
     }
     const auto [first, is_new] = seen.emplace(std::move(values), i);
     if (is_new) continue;
-    const char* hint = has_pipelines ? "; give each pipeline a \"name\" of its own" : "";
+    const char* hint = has_pipelines ? "; give each pipeline a different \"name\"" : "";
     throw SpecError(fmt::format("{}: values {} and {} are the same{}", path, first->second, i, hint));
   }
 }

@@ -51,7 +51,8 @@ TEST(Ablation, HasNoRatioOfTrialsThatShareNoRound) {
   EXPECT_FALSE(all.at(0).steps.at(1).to_before);
   EXPECT_FALSE(all.at(0).steps.at(2).to_before);
   EXPECT_DOUBLE_EQ(all.at(0).steps.at(2).to_first->value, 2);
-  EXPECT_THAT(ablation_findings(results::pointers(trials)).at(0).text, HasSubstr("; keras (not measured in turn);"));
+  EXPECT_THAT(ablation_findings(results::pointers(trials)).at(0).text,
+              HasSubstr("; keras (not measured alternately);"));
 }
 
 TEST(Ablation, NamesStepsOfOnePipelineByTheirTrials) {

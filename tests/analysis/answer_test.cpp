@@ -261,7 +261,7 @@ TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
   report.interrupted = true;
   EXPECT_THAT(
       derive_answer(report).lines,
-      Contains("The run ended early: this is what was measured until then. The repeats of optimized images ranks=2 "
+      Contains("The run ended early: these are the measurements up to then. The repeats of optimized images ranks=2 "
                "(emulated) differ too much for a reliable median."));
 }
 

@@ -58,6 +58,12 @@ class RandomReports : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomReports, testing::Range(0, 60));
 
+// Returns the number that a sentence prints with commas between thousands.
+double value_of(std::string text) {
+  std::erase(text, ',');
+  return std::stod(text);
+}
+
 TEST_P(RandomReports, ImagesPerSecondFitTheMeanStepAndTheShares) {
   const results::TrialResult trial = random_trial("naive", repeats_, random_);
   const results::Figures figures = results::figures_of(trial);
@@ -82,8 +88,8 @@ TEST_P(RandomReports, NoSentenceExceedsTheCeilingOfTheEngine) {
   const double ceiling = trial.spec.training.batch_size * trial.ranks / kComputeS;
   std::smatch match;
   for (const results::Finding& finding : derive_findings({trial})) {
-    if (!std::regex_search(finding.text, match, std::regex("of at most ([0-9.]+) without"))) continue;
-    EXPECT_LE(std::stod(match[1]), ceiling + 0.5) << finding.text;
+    if (!std::regex_search(finding.text, match, std::regex("of at most ([0-9.,]+) without"))) continue;
+    EXPECT_LE(value_of(match[1]), ceiling + 0.5) << finding.text;
   }
 }
 
@@ -104,8 +110,8 @@ TEST_P(RandomReports, RatiosInSentencesDivide) {
     ASSERT_TRUE(std::regex_search(finding.text, match, std::regex("ratio ([0-9.]+)|trains ([0-9.]+) x")))
         << finding.text;
     const double ratio = std::stod(match[1].matched ? match[1] : match[2]);
-    ASSERT_TRUE(std::regex_search(finding.text, match, std::regex("([0-9.]+) against ([0-9.]+)"))) << finding.text;
-    EXPECT_NEAR(ratio, std::stod(match[1]) / std::stod(match[2]), 0.006 + 0.006 * ratio) << finding.text;
+    ASSERT_TRUE(std::regex_search(finding.text, match, std::regex("([0-9.,]+) against ([0-9.,]+)"))) << finding.text;
+    EXPECT_NEAR(ratio, value_of(match[1]) / value_of(match[2]), 0.006 + 0.006 * ratio) << finding.text;
   }
   EXPECT_TRUE(compared);
 }
@@ -137,10 +143,10 @@ TEST_P(RandomReports, ACeilingIsTheRatioOfItsRates) {
   trials[1].spec.engine = "none";
   for (results::RepeatResult& repeat : trials[1].repeats) repeat.images_per_s *= 0.5 + 3 * random_.uniform();
   std::smatch match;
-  const std::regex rates("trains ([0-9.]+) images/s, the pipeline alone delivers ([0-9.]+) \\(([0-9.]+) x\\)");
+  const std::regex rates("trains ([0-9.,]+) images/s, the pipeline alone delivers ([0-9.,]+) \\(([0-9.]+) x\\)");
   for (const results::Finding& finding : derive_findings(trials)) {
     if (!std::regex_search(finding.text, match, rates)) continue;
-    EXPECT_NEAR(std::stod(match[3]), std::stod(match[2]) / std::stod(match[1]), 0.06) << finding.text;
+    EXPECT_NEAR(value_of(match[3]), value_of(match[2]) / value_of(match[1]), 0.06) << finding.text;
     return;
   }
   ADD_FAILURE() << "no finding about the ceiling";

@@ -195,7 +195,7 @@ TEST(Ceiling, ComparesRealTrainingWithThePipelineAlone) {
   const auto findings = of_kind({training, results::make_trial({.engine = "none"}, {800})}, "ceiling");
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text,
-              AllOf(HasSubstr("Some CPU, 2 cores trains 4.0 images/s, the pipeline alone delivers 800 (200.0 x)"),
+              AllOf(HasSubstr("Some CPU, 2 cores trains 4.00 images/s, the pipeline alone delivers 800 (200.0 x)"),
                     HasSubstr("not what limits")));
 }
 

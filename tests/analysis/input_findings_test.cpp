@@ -40,7 +40,7 @@ std::string text_of(const results::TrialResult& trial, const std::string& kind,
 TEST(InputFindings, TellWhatAShuffleOfDecodedImagesHolds) {
   // 500 x 3 x 224 x 224 x 4 bytes against 500 x 0.4 MB
   EXPECT_THAT(text_of(trial_of("naive"), "shuffle_decoded"), HasSubstr("500 of them take 301 MB a rank"));
-  EXPECT_THAT(text_of(trial_of("naive"), "shuffle_decoded"), HasSubstr("as many records take 200 MB"));
+  EXPECT_THAT(text_of(trial_of("naive"), "shuffle_decoded"), HasSubstr("that many records take 200 MB"));
   EXPECT_EQ(text_of(trial_of("optimized"), "shuffle_decoded"), "");
 }
 
@@ -63,7 +63,7 @@ TEST(InputFindings, ASmallSetFillsNoBuffer) {
 TEST(InputFindings, TellOfBatchesThatAreCountedWhereImagesWereMeant) {
   EXPECT_THAT(
       text_of(trial_of("naive"), "prefetch_batches"),
-      HasSubstr("prefetches 16 batches, up to 154 MB a rank: behind the batch, buffer \"batch\" counts batches"));
+      HasSubstr("prefetches 16 batches, up to 154 MB a rank: after the batch, buffer \"batch\" counts batches"));
   EXPECT_EQ(text_of(trial_of("optimized"), "prefetch_batches"), "");
 }
 

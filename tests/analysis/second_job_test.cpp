@@ -61,8 +61,8 @@ TEST(ASecondJob, CostsWhatTheTrialLosesAgainstItsRunAlone) {
   EXPECT_NEAR(cores.worth_share, 0.5, 1e-9);
   EXPECT_EQ(cores.headline, "delivers 0.50 x the images/s of its run alone (0.50 to 0.50)");
   EXPECT_EQ(cores.reason,
-            "Beside an input job on its cores it keeps 0.50 x (0.50 to 0.50) of its rate, and that job 0.40 x (0.40 to "
-            "0.40) of its own, so the second job loses more.");
+            "Next to an input job on its cores, it keeps 0.50 x (0.50 to 0.50) of its rate, and that job keeps 0.40 x "
+            "(0.40 to 0.40), so the second job loses more.");
   EXPECT_NE(cores.command.find("--config two-jobs --set data.root=data/nih"), std::string::npos);
   const results::Finding& memory = finding(report, "second_job", "beside memory apart");
   EXPECT_NE(memory.reason.find("so the trial loses more"), std::string::npos) << memory.reason;

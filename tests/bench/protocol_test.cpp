@@ -221,7 +221,8 @@ TEST_F(ProtocolTest, MeasuresEachTrialOnceWhereTheRunsTimeIsUsedUpAndSaysSo) {
   for (const results::TrialResult& trial : report.trials) {
     EXPECT_EQ(trial.repeats.size(), 1u);
     EXPECT_TRUE(trial.partial);
-    EXPECT_THAT(trial.notes, Contains(HasSubstr("1 of 50 repeats on 1 rank, as measure.max_total_seconds, 1e-06 s")));
+    EXPECT_THAT(trial.notes,
+                Contains(HasSubstr("1 of 50 repeats on 1 rank because measure.max_total_seconds, 1e-06 s")));
   }
 }
 

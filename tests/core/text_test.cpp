@@ -46,6 +46,15 @@ TEST(BytesText, IsInTheUnitThatPeopleUse) {
   EXPECT_EQ(bytes_text(1.52e9), "1.5 GB");
 }
 
+TEST(RateText, HasThreeDigitsOrCommas) {
+  EXPECT_EQ(rate_text(3.814), "3.81");
+  EXPECT_EQ(rate_text(9.996), "10.0");
+  EXPECT_EQ(rate_text(81.23), "81.2");
+  EXPECT_EQ(rate_text(99.96), "100");
+  EXPECT_EQ(rate_text(999.6), "1,000");
+  EXPECT_EQ(rate_text(1'234'567), "1,234,567");
+}
+
 TEST(CountText, HasOneThingOrSeveral) {
   EXPECT_EQ(count_text(0, "file"), "0 files");
   EXPECT_EQ(count_text(1, "file"), "1 file");

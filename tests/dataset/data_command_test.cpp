@@ -51,9 +51,10 @@ TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
       AllOf(HasSubstr("Made 20 synthetic chest X-rays of "), HasSubstr(" patients, as PNGs of 64 x 64 pixels, "),
             HasSubstr(" kB in all, in " + set() + ", in "), HasSubstr("Next: `chexbench " + set() + "`")));
   EXPECT_THAT(run("index " + set() + " --explain"), AllOf(HasSubstr("images: 20\n"), HasSubstr("missing_files: 0\n")));
-  EXPECT_THAT(run("convert " + set() + " --split all"),
-              AllOf(HasSubstr("Converted the 20 images of split 'all' ("), HasSubstr(" into 16 shards of TFRecords, "),
-                    HasSubstr(set() + "/tfrecord/all-manifest.json says more.\nNext: `chexbench " + set() + "`")));
+  EXPECT_THAT(
+      run("convert " + set() + " --split all"),
+      AllOf(HasSubstr("Converted the 20 images of split 'all' ("), HasSubstr(" into 16 shards of TFRecords, "),
+            HasSubstr(set() + "/tfrecord/all-manifest.json has the details.\nNext: `chexbench " + set() + "`")));
   EXPECT_THAT(run("convert " + set() + " --split all"),
               HasSubstr("Nothing to convert: the 20 images of split 'all' ("));
   EXPECT_THAT(run("check " + set()),

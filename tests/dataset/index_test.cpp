@@ -143,7 +143,7 @@ TEST(ReadIndex, NamesTheThreeLayoutsIfARootIsMissingOrHoldsNone) {
   const ScratchFolder empty;
   for (const std::string& root : {std::string("/nowhere/nih"), empty.path()}) {
     EXPECT_THAT(message_of<DataError>([&] { read_index(root); }),
-                AllOf(HasSubstr("Data_Entry_2017.csv"), HasSubstr("a CSV of labels of your own"),
+                AllOf(HasSubstr("Data_Entry_2017.csv"), HasSubstr("a CSV with your labels"),
                       HasSubstr("a folder of images for each class")));
   }
 }

@@ -54,7 +54,7 @@ TEST(Warnings, TellOfOtherProgramsOnTheRanksCores) {
   Surroundings around = quiet();
   around.cpu.load = 2.5;
   EXPECT_THAT(warnings(around),
-              ElementsAre(AllOf(HasSubstr("2.5"), HasSubstr("8 of 8 cores"), HasSubstr("took turns"))));
+              ElementsAre(AllOf(HasSubstr("2.5"), HasSubstr("8 of 8 cores"), HasSubstr("in the same rounds"))));
   around.ranks.pop_back();
   EXPECT_THAT(warnings(around), IsEmpty()) << "four cores are left for them";
 }

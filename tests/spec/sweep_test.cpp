@@ -114,7 +114,7 @@ TEST(Sweep, OfPipelinesInPlaceNumbersThoseWithoutAName) {
 TEST(Sweep, OfPipelinesOfTheSameNameIsRefused) {
   const std::string mine = R"({"name": "mine", "ops": [{"op": "list_files"}, {"op": "worker_batches"}]})";
   EXPECT_THAT(spec_error("{\"sweep\": {\"pipeline\": [" + mine + ", " + mine + "]}}"),
-              HasSubstr("give each pipeline a \"name\" of its own"));
+              HasSubstr("give each pipeline a different \"name\""));
 }
 
 TEST(Sweep, OfRanksTwiceIsRefused) {

@@ -21,7 +21,7 @@ class Advise(SystemTest):
     def test_naive_on_two_ranks_becomes_as_fast_as_optimized(self):
         out, advice, done = self.advise("naive", ranks=2, settings=[f"pipeline.map.delay_s={DELAY_S}"],
                                         without="cache_decoded")
-        self.assertIn("images/s with what was kept", done.stdout)
+        self.assertIn("images/s with the edits kept", done.stdout)
         kept = [attempt["edit"] for attempt in advice["tries"] if attempt["kept"]]
         self.assertTrue({"shard_first", "decode_into_batches"} & set(kept), advice)
         first = advice["tries"][0]
@@ -46,7 +46,7 @@ class Advise(SystemTest):
     def test_a_pipeline_that_is_fast_already_stays_as_it_is(self):
         out, advice, done = self.advise("optimized", settings=[f"pipeline.map_and_batch.delay_s={DELAY_S}"],
                                         without="cache_decoded,read_tfrecords")
-        self.assertIn("nothing that was tried is faster", done.stdout)
+        self.assertIn("no edit tried is faster", done.stdout)
         self.assertNotIn("cache_decoded", done.stdout)
         self.assertIsNone(advice["ratio"])
         self.assertTrue((out / "spec.json").exists())

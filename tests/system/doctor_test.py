@@ -98,7 +98,7 @@ class OnAParallelFileSystem(SystemTest):
         self.assertEqual((told["kind"], told["file_system"], told["source"]), ("network", "lustre", "mgs@tcp:/scratch"))
         self.assertEqual(told["striping"], {"system": "Lustre", "tool": "lfs getstripe", "problem": "",
                                             "stripes": [{"targets": 4, "chunk_bytes": 1048576}]})
-        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets in turn "
+        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets, one after the other "
                       "(lfs getstripe)\n", self.ask("lustre mgs@tcp:/scratch"))
 
     def test_it_names_what_gpfs_and_beegfs_tell(self):
@@ -171,5 +171,5 @@ class WithStandIns(SystemTest):
     def test_the_table_lists_gpus_and_versions(self):
         self.doctor(0)
         table = run("doctor", "--explain", env=self.environment).stdout
-        for text in ("driver 580.65.06, serves CUDA 13.0", "GPU-standin-1", "85.9 GB", "9.19.0", "fits together"):
+        for text in ("driver 580.65.06, serves CUDA 13.0", "GPU-standin-1", "85.9 GB", "9.19.0", "No conflicts found"):
             self.assertIn(text, table)

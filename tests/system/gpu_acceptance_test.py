@@ -247,7 +247,7 @@ class GpuAcceptance(SystemTest):
         self.assertEqual(rows["kernels 1 resnet50 fp16 64 chexbench kernels timed"]["outcome"], "skipped")
 
     def test_what_does_not_fit_here_is_a_failure_and_the_rest_is_still_run(self):
-        misfit = {**doctor([{"name": "a GPU"}]), "code": 4, "errors": "doctor: 1 conflict between what is installed"}
+        misfit = {**doctor([{"name": "a GPU"}]), "code": 4, "errors": "doctor: 1 conflict between installed components"}
         rows = self.accept({**good_answers(), "chexbench doctor": misfit}, "--only", "golden", code=5)
         self.assertIn("1 conflict between", rows["doctor"]["reason"])
         self.assertEqual(rows["golden resnet50 f32"]["outcome"], "ok")

@@ -20,7 +20,7 @@ class Shipped(SystemTest):
                     self.assertTrue(entry["description"].endswith("?"), entry)
         self.assertLessEqual(max(map(len, table)), 100)
         about = {entry["name"]: entry["description"] for entry in told["experiments"] + told["accelerators"]}
-        self.assertEqual(about["quickstart-input"], "How fast do batches come when nothing uses them?")
+        self.assertEqual(about["quickstart-input"], "How fast do batches arrive when nothing uses them?")
         self.assertEqual(about["p100"], "NVIDIA Tesla P100 SXM2")
 
     def plan(self, name):

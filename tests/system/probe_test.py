@@ -53,7 +53,7 @@ class Answers(SystemTest):
 
     def test_a_terminal_shows_the_rate_and_the_time_left(self):
         told = self.on_a_terminal(small_images(), "--time", "3", "--output", self.folder / "out")
-        self.assertRegex(told, rf"\r\x1b\[Kmeasuring {small_images()}: \d+ images/s, at most [0-3] s left")
+        self.assertRegex(told, rf"\r\x1b\[Kmeasuring {small_images()}: [\d.,]+ images/s, at most [0-3] s left")
         self.assertTrue(told.endswith("\r\x1b[K"), told[-200:])
 
     def test_json_has_the_same_for_programs(self):

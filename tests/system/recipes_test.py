@@ -84,7 +84,7 @@ class Recipes(EpochsTest):
         self.assertLess(len(epochs), 40)
         scores = [epoch["mean_auroc"] for epoch in epochs]
         self.assertEqual(len(epochs) - 1 - scores.index(max(scores)), 2)
-        self.assertIn("as 2 were not better", self.accuracy_of(out))
+        self.assertIn("because 2 were not better", self.accuracy_of(out))
         last = self.last(out).read_bytes()
         (out / "journal.jsonl").write_text("")
         self.succeed("--config", spec, "--resume", out)

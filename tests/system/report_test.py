@@ -343,7 +343,7 @@ class InABrowser(ReportTest):
         out = self.measured()
         self.change(out, interrupt)
         page = self.open(out)
-        self.assertIn("ended early: this is what was measured until then", page.texts["p"])
+        self.assertIn("ended early: these are the measurements up to then", page.texts["p"])
         self.assertEqual([row["repeats"]["text"] for row in page.tables["throughput"]], ["2", "0"])
         self.assertIn("partial", page.tables["throughput"][1]["flags"]["text"])
         self.assertEqual(len(page.tables["times"]), 1)

@@ -67,7 +67,7 @@ class Outputs(SystemTest):
                          sweep={"pipeline": ["naive", "optimized"]})
         printed = " ".join(self.succeed("--config", spec, "--output", out, "--explain").stdout.split())
         self.assertEqual([len(trial["repeats"]) for trial in self.report(out)["trials"]], [1, 1])
-        self.assertIn("1 of 9 repeats on 1 rank, as measure.max_total_seconds, 0.001 s, were used up", printed)
+        self.assertIn("1 of 9 repeats on 1 rank because measure.max_total_seconds, 0.001 s, was used up", printed)
 
     def test_trials_csv_has_the_columns_promised_and_leaves_undefined_figures_empty(self):
         row = self.rows(self.measured())[0]  # of two repeats: no interval

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -57,6 +58,22 @@ TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
   std::string line;
   std::getline(lines, line);  // the title, which is not a row
   while (std::getline(lines, line)) EXPECT_LE(line.size(), 72U) << line;
+}
+
+TEST(CompareTable, OfTwoDoubtfulTrialsHasAtMostTwelveLines) {
+  const auto doubtful = [](const std::string& pipeline, std::vector<double> rates) {
+    results::TrialResult trial = results::make_trial({.pipeline = pipeline, .engine = "emulated:v100"}, rates);
+    trial.unstable = true;
+    for (results::RepeatResult& repeat : trial.repeats)
+      repeat.disturbance = {.core_s = 1, .others_s = 0.5, .own_cpu_s = 0.5, .own_wait_s = 0.5, .span_s = 1};
+    return trial;
+  };
+  const Side base = printed_side({doubtful("naive", kPrintedBase), doubtful("optimized", kPrintedBase)});
+  const Side other = printed_side({doubtful("naive", kPrintedLess), doubtful("optimized", kPrintedLess)});
+  const RunComparison comparison = compare_runs(base, other, {});
+  for (const ComparedArm& arm : comparison.arms) EXPECT_EQ(arm.grade, results::Grade::machine_too_busy);
+  const std::string text = report::fitted_lines(format_comparison(comparison, "table", 100), 100);
+  EXPECT_LE(std::ranges::count(text, '\n'), 12) << text;
 }
 
 TEST(CompareTable, SaysWhyArmsAreNotComparable) {

@@ -34,12 +34,12 @@ Doctor with_gpu() {
 }
 
 TEST(DoctorTable, OfAMachineWithoutAGpu) {
-  EXPECT_THAT(doctor_table(without_gpu()),
-              AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
-                    HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
-                    HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no GPU of NVIDIA was found\n"),
-                    HasSubstr("cuDNN    not found: no such file\n"),
-                    StartsWith("What was found fits together; nothing was found")));
+  EXPECT_THAT(
+      doctor_table(without_gpu()),
+      AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
+            HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
+            HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no NVIDIA GPU was found\n"),
+            HasSubstr("cuDNN    not found: no such file\n"), StartsWith("No conflicts found; nothing distorts")));
 }
 
 TEST(DoctorTable, NamesTheInstructionSetsOfEachPathAndThoseNotUsed) {
@@ -89,7 +89,7 @@ TEST(DoctorTable, SaysWhatItKnowsWhereTheDriverTellsLittle) {
   doctor.survey.gpus.clear();
   EXPECT_THAT(doctor_table(doctor), HasSubstr("GPUs on the PCI bus: 0000:17:00.0\n"));
   doctor.survey = {.build_has_nvml = false, .nvml_problem = "no nvml.h"};
-  EXPECT_THAT(doctor_table(doctor), HasSubstr("driver not asked: no nvml.h\n"));
+  EXPECT_THAT(doctor_table(doctor), HasSubstr("driver not queried: no nvml.h\n"));
 }
 
 // A container on one of two nodes, with two ranks and data on a server.
@@ -134,16 +134,16 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
             HasSubstr("data data: network file system (nfs4, server:/d on /mnt), page cache partly cached: 50 % of "
                       "2 sampled files, 3 of another owner"),
             HasSubstr("2 ranks, MPI MPICH 4.0.2:\n"), HasSubstr("1     other  2-3,5"),
-            StartsWith("What was found fits together; 1 thing distorts measurements:\n"
+            StartsWith("No conflicts found; 1 thing distorts measurements:\n"
                        "- this spoils figures: do that\n")));
   EXPECT_THAT(doctor_table(without_gpu()),
               AllOf(HasSubstr("one rank: cores 0, MPI none\n"), Not(HasSubstr("cgroup")), Not(HasSubstr("threads:")),
-                    StartsWith("What was found fits together; nothing was found that distorts measurements.\n")));
+                    StartsWith("No conflicts found; nothing distorts measurements.\n")));
 }
 
 TEST(DoctorTable, BriefNamesConflictsMachineDataAndRanksAlone) {
   EXPECT_THAT(doctor_table(with_gpu(), {}, true),
-              AllOf(StartsWith("1 conflict between what is installed; nothing was found that distorts measurements.\n"
+              AllOf(StartsWith("1 conflict between installed components; nothing distorts measurements.\n"
                                "does not fit: this does not go with that\n"),
                     HasSubstr("Some GPU"), Not(HasSubstr("cuDNN    ")), Not(HasSubstr("built with"))));
   EXPECT_THAT(doctor_table(in_a_job(), {}, true),
@@ -156,9 +156,10 @@ TEST(DoctorTable, SaysHowAParallelFileSystemSpreadsFiles) {
   Doctor doctor = in_a_job();
   measure::Striping& striping = doctor.surroundings.data->striping.emplace();
   striping = {.system = "Lustre", .tool = "lfs getstripe", .stripes = {{1, 1048576}, {4, 1048576}, {-1, 4194304}}};
-  EXPECT_THAT(doctor_table(doctor),
-              HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets in "
-                        "turn, then 4096 KiB on each of all targets in turn (lfs getstripe)\n"));
+  EXPECT_THAT(
+      doctor_table(doctor),
+      HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets, one "
+                "after the other, then 4096 KiB on each of all targets, one after the other (lfs getstripe)\n"));
   striping = {.system = "GPFS", .tool = "mmlsfs", .stripes = {{{}, 8388608}}};
   EXPECT_THAT(doctor_table(doctor), HasSubstr("\nGPFS spreads a new file of that folder: blocks of 8192 KiB over all "
                                               "disks (mmlsfs)\n"));

@@ -213,7 +213,7 @@ TEST(Requirement, SaysWhatAShardWouldSaveOfTheStorage) {
   naive.input.every_rank_decodes_all = true;
   const Requirement needed = require(naive, 8, 1);
   EXPECT_NEAR(*needed.storage_bytes_per_s, 2.56e9, 1e3);
-  EXPECT_THAT(needed.notes, Contains(HasSubstr("0.32 GB/s would do if ranks read their own images alone")));
+  EXPECT_THAT(needed.notes, Contains(HasSubstr("0.32 GB/s would suffice if each rank read only its images")));
 }
 
 TEST(Requirement, AnswersInCoresStorageAndNetwork) {

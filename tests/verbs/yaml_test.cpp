@@ -86,7 +86,7 @@ TEST(Yaml, RefusesOthersWithTheLineAndTheReason) {
       {"a: b: c", "w.yaml:1: 'b: c' has two keys on one line"},
       {"a: [1, 2", "w.yaml:1: a list in brackets"},
       {"a: ['1' 2]", "w.yaml:1: a list in brackets lacks a ','"},
-      {"a: '1' 2", "w.yaml:1: '2' stands behind a value"},
+      {"a: '1' 2", "w.yaml:1: '2' follows a value"},
       {"a: 'b", "w.yaml:1: a text in quotes does not end on its line"},
       {R"(a: "\x41")", "w.yaml:1: a text in quotes has an escape"}};
   for (const auto& [text, says] : cases) EXPECT_THAT(yaml_complaint(text), HasSubstr(says));

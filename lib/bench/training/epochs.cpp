@@ -88,7 +88,7 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
   }
   if (!checkpoint.same_training && static_cast<int>(done) < wanted) {
     throw SpecError(fmt::format(
-        "{} ended after {} of {} epochs, as training.stop_patience is {}: raise it, or start again without that "
+        "{} ended after {} of {} epochs because training.stop_patience is {}: raise it, or start again without that "
         "checkpoint",
         path, done, wanted, context_.spec.training.stop_patience));
   }

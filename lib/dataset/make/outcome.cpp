@@ -17,7 +17,7 @@ std::string probe_command(const TypedRoot& root) { return "chexbench " + root.wo
 std::string check_command(const TypedRoot& root) { return "chexbench data check " + root.words(); }
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
-std::string rate_text(std::uint64_t bytes, double seconds) {
+std::string speed_text(std::uint64_t bytes, double seconds) {
   return bytes_text(static_cast<double>(bytes) / seconds) + "/s";
 }
 
@@ -62,7 +62,7 @@ std::string after_conversion(const formats::Conversion& result, const TypedRoot&
         check_command(root));
   }
   return fmt::format(
-      "Next: `{}` says in a minute whether they are read faster than the images, and `{}` compares both.\n",
+      "Next: `{}` shows in a minute whether they are read faster than the images, and `{}` compares both.\n",
       probe_command(root), check_command(root));
 }
 
@@ -100,7 +100,7 @@ std::string TypedRoot::words() const {
 std::string synth_text(const SynthResult& result, const TypedRoot& made) {
   return fmt::format(
       "{}, as {}, {} in all, in {}, in {:.1f} s.\n"
-      "Next: `{}` says in a minute how fast this machine delivers them, and `chexbench data index {}` what is in "
+      "Next: `{}` measures in a minute how fast this machine delivers them, and `chexbench data index {}` what is in "
       "them.\n",
       made_of(result), result.form, size_text(result.bytes), printable(made.root), result.seconds, probe_command(made),
       made.words());
@@ -117,8 +117,9 @@ std::string synth_json(const SynthResult& result, const TypedRoot& made) {
 }
 
 std::string conversion_text(const formats::Conversion& result, const TypedRoot& converted) {
-  return fmt::format("{}, {} in place of {}, in {:.1f} s ({:.0f} images/s); {} says more.\n{}", conversion_done(result),
-                     size_text(result.shard_bytes), size_text(result.image_bytes), result.seconds, images_per_s(result),
+  return fmt::format("{}, {} in place of {}, in {:.1f} s ({} images/s); {} has the details.\n{}",
+                     conversion_done(result), size_text(result.shard_bytes), size_text(result.image_bytes),
+                     result.seconds, rate_text(images_per_s(result)),
                      printable(formats::manifest_path(converted.root, result.split, result.format)),
                      after_conversion(result, converted));
 }
@@ -142,10 +143,10 @@ std::string conversion_json(const formats::Conversion& result, const TypedRoot& 
 
 std::string staging_text(const Staging& result, const TypedRoot& copy) {
   return fmt::format(
-      "{}, with {}, from {} to {}, in {:.1f} s ({}); {} says more.\n"
-      "Next: `{}` says in a minute how fast this machine delivers them from there.\n",
+      "{}, with {}, from {} to {}, in {:.1f} s ({}); {} has the details.\n"
+      "Next: `{}` measures in a minute how fast this machine delivers them from there.\n",
       copied(result), count_text(result.images, "image"), printable(result.from), printable(copy.root), result.seconds,
-      rate_text(result.copied_bytes, result.seconds), printable(result.record), probe_command(copy));
+      speed_text(result.copied_bytes, result.seconds), printable(result.record), probe_command(copy));
 }
 
 std::string staging_json(const Staging& result, const TypedRoot& copy) {
@@ -170,7 +171,7 @@ std::string check_text(const CheckReport& report, const TypedRoot& checked) {
                       count_text(report.images, "image"), count_text(report.records, "record"), size_text(report.bytes),
                       report.seconds);
   if (report.problems.empty()) {
-    return text + fmt::format("no problems.\nNext: `{}` says in a minute how fast this machine delivers them.\n",
+    return text + fmt::format("no problems.\nNext: `{}` measures in a minute how fast this machine delivers them.\n",
                               probe_command(checked));
   }
   return text + count_text(report.problems.size(), "problem") +

@@ -102,7 +102,7 @@ void read_geometry(DcmItem& data, DicomHeader& header) {
   if (samples != 1) fail("it has " + std::to_string(samples) + " samples for each pixel: gray images have one");
   Sint32 frames = 0;
   if (data.findAndGetSint32(DCM_NumberOfFrames, frames).good() && frames != 1)
-    fail("it has " + std::to_string(frames) + " frames: one is read; write each into a file of its own");
+    fail("it has " + std::to_string(frames) + " frames: one is read; write each into a separate file");
   header.height = required(data, DCM_Rows, "number of rows");
   header.width = required(data, DCM_Columns, "number of columns");
   header.bits_allocated = required(data, DCM_BitsAllocated, "number of bits");

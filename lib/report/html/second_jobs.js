@@ -6,10 +6,10 @@ const costOf = (row) => row;
 const secondJobColumns = [
   { name: "trial", key: "label", wrap: true, get: (row) => row.name },
   { name: "alone", unit: "images/s", key: "alone", show: rate, get: (row) => row.alone_images_per_s },
-  { name: "beside it", unit: "images/s", key: "beside", show: rate, get: (row) => row.images_per_s },
+  { name: "with it", unit: "images/s", key: "beside", show: rate, get: (row) => row.images_per_s },
   ...ratioColumns("keeps", "kept", costOf),
   { name: "second job alone", key: "second_alone", get: (row) => secondRate(row, row.second_alone_rate) },
-  { name: "beside the trial", key: "second_beside", get: (row) => secondRate(row, row.second_rate) },
+  { name: "with the trial", key: "second_beside", get: (row) => secondRate(row, row.second_rate) },
   ...ratioColumns("keeps", "second_kept", costOf),
 ];
 
@@ -25,12 +25,12 @@ function keptBars(rows) {
 
 function addSecondJobs() {
   if (report.second_jobs.length === 0) return;
-  const place = section("second-jobs", "Two jobs on one host", "What is left of each job's rate beside the other one, of that alone. " +
+  const place = section("second-jobs", "Two jobs on one host", "The share of its rate alone that each job keeps while the other runs. " +
     "Both were measured in turn; whiskers are 95 % intervals (from five rounds on).");
   const rows = report.second_jobs.map((cost) => {
     const trial = trials.find((one) => one.key === cost.key);
     return { ...cost, trial, name: trial.label + (cost.second_emulated ? " (second job emulated)" : "") };
   });
-  if (charts.available) charts.bars(place, "What a job keeps beside the other one", "% of its rate alone", keptBars(rows));
-  table(place, "second-jobs-table", "Rates alone and beside each other", secondJobColumns, rows);
+  if (charts.available) charts.bars(place, "What a job keeps while the other runs", "% of its rate alone", keptBars(rows));
+  table(place, "second-jobs-table", "Rates alone and together", secondJobColumns, rows);
 }

@@ -16,6 +16,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "formats/shards.hpp"
 #include "measure/memory_state.hpp"
 #include "report/text_table.hpp"
@@ -297,28 +298,27 @@ std::string outcome(const Advice& advice) {
   if (!any_tried && advice.out_of_time && !advice.tries.empty()) {
     const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
     return fmt::format(
-        "{}: the time was too short to try anything, so nothing is known of what promises up to {}; "
+        "{}: the time was too short to try anything, although the best edit is predicted to gain {}; "
         "{} images/s. A try takes about {:.0f} s.\n",
-        name, report::times(most), report::rate_text(advice.images_per_s_before), advice.try_s);
+        name, report::times(most), rate_text(advice.images_per_s_before), advice.try_s);
   }
   if (advice.withdrawn) {
     return fmt::format(
-        "{}: what was kept one by one cannot be shown to be faster all together ({}: {} images/s against {}), "
+        "{}: the edits kept one by one cannot be shown to be faster all together ({}: {} images/s against {}), "
         "so the spec stays as it was.\n",
-        name, results::to_string(advice.grade), report::rate_text(advice.images_per_s_after),
-        report::rate_text(advice.images_per_s_before));
+        name, results::to_string(advice.grade), rate_text(advice.images_per_s_after),
+        rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio && left_open(advice)) {
     return fmt::format("{}: nothing can be shown to be faster because the machine was too busy to tell; {} images/s.\n",
-                       name, report::rate_text(advice.images_per_s_before));
+                       name, rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio)
-    return fmt::format("{}: nothing that was tried is faster; {} images/s.\n", name,
-                       report::rate_text(advice.images_per_s_before));
-  return fmt::format("{}: {} the images/s with what was kept{}: {} against {}.\n", name,
+    return fmt::format("{}: no edit tried is faster; {} images/s.\n", name, rate_text(advice.images_per_s_before));
+  return fmt::format("{}: {} the images/s with the edits kept{}: {} against {}.\n", name,
                      report::times(advice.ratio->value),
                      advice.ratio->ci95 ? fmt::format(" (95 % interval {})", report::interval_text(advice.ratio)) : "",
-                     report::rate_text(advice.images_per_s_after), report::rate_text(advice.images_per_s_before));
+                     rate_text(advice.images_per_s_after), rate_text(advice.images_per_s_before));
 }
 
 }  // namespace

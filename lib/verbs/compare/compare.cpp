@@ -135,7 +135,7 @@ std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const 
       std::abs(after - before) >= kCrowded
           ? fmt::format("its threads had no core in {:.0f} % of the time that they could run, {:.0f} % in the base",
                         100 * after, 100 * before)
-          : "for cores that others used, for storage, or for each other";
+          : "for busy cores, for storage, or for each other";
   return fmt::format("an image costs {:.2f} x the CPU time, so most of the {} is {}waiting: {}", *arm.cpu_ratio,
                      is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
@@ -168,8 +168,7 @@ void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
 std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
   const double threshold = comparison.options.threshold;
   const char* unit = comparison.by_runs ? "runs" : "repeats";
-  if (arm.grade == results::Grade::machine_too_busy)
-    return "the machine was too busy: other processes used more of it than the change is worth; measure again";
+  if (arm.grade == results::Grade::machine_too_busy) return "machine too busy to tell: measure again";
   if (!arm.ratio->ci95) return fmt::format("by the threshold alone: {} {} on a side", spec::kTooFew, unit);
   if (arm.verdict != Verdict::undecided) return "";
   const bool loss_possible = arm.ratio->ci95->low < 1 - threshold;
@@ -190,7 +189,7 @@ std::string flags_note(const char* side, const MeasuredArm& arm) {
   }
   words.erase("(emulated)");
   words.erase("(scale model)");
-  return words.empty() ? "" : fmt::format("{} is {}", side, fmt::join(words, ", "));
+  return words.empty() ? "" : fmt::format("{} {}", side, fmt::join(words, ", "));
 }
 
 std::string joined(std::initializer_list<std::string> notes) {
@@ -222,8 +221,8 @@ ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const
   if (!same_machine || !arm.differences.empty()) return arm;
   judge_arm(arm, is_disturbed(base) || is_disturbed(other), comparison.options.threshold);
   arm.cpu_ratio = cpu_ratio_of(base, other);
-  arm.note = joined({certainty_note(arm, comparison), waiting_note(arm, base, other), flags_note("the base", base),
-                     flags_note("the new one", other)});
+  arm.note = joined({certainty_note(arm, comparison), waiting_note(arm, base, other), flags_note("base", base),
+                     flags_note("new", other)});
   return arm;
 }
 

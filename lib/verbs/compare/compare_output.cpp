@@ -47,8 +47,8 @@ std::vector<std::string> cells_of(const ComparedArm& arm) {
     interval = fmt::format("{:.3f} to {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
   }
   return {results::marked(arm.trial, arm.emulated),
-          report::rate_text(arm.base.median()),
-          report::rate_text(arm.other.median()),
+          rate_text(arm.base.median()),
+          rate_text(arm.other.median()),
           ratio,
           interval,
           to_string(arm.verdict),

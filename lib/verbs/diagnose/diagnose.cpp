@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/utilization.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/figures.hpp"
 
@@ -102,7 +103,7 @@ results::Finding verdict(const Diagnosis& diagnosis) {
     return {.kind = "starved",
             .text = fmt::format("{} starves its accelerator: a rank's steps hold nothing but the wait for batches; {} "
                                 "{}/s is what the input delivers.",
-                                kName, analysis::rate(now), diagnosis.unit)};
+                                kName, rate_text(now), diagnosis.unit)};
   }
   const double most = *diagnosis.images_per_s_without_wait;
   const analysis::Waiting waiting{.name = kName,
@@ -115,15 +116,15 @@ results::Finding verdict(const Diagnosis& diagnosis) {
   if (diagnosis.least_waits) {
     return {.kind = "unknown",
             .text = fmt::format("{} waits for batches that are later than others for {:.1f} % of the time, {} {}/s; "
-                                "whether every batch is late, its log does not say.",
-                                kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit)};
+                                "the log cannot show whether every batch is late.",
+                                kName, in_percent(diagnosis.wait_share), rate_text(now), diagnosis.unit)};
   }
   if (diagnosis.wait_share <= results::kFedShare) return {.kind = "fed", .text = analysis::fed_sentence(waiting)};
-  return {.kind = "waits",
-          .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s, of at most {} without the "
-                              "wait.",
-                              kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit,
-                              analysis::rate(most))};
+  return {
+      .kind = "waits",
+      .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s, of at most {} without the "
+                          "wait.",
+                          kName, in_percent(diagnosis.wait_share), rate_text(now), diagnosis.unit, rate_text(most))};
 }
 
 // If the accelerator waits for its input, its rate is exactly the training rate.
@@ -132,10 +133,10 @@ void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>&
   if (kind == "fed" || kind == "unknown" || !diagnosis.images_per_s_without_wait) return;
   const double most = *diagnosis.images_per_s_without_wait;
   const auto ranks = static_cast<double>(diagnosis.ranks.size());
-  const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", analysis::rate(most / ranks));
+  const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", rate_text(most / ranks));
   findings.push_back({.kind = "needed_rate",
                       .text = fmt::format("An input of {} {}/s{} would feed it: {:.2f} times what it delivers now.",
-                                          analysis::rate(most), diagnosis.unit, each, most / diagnosis.images_per_s)});
+                                          rate_text(most), diagnosis.unit, each, most / diagnosis.images_per_s)});
 }
 
 void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
@@ -143,7 +144,7 @@ void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>
   const double each_s = diagnosis.epoch_start_extra_s / static_cast<double>(diagnosis.epoch_starts);
   const bool waits = diagnosis.epoch_start_wait_s > diagnosis.epoch_start_extra_s / 2;
   const char* advice =
-      waits ? "an input that starts anew each epoch fills its buffers again; keep its workers (PyTorch: "
+      waits ? "an input that restarts each epoch refills its buffers; keep its workers (PyTorch: "
               "persistent_workers=True), or repeat the data set inside it (tf.data: repeat(), and steps_per_epoch)"
             : "and little of it is wait: look at what runs between epochs";
   findings.push_back({.kind = "epoch_starts",

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analysis/utilization.hpp"
+#include "core/text.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"
@@ -28,9 +29,9 @@ std::string rank_table(const Diagnosis& diagnosis, const report::LineWidth& widt
     ranks.resize(kMostBrief);
   }
   for (const RankDiagnosis& rank : ranks) {
-    table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps),
-                          analysis::rate(rank.images / rank.time_s), report::percent(rank.wait_share()),
-                          milliseconds(rank.median_step_s), brief ? "" : milliseconds(rank.mean_step_s()),
+    table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps), rate_text(rank.images / rank.time_s),
+                          report::percent(rank.wait_share()), milliseconds(rank.median_step_s),
+                          brief ? "" : milliseconds(rank.mean_step_s()),
                           brief ? "" : milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
   }
   return report::fitted_text(table, width, "--format json");

@@ -196,9 +196,9 @@ std::string stripe_text(const measure::Stripe& stripe) {
   constexpr std::uint64_t kKibibyte = 1024;
   const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
   if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
-  if (*stripe.targets < 0) return fmt::format("{} on each of all targets in turn", chunk);
+  if (*stripe.targets < 0) return fmt::format("{} on each of all targets, one after the other", chunk);
   if (*stripe.targets == 1) return "one target";
-  return fmt::format("{} on each of {} targets in turn", chunk, *stripe.targets);
+  return fmt::format("{} on each of {} targets, one after the other", chunk, *stripe.targets);
 }
 
 std::string striping_line(const measure::Striping& striping) {
@@ -239,7 +239,7 @@ std::string surroundings_text(const measure::Surroundings& surroundings) {
 
 constexpr std::size_t kIndent = 3;
 
-// A line that begins with the program's name would be taken for a command and not be wrapped.
+// A line that begins with the program's name would look like a command and not be wrapped.
 std::string build_line(const Doctor& doctor, const report::LineWidth& width) {
   std::vector<std::string> with;
   std::vector<std::string> without;
@@ -266,7 +266,7 @@ std::string instruction_sets_line(const Doctor& doctor) {
 
 std::string driver_line(const measure::GpuSurvey& survey) {
   if (!survey.nvml_answers) {
-    return (survey.build_has_nvml ? "no driver answers: " : "driver not asked: ") + survey.nvml_problem + "\n";
+    return (survey.build_has_nvml ? "no driver answers: " : "driver not queried: ") + survey.nvml_problem + "\n";
   }
   const std::string version = survey.driver_version.empty() ? "of unknown version" : survey.driver_version;
   return fmt::format("driver {}{}\n", version,
@@ -274,7 +274,7 @@ std::string driver_line(const measure::GpuSurvey& survey) {
 }
 
 std::string gpu_table(const measure::GpuSurvey& survey, const report::LineWidth& width) {
-  if (!survey.has_gpu()) return "no GPU of NVIDIA was found\n";
+  if (!survey.has_gpu()) return "no NVIDIA GPU was found\n";
   if (survey.gpus.empty()) return fmt::format("GPUs on the PCI bus: {}\n", fmt::join(survey.pci_bus_ids, ", "));
   report::TextTable table{
       .header = {"gpu", "name", "memory", "pci_bus_id", "uuid"}, .left_columns = 5, .expendable = {4, 3}};
@@ -294,13 +294,13 @@ std::string library_table(const std::vector<measure::GpuLibrary>& libraries, con
   return report::fitted_text(table, width, "--format json");
 }
 
-// Returns the answer: "What was found fits together; 2 things distort measurements:", and what it counts.
+// Returns the answer: "No conflicts found; 2 things distort measurements:", and what it counts.
 std::string answer_lines(const Doctor& doctor) {
   std::string text = doctor.misfits.empty()
-                         ? "What was found fits together"
-                         : count_text(doctor.misfits.size(), "conflict") + " between what is installed";
+                         ? "No conflicts found"
+                         : count_text(doctor.misfits.size(), "conflict") + " between installed components";
   text += doctor.warnings.empty()
-              ? "; nothing was found that distorts measurements.\n"
+              ? "; nothing distorts measurements.\n"
               : fmt::format("; {} distort{} measurements:\n", count_text(doctor.warnings.size(), "thing"),
                             doctor.warnings.size() == 1 ? "s" : "");
   for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";

@@ -185,10 +185,10 @@ DlioImport import_dlio(const DlioWorkload& workload, const std::string& source, 
 std::string import_summary(const DlioWorkload& workload, const DlioImport& made) {
   const double needed = workload.batch_size / workload.computation_time_s;
   std::string text = fmt::format(
-      "{}: a step is {}{} in {} s, {:.0f} images/s an accelerator, and {:.0f} MB/s in records of {:.0f} bytes.\n"
+      "{}: a step is {}{} in {} s, {} images/s an accelerator, and {:.0f} MB/s in records of {:.0f} bytes.\n"
       "It passes from an accelerator utilization (AU) of {:.0f} %{}.\n",
       printable(workload.name), count_text(static_cast<std::uint64_t>(workload.batch_size), "image"),
-      workload.batch_is_default ? " (DLIO's default)" : "", workload.computation_time_s, needed,
+      workload.batch_is_default ? " (DLIO's default)" : "", workload.computation_time_s, rate_text(needed),
       needed * workload.record_bytes / 1e6, workload.record_bytes, 100 * workload.au,
       workload.au_is_default ? ", DLIO's default" : "");
   if (network_of(workload) != workload.model) {

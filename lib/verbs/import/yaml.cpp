@@ -147,7 +147,7 @@ class YamlReader {
     const std::string path = fmt::format("{}[{}]", list.path, list.items++);
     const std::string_view rest = without_blanks_before(text.substr(1));
     const int column = indent + static_cast<int>(text.size() - rest.size());
-    if (rest == "-" || rest.starts_with("- ")) fail("it begins a list in a list; give each a line of its own");
+    if (rest == "-" || rest.starts_with("- ")) fail("it begins a list in a list; give each a separate line");
     if (rest.empty() || rest.starts_with('#')) return open(path);
     if (!key_end(rest)) return read_value(path, rest);
     open(path);
@@ -207,7 +207,7 @@ class YamlReader {
       add(fmt::format("{}[{}]", path, i), std::move(value), line_);
       text = without_blanks_before(text);
       if (text.starts_with(']')) break;
-      if (!text.starts_with(',')) fail("a list in brackets lacks a ',' between its items, or the ']' behind them");
+      if (!text.starts_with(',')) fail("a list in brackets lacks a ',' between its items, or the ']' after them");
       text = without_blanks_before(text.substr(1));
       if (text.starts_with(']')) break;
     }
@@ -217,7 +217,7 @@ class YamlReader {
 
   void end_of_value(std::string_view text) const {
     text = without_blanks_before(text);
-    if (!text.empty() && !text.starts_with('#')) fail(fmt::format("'{}' stands behind a value", spec::shown(text)));
+    if (!text.empty() && !text.starts_with('#')) fail(fmt::format("'{}' follows a value", spec::shown(text)));
   }
 
   // Takes a text that ends before a comment, or one of the characters `ends`, from `text`.

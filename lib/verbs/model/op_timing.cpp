@@ -10,6 +10,7 @@
 #include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/interrupt.hpp"
+#include "core/text.hpp"
 #include "engine/engine.hpp"
 #include "model/weights.hpp"
 #include "verbs/to_json.hpp"
@@ -107,9 +108,9 @@ std::string op_timing_table(const OpTiming& timing, const report::LineWidth& wid
   table.rows.push_back({"update", "", "", ms(timing.update_s), share(timing.update_s)});
   table.rows.push_back({"other", "", "", ms(timing.other_s()), share(timing.other_s())});
   return fmt::format(
-      "{} {}x{} {}, batch {}, on {}\nstep: {} ms, {:.1f} images/s, mean of {} steps of ready-made batches\n\n{}",
+      "{} {}x{} {}, batch {}, on {}\nstep: {} ms, {} images/s, mean of {} steps of ready-made batches\n\n{}",
       request.model, request.image_size, request.image_size, to_string(request.precision), request.batch_size,
-      timing.device, ms(timing.step_s), request.batch_size / timing.step_s, request.steps,
+      timing.device, ms(timing.step_s), rate_text(request.batch_size / timing.step_s), request.steps,
       report::fitted_text(table, width, "--format json"));
 }
 

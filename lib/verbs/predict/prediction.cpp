@@ -219,8 +219,8 @@ Requirement require(const Training& training, int ranks, double efficiency) {
     needed.storage_bytes_per_s = decoded_per_s * *input.bytes_per_image;
     if (input.every_rank_decodes_all && ranks > 1) {
       needed.notes.push_back(
-          fmt::format("storage: {:.3g} GB/s would do if ranks read their own images alone, with a "
-                      "shard behind list_files",
+          fmt::format("storage: {:.3g} GB/s would suffice if each rank read only its images, with a "
+                      "shard op after list_files",
                       needed.images_per_s * *input.bytes_per_image / 1e9));
     }
   } else {

@@ -122,7 +122,7 @@ void add_row(report::CsvTable& table, const PredictionArm& arm, const Prediction
 }
 
 std::string rate_or_blank(const std::optional<double>& images_per_s) {
-  return images_per_s ? report::rate_text(*images_per_s) : "";
+  return images_per_s ? rate_text(*images_per_s) : "";
 }
 
 std::string off_by(const PredictionRow& row) {

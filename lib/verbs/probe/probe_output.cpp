@@ -19,7 +19,6 @@ namespace chexbench::verbs {
 namespace {
 
 using analysis::whole_percent;
-using report::rate_text;
 
 std::string name_of(const FedAccelerator& accelerator) {
   return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));

@@ -153,7 +153,7 @@ StepLog DlioOutput::epochs(const std::string& name) const {
   if (!(samples >= 1 && samples <= kMostSamples)) {
     throw DataError(
         fmt::format("{}: num_files_train times num_samples_per_file is {}, and must be 1 at least; old "
-                    "versions of DLIO leave them out: diagnose RANK_output.json, which lies beside it",
+                    "versions of DLIO leave them out: diagnose RANK_output.json in the same folder",
                     name, samples));
   }
   StepLog log{.names_ranks = false};
@@ -170,7 +170,7 @@ StepLog DlioOutput::epochs(const std::string& name) const {
   }
   log.notes.emplace_back(
       "From DLIO's summary, which has means of each epoch over all ranks: a step in the table is one sample, its "
-      "wait what the accelerators' utilization leaves. RANK_output.json, which lies beside it, has single steps.");
+      "wait what the accelerators' utilization leaves. RANK_output.json in the same folder has single steps.");
   return log;
 }
 
@@ -178,8 +178,8 @@ StepLog DlioOutput::finish(const std::string& name) const {
   if (!blocks_.empty()) return steps(name);
   if (is_summary_) return epochs(name);
   throw DataError(name +
-                  ": DLIO's per-epoch stats have no waits; diagnose RANK_output.json (each step) or summary.json, "
-                  "which lie beside it");
+                  ": DLIO's per-epoch stats have no waits; diagnose RANK_output.json (each step) or summary.json "
+                  "in the same folder");
 }
 
 }  // namespace chexbench::verbs::foreign
