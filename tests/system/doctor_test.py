@@ -98,7 +98,7 @@ class OnAParallelFileSystem(SystemTest):
         self.assertEqual((told["kind"], told["file_system"], told["source"]), ("network", "lustre", "mgs@tcp:/scratch"))
         self.assertEqual(told["striping"], {"system": "Lustre", "tool": "lfs getstripe", "problem": "",
                                             "stripes": [{"targets": 4, "chunk_bytes": 1048576}]})
-        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets, one after the other "
+        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets in turn "
                       "(lfs getstripe)\n", self.ask("lustre mgs@tcp:/scratch"))
 
     def test_it_names_what_gpfs_and_beegfs_tell(self):

@@ -179,7 +179,7 @@ class Misled(SystemTest):
         empty = self.folder / "empty"
         empty.mkdir()
         self.fail_with(3, empty, says=["empty' is empty: expected images (PNG, JPEG, DICOM)", "ChestX-ray14",
-                                       "a CSV of labels", "a folder of images for each class"])
+                                       "a CSV with your labels", "a folder of images for each class"])
         loose = self.folder / "loose"
         loose.mkdir()
         shutil.copy(small_image(), loose / "one.png")

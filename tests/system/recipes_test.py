@@ -92,7 +92,7 @@ class Recipes(EpochsTest):
         longer = self.training(training={"batch_size": 8, "epochs": 40, "learning_rate": 1e-30, "stop_patience": 2,
                                          "checkpoint": str(self.last(out))})
         self.fail_with(2, "--config", longer, "--output", self.folder / "more",
-                       says=["of 40 epochs, as training.stop_patience is 2: raise it"])
+                       says=["of 40 epochs because training.stop_patience is 2: raise it"])
 
     def test_the_best_of_several_repeats_is_told_with_their_spread(self):
         out = self.folder / "out"

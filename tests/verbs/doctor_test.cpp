@@ -156,10 +156,9 @@ TEST(DoctorTable, SaysHowAParallelFileSystemSpreadsFiles) {
   Doctor doctor = in_a_job();
   measure::Striping& striping = doctor.surroundings.data->striping.emplace();
   striping = {.system = "Lustre", .tool = "lfs getstripe", .stripes = {{1, 1048576}, {4, 1048576}, {-1, 4194304}}};
-  EXPECT_THAT(
-      doctor_table(doctor),
-      HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets, one "
-                "after the other, then 4096 KiB on each of all targets, one after the other (lfs getstripe)\n"));
+  EXPECT_THAT(doctor_table(doctor),
+              HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets in "
+                        "turn, then 4096 KiB on each of all targets in turn (lfs getstripe)\n"));
   striping = {.system = "GPFS", .tool = "mmlsfs", .stripes = {{{}, 8388608}}};
   EXPECT_THAT(doctor_table(doctor), HasSubstr("\nGPFS spreads a new file of that folder: blocks of 8192 KiB over all "
                                               "disks (mmlsfs)\n"));

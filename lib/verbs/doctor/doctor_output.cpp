@@ -196,9 +196,9 @@ std::string stripe_text(const measure::Stripe& stripe) {
   constexpr std::uint64_t kKibibyte = 1024;
   const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
   if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
-  if (*stripe.targets < 0) return fmt::format("{} on each of all targets, one after the other", chunk);
+  if (*stripe.targets < 0) return fmt::format("{} on each of all targets in turn", chunk);
   if (*stripe.targets == 1) return "one target";
-  return fmt::format("{} on each of {} targets, one after the other", chunk, *stripe.targets);
+  return fmt::format("{} on each of {} targets in turn", chunk, *stripe.targets);
 }
 
 std::string striping_line(const measure::Striping& striping) {
