@@ -189,10 +189,10 @@ TEST_F(StripingTest, SaysWhyAToolFails) {
 TEST_F(StripingTest, SaysThatAnAnswerWasNotUnderstood) {
   for (const char* nonsense : {"", "stripe", "stripe_size: 1048576", "stripe_count:", "\x01\xff"}) {
     tool_says("lfs", nonsense);
-    EXPECT_EQ(on("lustre").problem, "lfs getstripe says nothing of it") << nonsense;
+    EXPECT_EQ(on("lustre").problem, "lfs getstripe does not mention it") << nonsense;
   }
   tool_says("mmlsfs", " -B 99999999999999999999999 Block size\n -B 17179869184G Block size\n -B");
-  EXPECT_EQ(on("gpfs").problem, "mmlsfs says nothing of it");
+  EXPECT_EQ(on("gpfs").problem, "mmlsfs does not mention it");
 }
 
 // Then the system does not keep how a process ended, so that even a failed one would count as a success.
