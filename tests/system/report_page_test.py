@@ -246,7 +246,7 @@ class InThreeWidths(ReportTest):
         self.skip_without_charts(out)
         self.show(out / "report.html", 400)
         self.assertEqual(self.tab.errors, [])
-        chart = next(chart for chart in self.charts() if "keeps beside" in chart["title"])
+        chart = next(chart for chart in self.charts() if "keeps while" in chart["title"])
         self.assertEqual(chart["legend"], ["the trial", "the second job"])
         self.assertEqual(len(chart["values"]), 4)
         shown = self.tab.evaluate("[...document.querySelectorAll('#second-jobs-table tbody tr')]"
