@@ -57,7 +57,7 @@ SharedMemory probe_shared_memory(const SystemRoots& roots) {
 }
 
 std::uint64_t shared_bytes_of(std::uint64_t ranks) {
-  // MPICH 4.0.2 over UCX 1.13 at 2 to 8 ranks, averaging 4 bytes to 100 MB; see lib/comm/README.md.
+  // MPICH 4.0.2 over UCX 1.13 at 2 to 8 ranks, averaging 4 bytes to 100 MB.
   constexpr std::uint64_t kRankBytes = 4'320'000, kHostBytes = 70'000;
   return kHostBytes + ranks * kRankBytes;
 }

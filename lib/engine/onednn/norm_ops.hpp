@@ -125,7 +125,8 @@ struct DenseBlock {
 };
 
 // Copies x, the output of a convolution or a pool, into the channels of a block from `first_channel` on, and computes
-// their statistics. Its backward completes the gradient of these channels and hands it to x.
+// their statistics: oneDNN's fast implementations do not write strided tensors. Its backward completes the gradient of
+// these channels and hands it to x.
 class DenseWriteOp final : public Op {
  public:
   DenseWriteOp(const Device& device, DenseBlock& block, Tensor& x, int first_channel);
