@@ -40,11 +40,11 @@ WORDS = {  # pattern: what to say instead
     r"of (?:its|their) own": "separate", r"whoever": "the one that", r"li(?:ves|ved) off": "uses", r"whence": "so",
     r"others took": "other processes used", r"t(?:ells?|old) of": "reports", r"(?:to|can) be had": "available",
     r"ha(?:s|ve) it that": "says that", r"one's own": "your own", r"such as it is": "as it is", r"anew": "again",
-    r"for want of": "without", r"shall": "must", r"taken for": "mistaken for", r"differs? much": "varies",
-    r"goes by": "uses", r"of no use": "useless", r"(?:where|there)(?:in|by|of)": "in it",
+    r"for want of": "without", r"shall": "must", r"(?:is|are|be) taken for": "mistaken for",
+    r"differs? much": "varies too much", r"of no use": "useless", r"(?:where|there)(?:in|of)": "in it",
     r"in so far|insofar": "if, where", r"nothing to say": "empty", r"last words": "last lines",
-    r"at the (?:least|most)": "at least", r"may be (?:its|their) doing": "may cause it",
-    r"(?:table|page|document|section) (?:says|tells|knows|holds)": "has",
+    r"at the least": "at least", r"may be (?:its|their) doing": "may cause it",
+    r"(?:table|page|document|section) (?:says|tells|knows)": "has",
 }
 STANDARD_NAMES = {  # standard header: names in std that need it
     "array": "array", "atomic": "atomic", "chrono": "chrono", "condition_variable": "condition_variable",

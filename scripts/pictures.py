@@ -71,7 +71,7 @@ def terminal():
 
 
 def step():
-    picture = Picture(760, 300, "A step and its parts",
+    picture = Picture(760, 320, "A step and its parts",
                       "A step is wait, upload, forward, backward, exposed communication, update and other. Busy is "
                       "upload, forward, backward and update; AU leaves out the upload. Gradients are averaged in "
                       "buckets from the middle of backward on; what lasts longer than backward is exposed.")
@@ -95,10 +95,11 @@ def step():
     for y, name, words in ((212, "wait", "no batch has arrived: the accelerator idles"),
                            (232, "upload", "the batch is copied to the accelerator"),
                            (252, "exposed", "the rest of averaging gradients, after backward has ended"),
-                           (272, "busy, AU", "two shares of the step's wall time; AU only of emulated engines")):
+                           (272, "other", "the rest of the step, which is in no other part"),
+                           (292, "busy, AU", "two shares of the step's wall time; AU only of emulated engines")):
         picture.text(85, y, name, font_weight="bold")
         picture.text(160, y, words)
-    picture.text(745, 290, "widths are not to scale", fill=SOFT, font_size=11, text_anchor="end")
+    picture.text(745, 310, "widths are not to scale", fill=SOFT, font_size=11, text_anchor="end")
     return picture
 
 
@@ -111,7 +112,8 @@ def experiment():
     for y, name, words in ((32, "experiment", "one spec, here of two pipelines over two formats; "
                             "its trials take turns: 1, 2, 3, …"), (66, "trials", "")):
         picture.text(15, y, name, font_weight="bold")
-        picture.text(130, y, words)
+        if words:
+            picture.text(130, y, words)
     for column, trial in enumerate(trials):
         picture.labelled(130 + 153 * column, 48, 145, 28, SHADES["update"], trial)
         for row in range(2):
@@ -130,7 +132,7 @@ def experiment():
     picture.path("M720 245V292", stroke=SOFT, stroke_dasharray="3 3")
     picture.text(15, 312, "one step", font_weight="bold")
     picture.labelled(130, 292, 610, 32, SHADES["backward"],
-                     "one batch: forward, backward, averaging of gradients, update")
+                     "one batch: wait, upload, forward, backward, averaging, update")
     return picture
 
 

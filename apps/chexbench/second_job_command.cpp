@@ -31,7 +31,7 @@ void run(const std::vector<int>& cores) {
 
 void add_second_job_command(CLI::App& app) {
   const auto cores = std::make_shared<std::vector<int>>();
-  CLI::App* const verb = app.add_subcommand("second-job", "Run beside a trial, for the run that starts this.");
+  CLI::App* const verb = app.add_subcommand("second-job", "Run next to a trial, for the run that starts this.");
   verb->group("");  // hidden: people set second_job in a spec
   verb->add_option("--cores", *cores, "CPUs to run on.")->delimiter(',')->required();
   verb->callback([cores] { run(*cores); });

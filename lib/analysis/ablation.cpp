@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analysis/trust.hpp"
-#include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"

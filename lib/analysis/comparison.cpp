@@ -11,7 +11,6 @@
 #include "analysis/commands.hpp"
 #include "analysis/derive.hpp"
 #include "analysis/trust.hpp"
-#include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/labels.hpp"

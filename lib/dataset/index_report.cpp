@@ -340,7 +340,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown, bool
   for (std::size_t f = 0; f < report.label_names.size(); ++f) {
     detail(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
   }
-  if (report.ignored_labels > 0) unless_zero("ignored_labels", report.ignored_labels);
+  if (report.ignored_labels > 0) line("ignored_labels", report.ignored_labels);
   const auto split = [&](std::string_view name, const SplitCount& count) {
     detail(fmt::format("split.{}.images", name), count.rows);
     detail(fmt::format("split.{}.files", name), count.files);

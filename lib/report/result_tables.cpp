@@ -206,7 +206,7 @@ std::string job_rate(const analysis::SecondJobRates& rates, double value) {
 
 TextTable two_jobs_table(const std::vector<analysis::SecondJobCost>& costs) {
   TextTable table{
-      .header = {"trial", "alone", "with it", "keeps", "interval", "second alone", "with it", "keeps", "interval"},
+      .header = {"trial", "alone", "with it", "keeps", "interval", "second alone", "with trial", "keeps", "interval"},
       .rows = {},
       .left_columns = 1,
       .expendable = {5, 1, 6, 2}};

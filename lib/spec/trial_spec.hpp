@@ -214,7 +214,7 @@ struct MeasureSpec {
   int warmup_steps = 3;                     // steps before the measured ones
   int steps = 12;                           // measured steps of a repeat
   int repeats = 6;                          // each with a fresh pipeline and fresh weights
-  int extra_repeats = 6;                    // at most this many more, if some were disturbed or they vary
+  int extra_repeats = 6;                    // at most this many more, if some were disturbed or vary too much
   PageCache page_cache = PageCache::as_is;  // state of the files before each repeat
   std::uint64_t seed = 1;                   // of shuffles and flips
   bool attribution = true;                  // ops time their work, so that waits can be attributed to them

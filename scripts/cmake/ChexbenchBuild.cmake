@@ -96,9 +96,9 @@ endfunction()
 
 # For code whose compilation takes longer than its runs.
 function(chexbench_compile_fast target)
-  if(CHEXBENCH_SANITIZE)
+  if(CHEXBENCH_SANITIZE MATCHES "^(address|thread)")
     target_compile_options(${target} PRIVATE -O0)
-  else()  # At -Og, GCC considers values that it did not track uninitialized or out of bounds.
+  elseif(NOT CHEXBENCH_SANITIZE)  # At -Og, GCC considers values that it did not track uninitialized or out of bounds.
     target_compile_options(${target} PRIVATE
       "$<$<CONFIG:Release>:-Og;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>>")
   endif()

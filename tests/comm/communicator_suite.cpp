@@ -310,9 +310,8 @@ class SuiteCase final : public testing::Test {
 
 void register_communicator_suite(const std::string& name, Communicator& communicator) {
   for (const auto& [case_name, body] : kCases) {
-    testing::RegisterTest(
-        name.c_str(), case_name, nullptr, nullptr, __FILE__, __LINE__,
-        [&communicator, run = body]() -> testing::Test* { return new SuiteCase(communicator, run); });
+    testing::RegisterTest(name.c_str(), case_name, nullptr, nullptr, __FILE__, __LINE__,
+                          [&communicator, run = body]() -> testing::Test* { return new SuiteCase(communicator, run); });
   }
 }
 

@@ -46,7 +46,7 @@ class Advise(SystemTest):
     def test_a_pipeline_that_is_fast_already_stays_as_it_is(self):
         out, advice, done = self.advise("optimized", settings=[f"pipeline.map_and_batch.delay_s={DELAY_S}"],
                                         without="cache_decoded,read_tfrecords")
-        self.assertIn("no edit tried is faster", done.stdout)
+        self.assertIn("none of the edits tried is faster", done.stdout)
         self.assertNotIn("cache_decoded", done.stdout)
         self.assertIsNone(advice["ratio"])
         self.assertTrue((out / "spec.json").exists())

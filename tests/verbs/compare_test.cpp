@@ -106,8 +106,8 @@ TEST(CompareRuns, RepeatWhatASideIsFlaggedWith) {
   Side other = side({results::make_trial({}, kBase)});
   other.runs[0].trials[0].unstable = true;
   other.runs[0].trials[0].oversubscribed = true;
-  EXPECT_EQ(only_arm(base, other).note, "new oversubscribed, unstable");
-  EXPECT_EQ(only_arm(other, base).note, "base oversubscribed, unstable");
+  EXPECT_EQ(only_arm(base, other).note, "new: oversubscribed, unstable");
+  EXPECT_EQ(only_arm(other, base).note, "base: oversubscribed, unstable");
 }
 
 TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {

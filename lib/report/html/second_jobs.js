@@ -26,7 +26,7 @@ function keptBars(rows) {
 function addSecondJobs() {
   if (report.second_jobs.length === 0) return;
   const place = section("second-jobs", "Two jobs on one host", "The share of its rate alone that each job keeps while the other runs. " +
-    "Both were measured in turn; whiskers are 95 % intervals (from five rounds on).");
+    "Both were measured alternately; whiskers are 95 % intervals (from five rounds on).");
   const rows = report.second_jobs.map((cost) => {
     const trial = trials.find((one) => one.key === cost.key);
     return { ...cost, trial, name: trial.label + (cost.second_emulated ? " (second job emulated)" : "") };

@@ -189,7 +189,7 @@ std::string flags_note(const char* side, const MeasuredArm& arm) {
   }
   words.erase("(emulated)");
   words.erase("(scale model)");
-  return words.empty() ? "" : fmt::format("{} {}", side, fmt::join(words, ", "));
+  return words.empty() ? "" : fmt::format("{}: {}", side, fmt::join(words, ", "));
 }
 
 std::string joined(std::initializer_list<std::string> notes) {

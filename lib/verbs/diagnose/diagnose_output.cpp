@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"

@@ -300,7 +300,7 @@ std::string answer_lines(const Doctor& doctor) {
                          ? "No conflicts found"
                          : count_text(doctor.misfits.size(), "conflict") + " between installed components";
   text += doctor.warnings.empty()
-              ? "; nothing distorts measurements.\n"
+              ? ", and nothing that distorts measurements.\n"
               : fmt::format("; {} distort{} measurements:\n", count_text(doctor.warnings.size(), "thing"),
                             doctor.warnings.size() == 1 ? "s" : "");
   for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
