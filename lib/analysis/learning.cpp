@@ -49,7 +49,8 @@ std::string caveats(const results::TrialResult& trial) {
   if (trial.spec.training.stop_patience > 0 && early != trial.repeats.end())
     text += fmt::format(" It ended after {} epochs because {} were not better.", early->epochs.size(),
                         trial.spec.training.stop_patience);
-  if (trial.spec.training.validation_share == 0) text += " This was measured on the training images, because none validate.";
+  if (trial.spec.training.validation_share == 0)
+    text += " This was measured on the training images, because none validate.";
   if (const std::optional<AurocSpread> spread = auroc_spread(trial)) {
     text += fmt::format(
         " The best of {} repeats is repeat {} with {:.3f}; they lie from {:.3f} to {:.3f} (standard "

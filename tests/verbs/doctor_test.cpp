@@ -34,12 +34,12 @@ Doctor with_gpu() {
 }
 
 TEST(DoctorTable, OfAMachineWithoutAGpu) {
-  EXPECT_THAT(
-      doctor_table(without_gpu()),
-      AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
-            HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
-            HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no NVIDIA GPU was found\n"),
-            HasSubstr("cuDNN    not found: no such file\n"), StartsWith("No conflicts found, and nothing that distorts")));
+  EXPECT_THAT(doctor_table(without_gpu()),
+              AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
+                    HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
+                    HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no NVIDIA GPU was found\n"),
+                    HasSubstr("cuDNN    not found: no such file\n"),
+                    StartsWith("No conflicts found, and nothing that distorts")));
 }
 
 TEST(DoctorTable, NamesTheInstructionSetsOfEachPathAndThoseNotUsed) {

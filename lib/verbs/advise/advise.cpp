@@ -314,7 +314,8 @@ std::string outcome(const Advice& advice) {
                        name, rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio)
-    return fmt::format("{}: none of the edits tried is faster; {} images/s.\n", name, rate_text(advice.images_per_s_before));
+    return fmt::format("{}: none of the edits tried is faster; {} images/s.\n", name,
+                       rate_text(advice.images_per_s_before));
   return fmt::format("{}: {} the images/s with the edits kept{}: {} against {}.\n", name,
                      report::times(advice.ratio->value),
                      advice.ratio->ci95 ? fmt::format(" (95 % interval {})", report::interval_text(advice.ratio)) : "",
