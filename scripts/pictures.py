@@ -38,15 +38,16 @@ class Picture:
                           f'fill="{fill}"{edge}/>')
 
     def text(self, x, y, words, **style):
-        """Writes words; `style` are attributes such as fill, font_weight and text_anchor."""
-        self.parts.append(f'<text x="{x:g}" y="{y:g}"{attributes(style)}>{escape(words, quote=False)}</text>')
+        """Writes words, if any; `style` are attributes such as fill, font_weight and text_anchor."""
+        if words:
+            self.parts.append(f'<text x="{x:g}" y="{y:g}"{attributes(style)}>{escape(words, quote=False)}</text>')
 
     def middle(self, x, y, words, **style):
         self.text(x, y, words, text_anchor="middle", **style)
 
-    def labelled(self, x, y, width, height, fill, words, stroke=None):
+    def labelled(self, x, y, width, height, fill, words, stroke=None, **style):
         self.box(x, y, width, height, fill, stroke)
-        self.middle(x + width / 2, y + height / 2 + 4.5, words)
+        self.middle(x + width / 2, y + height / 2 + 4.5, words, **style)
 
     def path(self, data, **style):
         self.parts.append(f'<path d="{data}"{attributes(style)}/>')
@@ -90,8 +91,8 @@ def step():
             picture.box(left[first], y, left[last] + widths[last] - left[first], 16, SHADES["forward"])
     picture.text(15, 177, "network", font_weight="bold")
     for bucket in range(4):
-        picture.labelled(left["exposed"] - 130 + 53 * bucket, 164, 50, 18, SHADES["exposed"], "")
-        picture.middle(left["exposed"] - 105 + 53 * bucket, 177, "bucket", font_size=11)
+        picture.labelled(left["exposed"] - 130 + 53 * bucket, 164, 50, 18, SHADES["exposed"], "bucket",
+                         font_size=11)
     for y, name, words in ((212, "wait", "no batch has arrived: the accelerator idles"),
                            (232, "upload", "the batch is copied to the accelerator"),
                            (252, "exposed", "the rest of averaging gradients, after backward has ended"),
@@ -112,8 +113,7 @@ def experiment():
     for y, name, words in ((32, "experiment", "one spec, here of two pipelines over two formats; "
                             "its trials take turns: 1, 2, 3, …"), (66, "trials", "")):
         picture.text(15, y, name, font_weight="bold")
-        if words:
-            picture.text(130, y, words)
+        picture.text(130, y, words)
     for column, trial in enumerate(trials):
         picture.labelled(130 + 153 * column, 48, 145, 28, SHADES["update"], trial)
         for row in range(2):

@@ -79,11 +79,12 @@ function(chexbench_compile_twins_alone)
   endforeach()
 endfunction()
 
-# chexbench_library(<room> [COLD] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
+# chexbench_library(<room> [COLD | HOT] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
 # One static library per room, named chexbench_<room>, with the alias chexbench::<room>. PUBLIC and PRIVATE are its link
 # lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -Og, in half the time.
+# HOT: its tests compute for minutes, so AddressSanitizer's build, at -O0, compiles it at -O1.
 function(chexbench_library room)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;HOT" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(chexbench_${room} STATIC ${ARG_SOURCES})
   add_library(chexbench::${room} ALIAS chexbench_${room})
   chexbench_compile_twins_alone(${ARG_SOURCES})
@@ -91,6 +92,9 @@ function(chexbench_library room)
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   if(ARG_COLD)
     chexbench_compile_fast(chexbench_${room})
+  endif()
+  if(ARG_HOT AND CHEXBENCH_SANITIZE MATCHES "^address")
+    target_compile_options(chexbench_${room} PRIVATE -O1)
   endif()
 endfunction()
 

@@ -60,7 +60,8 @@ std::unique_ptr<NcclComm> NcclComm::first(int ranks) {
 void NcclComm::average(const BucketSpan& bucket, cudaStream_t stream) {
   if (!failure_.empty()) throw DeviceError(failure_);
   // ncclAvg multiplies every rank's floats by 1/ranks before it adds them, so that binary16 sums do not overflow:
-  // hostToDevRedOp() in NCCL's src/enqueue.cc turns it into ncclDevPreMulSum (2.28.9).
+  // hostToDevRedOp() in NCCL's src/enqueue.cc turns it into ncclDevPreMulSum (2.28.9). That rules out NVSwitch's
+  // in-network sums (ncclNvlsSupported()); only a measurement can show the cost.
   check(ncclAllReduce(bucket.data, bucket.data, bucket.count, type_of(bucket.type), ncclAvg, comm_, stream),
         "ncclAllReduce");
   settle("ncclAllReduce");  // the first one connects the ranks
