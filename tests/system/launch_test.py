@@ -136,13 +136,13 @@ class LittleSharedMemory(SystemTest):
         self.assertTrue([text for text in warnings if "/dev/shm" in text and "--shm-size" in text], warnings)
 
     def test_ucx_writes_no_line_to_standard_output(self):
-        done = self.doctor(2, "size=1m", UCX_TLS="posix,self")  # which is not checked
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("UCX  ERROR", done.stderr)
-        self.assertNotIn("UCX", done.stdout)
+        # Not an error's lines: mpirun may lose those of a rank that it kills.
+        done = self.doctor(2, "size=9m", UCX_LOG_LEVEL="info")
+        self.assertIn("UCX  INFO", done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["ranks"]), 2)
         named = self.folder / "ucx.log"
-        self.doctor(2, "size=1m", UCX_TLS="posix,self", UCX_LOG_FILE=str(named))
-        self.assertIn("UCX  ERROR", named.read_text())
+        self.doctor(2, "size=9m", UCX_LOG_LEVEL="info", UCX_LOG_FILE=str(named))
+        self.assertIn("UCX  INFO", named.read_text())
 
 
 OPEN_MPI = sorted(Path("/usr/lib").glob("*/libmpi.so.40")) if shutil.which("mpiexec.openmpi") else []

@@ -1,8 +1,9 @@
 """Scale models: a world of two cores on one, and trials without a scale model."""
 
 
-from harness import REAL_IMAGES, SystemTest, measured
+from harness import REAL_IMAGES, SystemTest
 
+ATTEMPTS = 5
 WORLD = {"engine": "emulated:v100", "comm__model": "none", "data__root": str(REAL_IMAGES), "data__deliver": "u8",
          "data__split": "all", "training__batch_size": 8, "emulation__cores_per_accelerator": 2,
          "measure": {"warmup_steps": 3, "steps": 16, "repeats": 3, "extra_repeats": 0}}
@@ -13,24 +14,31 @@ INPUTS = {"input-bound": ("data.decoder=opencv",),
 
 
 class ScaleModel(SystemTest):
-    def run_with(self, name, cores, settings):
-        out = self.folder / f"{name}-{cores}"
+    def run_with(self, name, attempt, cores, settings):
+        out = self.folder / f"{name}-{attempt}-{cores}"
         options = [text for setting in (*settings, f"cores_per_rank={cores}") for text in ("--set", setting)]
         self.succeed("--config", self.spec(**WORLD), *options, "--output", out)
         return self.rows(out)[0], self.report(out)["trials"][0]
 
-    @measured
     def test_the_world_of_two_cores_is_the_same_on_one(self):
         for name, settings in INPUTS.items():
-            full, _ = self.run_with(name, 2, settings)
-            half, trial = self.run_with(name, 1, settings)
-            if full["disturbed_repeats"] != "0" or half["disturbed_repeats"] != "0":
-                self.skipTest("the machine is too busy: other processes take the cores that the trials measure")
-            self.assertEqual((float(full["scale_factor"]), float(half["scale_factor"])), (1, 2), name)
-            self.assertEqual(half["cores_per_rank"], "2", name)
-            self.assertAlmostEqual(float(half["images_per_s"]) / float(full["images_per_s"]), 1, delta=0.1, msg=name)
-            self.assertAlmostEqual(float(half["wait_share"]), float(full["wait_share"]), delta=0.1, msg=name)
+            self.assertSameWorld(name, settings)
+
+    def assertSameWorld(self, name, settings):
+        """Measures both worlds alternately and compares the fastest repeats: other processes only slow one down."""
+        rates = {1: [], 2: []}
+        for attempt in range(ATTEMPTS):
+            busy_s = []
+            for cores in (2, 1):
+                row, trial = self.run_with(name, attempt, cores, settings)
+                self.assertEqual((float(row["scale_factor"]), row["cores_per_rank"]), (2 / cores, "2"), name)
+                busy_s.append((1 - float(row["wait_share"])) / float(row["images_per_s"]))
+                rates[cores] += [repeat["images_per_s"] for repeat in trial["repeats"]]
             self.assertIn("scale model, 1 : 2", trial["notes"][-1])
+            self.assertAlmostEqual(busy_s[1] / busy_s[0], 1, delta=0.01, msg=name)
+            if abs(max(rates[1]) / max(rates[2]) - 1) < 0.1:
+                return
+        self.fail(f"{name}: {ATTEMPTS} trials of each world differ: images/s by its cores: {rates}")
 
     def test_sixteen_ranks_of_ten_cores_fit_here(self):
         out = self.folder / "out"
