@@ -83,7 +83,7 @@ struct Place {
 
 void begin_row(CsvTable& table, const results::Report& report, const results::TrialResult& trial) {
   table(Field{"experiment", "", "name of the experiment"}, report.experiment);
-  table(Field{"trial", "", "name of the trial: what differs between the trials of the run"}, trial.name);
+  table(Field{"trial", "", "name of the trial: what differs from others"}, trial.name);
 }
 
 void begin_row(CsvTable& table, const Place& place) {
@@ -123,42 +123,39 @@ std::optional<double> ratio(double part, double whole) {
 void add_work(CsvTable& table, const Place& place, const measure::OpCounters& op) {
   const double threads_s = op.busy_wall_s + op.blocked_input_s + op.blocked_output_s;
   const auto elements = static_cast<double>(op.elements_out);
-  table(Field{"elements_out", "elements", "files, records, examples or batches that the op delivered"},
-        op.elements_out);
+  table(Field{"elements_out", "elements", "files, records, examples or batches delivered"}, op.elements_out);
   table(Field{"elements_per_s", "elements/s", "elements_out / wall time of the slowest rank", "no time was measured"},
         ratio(elements, place.repeat.wall_s));
-  table(Field{"busy_wall_s", "s", "time in which threads of the op worked, by the wall clock"}, op.busy_wall_s);
-  table(Field{"busy_cpu_s", "s", "time in which threads of the op worked, on a core"}, op.busy_cpu_s);
-  table(Field{"blocked_input_share", "1", "share of the time of its threads that they waited for the op before",
+  table(Field{"busy_wall_s", "s", "time in which its threads worked: by the wall clock"}, op.busy_wall_s);
+  table(Field{"busy_cpu_s", "s", "time in which its threads worked: on a core"}, op.busy_cpu_s);
+  table(Field{"blocked_input_share", "1", "share of its threads' time: waiting for the op before",
               "its threads have no time"},
         ratio(op.blocked_input_s, threads_s));
-  table(Field{"blocked_output_share", "1", "share of the time of its threads that they waited for room after them",
+  table(Field{"blocked_output_share", "1", "share of its threads' time: waiting for room in its queue",
               "its threads have no time"},
         ratio(op.blocked_output_s, threads_s));
-  table(Field{"mean_queue_depth", "elements", "elements that were ready when one was asked for, mean over the calls",
+  table(Field{"mean_queue_depth", "elements", "ready elements when one was asked for, mean over calls",
               "the op has no queue, or nobody asked"},
         op.queue_capacity > 0 ? ratio(op.queue_depth_sum, elements) : std::nullopt);
   table(Field{"queue_capacity", "elements", "places of its queue, mean over ranks; 0 without a queue"},
         ratio(static_cast<double>(op.queue_capacity), place.trial.ranks));
-  table(Field{"bytes_held", "bytes", "held in its buffers and queue at the end of the window"}, op.bytes_held);
-  table(Field{"images_held", "images", "decoded images in its buffers and queue at the end of the window"},
-        op.images_held);
+  table(Field{"bytes_held", "bytes", "held in buffers and queue at the end of the window"}, op.bytes_held);
+  table(Field{"images_held", "images", "decoded images held there at that time"}, op.images_held);
   table(Field{"images_decoded", "images", "images that it decoded"}, op.images_decoded);
-  table(Field{"bytes_read", "bytes", "bytes that it read, hits of the page cache included"}, op.bytes_read);
+  table(Field{"bytes_read", "bytes", "bytes that it read, also from the page cache"}, op.bytes_read);
   table(Field{"read_s", "s", "part of busy_wall_s: reading"}, op.read_s);
   table(Field{"parse_s", "s", "part of busy_wall_s: parsing records"}, op.parse_s);
   table(Field{"decode_s", "s", "part of busy_wall_s: decoding images"}, op.decode_s);
   table(Field{"resize_s", "s", "part of busy_wall_s: resizing images"}, op.resize_s);
-  table(Field{"bad_records", "records", "images or records that could not be read and were skipped"}, op.bad_records);
+  table(Field{"bad_records", "records", "unreadable images or records, which were skipped"}, op.bad_records);
 }
 
 void add_op(CsvTable& table, const Place& place, int op_index, const measure::OpCounters& op) {
   begin_row(table, place);
-  table(Field{"op_index", "", "position in the pipeline, from 0; -1 for waits that could not be attributed to an op"},
-        op_index);
-  table(Field{"op", "", "name of the op", "the waits could not be attributed to an op"}, op.op);
+  table(Field{"op_index", "", "position in the pipeline, from 0; -1 for waits of unknown cause"}, op_index);
+  table(Field{"op", "", "name of the op", "op_index is -1"}, op.op);
   add_work(table, place, op);
-  table(Field{"wait_s", "s", "waits of the steps of all ranks that are attributed to the op"},
+  table(Field{"wait_s", "s", "wait_s of the steps of all ranks that is attributed to the op"},
         booked_s(place.repeat, op_index));
   for (const auto& [part, column] : kParts) table(column, booked_s(place.repeat, op_index, part));
   table(kEmulated, place.trial.emulated);
@@ -196,7 +193,7 @@ void add_curves(CsvTable& table, const analysis::Evaluation& evaluation, AddLabe
     for (const results::EpochRecord& epoch : place.repeat.epochs) {
       const auto begin = [&] {
         begin_row(table, place);
-        table(Field{"epoch", "", "number of the epoch, the best of the repeat"}, epoch.epoch);
+        table(Field{"epoch", "", "best epoch of the repeat"}, epoch.epoch);
       };
       for (const results::LabelCurves& label : epoch.curves) add_label(table, label, begin);
     }
@@ -241,7 +238,8 @@ void add_repeats(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_repeat(evaluation.report, [&](const Place& place) {
     add_arm(table, place.report, place.trial);
     visit_fields(table, place.repeat);
-    table(Field{"disturbed", "", "other processes used more than 10 % of the ranks' cores or time"},
+    table(Field{"disturbed", "",
+                "other processes used over 10 % of the ranks' cores or time, or cores left their CPU mask"},
           results::is_disturbed(place.repeat));
     table(kCoresPerRank, place.trial.cores_per_rank);
     table(kEmulated, place.trial.emulated);
@@ -255,13 +253,12 @@ void add_waits(CsvTable& table, const analysis::Evaluation& evaluation) {
     const results::TrialResult& trial = evaluation.report.trials[i];
     for (const results::WaitShare& wait : evaluation.figures[i].waits) {
       begin_row(table, evaluation.report, trial);
-      table(Field{"op_index", "", "position of the op in the pipeline, from 0"}, wait.op_index);
-      table(Field{"op", "", "name of the op that the steps waited for"}, wait.op);
+      table(Field{"op_index", "", "position in the pipeline, from 0"}, wait.op_index);
+      table(Field{"op", "", "name of the op"}, wait.op);
       table(Field{"part", "", "part of the op: read, parse, decode, resize or other",
                   "the op has no parts, or none of them was at work"},
             wait.part);
-      table(Field{"wait_share", "1", "waits for this part of the op / wall time of the steps, over all ranks"},
-            wait.share);
+      table(Field{"wait_share", "1", "waits for this part / wall time of the steps, over all ranks"}, wait.share);
       table(kEmulated, trial.emulated);
       table.end_row();
     }
@@ -272,9 +269,8 @@ void add_throttle(CsvTable& table, const analysis::Evaluation& evaluation) {
   for (const results::TrialResult& trial : evaluation.report.trials) {
     for (const measure::ThrottleShare& reason : results::summarize_gpus(trial).throttle) {
       begin_row(table, evaluation.report, trial);
-      table(Field{"reason", "", "a reason why the GPUs' clocks were not at their highest, in nvidia-smi's words"},
-            reason.word);
-      table(Field{"share", "1", "share of the samples that had it: mean over GPUs and repeats"}, reason.share);
+      table(Field{"reason", "", "why clocks were not at their highest, in nvidia-smi's words"}, reason.word);
+      table(Field{"share", "1", "share of samples that had it, mean over GPUs and repeats"}, reason.share);
       table.end_row();
     }
   }
@@ -332,8 +328,8 @@ void add_gpu_throttle(CsvTable& table, const analysis::Evaluation& evaluation) {
   for_each_sample(table, evaluation.report, [&table](auto begin, const measure::GpuSample& sample) {
     for (const std::string& reason : sample.throttle_reasons.value_or(std::vector<std::string>{})) {
       begin();
-      table(Field{"time_s", "s", "when the sample was taken, as in gpu.csv"}, sample.time_s);
-      table(Field{"reason", "", "a reason why the clocks were not at their highest, in nvidia-smi's words"}, reason);
+      table(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
+      table(Field{"reason", "", "why clocks were not at their highest, in nvidia-smi's words"}, reason);
       table.end_row();
     }
   });
@@ -347,7 +343,7 @@ void add_arm(CsvTable& table, const results::Report& report, const results::Tria
         results::pipeline_name(trial.spec));
   table(Field{"format", "", "format of the data"}, to_string(trial.spec.data.format));
   table(Field{"model", "", "name of the network"}, trial.spec.model.name);
-  table(Field{"engine", "", "engine that took the batches"}, trial.spec.engine);
+  table(Field{"engine", "", "engine that gets the batches"}, trial.spec.engine);
   table(Field{"precision", "", "precision of the training"}, to_string(trial.spec.training.precision));
   table(Field{"ranks", "", "ranks that measured the trial together"}, trial.ranks);
   table(Field{"batch_size", "images", "images of one rank's batch"}, trial.spec.training.batch_size);

@@ -44,8 +44,7 @@ std::string reliability_csv(const std::vector<results::LabelCurves>& labels);
 void add_trials(CsvTable& table, const analysis::Evaluation& evaluation);
 
 inline constexpr results::Field kCoresPerRank{"cores_per_rank", "cores", "cores of each rank"};
-inline constexpr results::Field kEmulated{"emulated", "",
-                                          "the engine computed nothing: its steps took the time of a profile"};
+inline constexpr results::Field kEmulated{"emulated", "", "nothing was computed: steps took the time of a profile"};
 
 // Adds the cells that identify trials, at the start of the rows of trials.csv and repeats.csv.
 void add_arm(CsvTable& table, const results::Report& report, const results::TrialResult& trial);

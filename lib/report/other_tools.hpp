@@ -31,8 +31,8 @@ std::string bencher_json(const analysis::Evaluation& evaluation);
 
 // Returns the JSON of Google Benchmark's --benchmark_format=json. Each finished trial is a benchmark with a row for
 // each repeat that counts (results::counted_repeats) and, for two or more, rows for mean, median, stddev and cv.
-// real_time and cpu_time are nanoseconds per image: 1e9 / images/s, and the CPU time of all ranks / images trained.
-// items_per_second is images/s.
+// real_time and cpu_time are nanoseconds per image, because compare.py prints whole numbers: 1e9 / images/s, and the
+// CPU time of all ranks / images trained. items_per_second is images/s.
 // @throws as finished_trials()
 std::string google_benchmark_json(const results::Report& report);
 

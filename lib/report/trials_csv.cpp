@@ -120,7 +120,7 @@ void add_shares(CsvTable& table, TrialRow& row) {
               {"upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share"});
   const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(row.trial);
   table(Field{"steady_wait_share", "1", "wait_share of the steps that begin no epoch",
-              "the steps hold no start of an epoch, and no shuffle of decoded images"},
+              "no step starts an epoch, and no decoded images are shuffled"},
         waits ? waits->steady_wait_share : std::nullopt);
   add_figures(table, row, {"au_share", "cores_busy_share", "cpu_wait_share"});
 }
@@ -131,62 +131,56 @@ void add_flags(CsvTable& table, TrialRow& row) {
   table(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
   table(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
         results::measured_steps(trial));
-  table(
-      Field{
-          "disturbed_repeats", "repeats",
-          "repeats in which other processes used over 10 % of the ranks' cores or time, or cores left their CPU mask"},
-      std::ranges::count_if(trial.repeats,
-                            [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
+  table(Field{"disturbed_repeats", "repeats", "disturbed repeats, as in repeats.csv"},
+        std::ranges::count_if(trial.repeats,
+                              [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
   table(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
   table(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
   table(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
   add_figures(table, row, {"buffer_fed"});
-  table(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 without one"},
-        trial.scale_factor);
+  table(Field{"scale_factor", "1", "slowdown of a scale model against full scale; 1 without one"}, trial.scale_factor);
 }
 
 // Adds the input: its kind, its place and the amounts read. Counts are sums over repeats.
 void add_input(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const spec::StoreShape shape = of_input(trial, trial.spec.data.store.shape).value_or(spec::StoreShape{});
-  table(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
+  table(Field{"image_size", "pixels", "side of the network's images"}, trial.spec.model.image_size);
   table(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
         of_input(trial, to_string(trial.spec.data.decoder)));
   table(Field{"color", "", "what images are decoded to: gray or rgb", "the batches are ready-made"},
         of_input(trial, to_string(spec::color_of(trial.spec.data))));
-  table(Field{"deliver", "", "type of the pixels that the engine gets"}, spec::to_string(trial.spec.data.deliver));
+  table(Field{"deliver", "", "type of the engine's pixels"}, spec::to_string(trial.spec.data.deliver));
   table(kCoresPerRank, trial.cores_per_rank);
   table(Field{"data_root", "", "folder or URL of the data set", "there is none"},
         of_input(trial, trial.spec.data.root));
-  table(Field{"store_bandwidth_mb_per_s", "MB/s", "speed that reading was slowed down to, for each rank", "it was not"},
+  table(Field{"store_bandwidth_mb_per_s", "MB/s", "limit on the reads of each rank", "there was none"},
         shape.bandwidth_mb_per_s);
-  table(Field{"store_latency_ms", "ms", "latency that was added to each request", "none was"}, shape.latency_ms);
-  table(Field{"store_jitter_ms", "ms", "mean of the random latency that was added to each request", "none was"},
+  table(Field{"store_latency_ms", "ms", "latency added to each request", "there was none"}, shape.latency_ms);
+  table(Field{"store_jitter_ms", "ms", "mean of the random latency added to each request", "there was none"},
         shape.jitter_ms);
-  table(Field{"store_requests_per_s", "requests/s", "requests of a rank that could begin in a second",
-              "any number could"},
+  table(Field{"store_requests_per_s", "requests/s", "limit on the requests of each rank", "there was none"},
         shape.iops);
-  table(Field{"page_cache", "", "state of the page cache before the repeats; mixed if they differ (repeats.csv)",
-              kNotReached},
+  table(Field{"page_cache", "", "page_cache of the repeats, or mixed if they differ", kNotReached},
         page_cache_state(trial));
-  table(Field{"cached_share_before", "1", "share of the trial's files in the page cache before a repeat",
+  table(Field{"cached_share_before", "1", "share of looked_at_bytes in the page cache: before a repeat",
               "no file was looked at"},
         cached_share(trial, &results::RepeatResult::cached_bytes_before));
-  table(Field{"cached_share_after", "1", "share of the trial's files in the page cache after a repeat",
+  table(Field{"cached_share_after", "1", "share of looked_at_bytes in the page cache: after a repeat",
               "no file was looked at"},
         cached_share(trial, &results::RepeatResult::cached_bytes_after));
   table(Field{"images_trained", "images", "images that all ranks trained on", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
   table(Field{"images_decoded", "images", "images that all ranks decoded", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
-  table(Field{"bad_records", "records", "images or records that could not be read and were skipped", kNotReached},
+  table(Field{"bad_records", "records", "unreadable images or records, which were skipped", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::bad_records)));
-  table(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included", kNotReached},
+  table(Field{"bytes_read", "bytes", "read by the ops of all ranks, also from the page cache", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
   table(Field{"process_cpu_s", "s", "CPU time of all ranks in the measured steps", kNotReached},
         if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
   add_figures(table, row, {"anonymous_rss_bytes"});
-  table(Field{"start_to_first_batch_s", "s", "from the start of the process of rank 0 to its first batch",
+  table(Field{"start_to_first_batch_s", "s", "from the start of rank 0's process to its first batch",
               "another trial came first"},
         start_to_first_batch_s(trial));
 }
@@ -203,7 +197,7 @@ void add_learning(CsvTable& table, TrialRow& row) {
         of_repeats(&analysis::AurocSpread::best));
   table(Field{"mean_auroc_worst", "1", "the same of the worst repeat", kNoRepeats},
         of_repeats(&analysis::AurocSpread::worst));
-  table(Field{"mean_auroc_deviation", "1", "standard deviation of the repeats' mean AUROCs", kNoRepeats},
+  table(Field{"mean_auroc_deviation", "1", "sample standard deviation of the repeats' mean AUROCs", kNoRepeats},
         of_repeats(&analysis::AurocSpread::deviation));
   table(Field{"best_repeat", "", "number of the best repeat, from 0", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best_repeat));
@@ -215,17 +209,16 @@ void add_machine(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   const results::Environment& environment = row.report.environment;
   table(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
-  table(Field{"emulated_source", "", "where the step times of an emulated engine come from", "it is not emulated"},
+  table(Field{"emulated_source", "", "source of the step times of an emulated engine", "the engine is not emulated"},
         trial.emulated ? trial.engine_source : std::string());
-  table(Field{"step_time_computed", "", "no source gives these step times: a roofline computed them",
+  table(Field{"step_time_computed", "", "a roofline computed these step times: no source gives them",
               "the engine is not emulated"},
         trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
   table(Field{"host", "", "name of the host of rank 0"}, environment.host);
   table(Field{"cpu", "", "model of its CPU", "the kernel does not report it"}, environment.cpu);
-  table(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a generation that servers have"},
+  table(Field{"cpu_kind", "", "its generation, such as Cascade Lake", "it is not a known server CPU"},
         environment.cpu_kind);
-  table(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},
-        environment.instruction_set);
+  table(Field{"instruction_set", "", "used by preprocessing: baseline, avx2 or avx512"}, environment.instruction_set);
   table(Field{"date_utc", "", "when the run began, as ISO 8601"}, environment.date_utc);
   table(Field{"key", "", "hash of the resolved trial: equal keys are the same trial"}, trial.key);
 }

@@ -25,14 +25,12 @@ struct LabelScore {
 template <class Visitor, MaybeConst<LabelScore> Record>
 void visit_fields(Visitor&& visit, Record& score) {
   visit(Field{"finding", "", "label of the images"}, score.label);
-  visit(Field{"auroc", "1", "area under the ROC curve of the label over the validation images",
-              "all images or none have the label"},
-        score.auroc);
+  visit(Field{"auroc", "1", "area under the ROC curve of the label", "all images or none have the label"}, score.auroc);
   visit(Field{"auroc_ci95", "1", "95 % interval of auroc over patients, by bootstrap",
               "auroc is, or it was not computed"},
         score.auroc_ci95);
-  visit(Field{"positives", "images", "validation images that have the label"}, score.positives);
-  visit(Field{"negatives", "images", "validation images that do not have it"}, score.negatives);
+  visit(Field{"positives", "images", "validation images with the label"}, score.positives);
+  visit(Field{"negatives", "images", "validation images without it"}, score.negatives);
 }
 
 // How well the probabilities of one label separate the validation images, and how well they are calibrated.
@@ -53,9 +51,9 @@ template <class Visitor>
 void visit_roc_point(Visitor&& visit, const LabelCurves& label, std::size_t point) {
   const measure::Estimate& estimate = label.roc.at(point);
   visit(Field{"finding", "", "label of the images"}, label.label);
-  visit(Field{"false_positive_rate", "1", "share of the images without the label that a threshold takes for such ones"},
+  visit(Field{"false_positive_rate", "1", "share of the images without the label that score above a threshold"},
         measure::false_positive_rate_at(point));
-  visit(Field{"sensitivity", "1", "share of the images with the label that the same threshold finds",
+  visit(Field{"sensitivity", "1", "share of the images with the label above that threshold",
               "all images or none have the label"},
         estimate.value);
   visit(Field{"sensitivity_ci95", "1", "95 % interval of sensitivity over patients, by bootstrap, for each point alone",
@@ -67,13 +65,13 @@ template <class Visitor>
 void visit_reliability_bin(Visitor&& visit, const LabelCurves& label, std::size_t i) {
   const measure::ReliabilityBin& bin = label.reliability.at(i);
   visit(Field{"finding", "", "label of the images"}, label.label);
-  visit(Field{"from", "1", "the least probability of the bin"}, static_cast<double>(i) / measure::kReliabilityBins);
-  visit(Field{"to", "1", "the end of the bin, which only the last one includes"},
+  visit(Field{"from", "1", "start of the bin"}, static_cast<double>(i) / measure::kReliabilityBins);
+  visit(Field{"to", "1", "end of the bin, included only in the last"},
         static_cast<double>(i + 1) / measure::kReliabilityBins);
-  visit(Field{"images", "images", "images whose probability is in the bin"}, bin.images);
-  visit(Field{"positives", "images", "those of them that have the label"}, bin.positives);
+  visit(Field{"images", "images", "images in the bin"}, bin.images);
+  visit(Field{"positives", "images", "images in the bin with the label"}, bin.positives);
   visit(Field{"mean_probability", "1", "mean of their probabilities", "the bin has no image"}, bin.mean_probability());
-  visit(Field{"share_of_positives", "1", "share of them that have the label", "the bin has no image"},
+  visit(Field{"share_of_positives", "1", "share of them with the label", "the bin has no image"},
         bin.share_of_positives());
 }
 
@@ -98,9 +96,9 @@ template <class Visitor, MaybeConst<EpochRecord> Record>
 void visit_fields(Visitor&& visit, Record& epoch) {
   visit(Field{"epoch", "", "number of the epoch, from 1"}, epoch.epoch);
   visit(Field{"learning_rate", "", "learning rate of the epoch's last step"}, epoch.learning_rate);
-  visit(Field{"training_loss", "", "mean cross-entropy of the epoch's steps before their updates, all ranks",
-              "it is not finite"},
-        epoch.training_loss);
+  visit(
+      Field{"training_loss", "", "mean cross-entropy of the steps before their updates, all ranks", "it is not finite"},
+      epoch.training_loss);
   visit(Field{"validation_loss", "", "mean cross-entropy of the validation images after the epoch", "it is not finite"},
         epoch.validation_loss);
   visit(Field{"mean_auroc", "1", "mean of the AUROCs of the labels that have one", "no label has one"},
@@ -108,15 +106,13 @@ void visit_fields(Visitor&& visit, Record& epoch) {
   visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
               "mean_auroc is, or it was not computed"},
         epoch.mean_auroc_ci95);
-  visit(Field{"top1", "1", "share of images whose class has the highest score", "training.task is not classes"},
-        epoch.top1);
+  visit(Field{"top1", "1", "share of images with their class on top", "training.task is not classes"}, epoch.top1);
   visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", "training.task is not classes"},
         epoch.top1_ci95);
-  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores",
-              "training.task is not classes"},
+  visit(Field{"top5", "1", "share of images with their class in the top five", "training.task is not classes"},
         epoch.top5);
   visit(Field{"validation_images", "images", "images that were validated on"}, epoch.validation_images);
-  visit(Field{"validation_s", "s", "time that the validation took"}, epoch.validation_s);
+  visit(Field{"validation_s", "s", "duration of the validation"}, epoch.validation_s);
   visit(Field{"elapsed_s", "s", "time since the training began, with validations and earlier checkpoints"},
         epoch.elapsed_s);
 }

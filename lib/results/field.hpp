@@ -86,8 +86,7 @@ void visit_fields(Visitor&& visit, Record& sample) {
   visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not report it"},
         sample.memory_used_bytes);
   visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not report it"}, sample.sm_clock_hz);
-  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not report it"},
-        sample.memory_clock_hz);
+  visit(Field{"memory_clock_hz", "Hz", "clock of the memory", "the GPU does not report it"}, sample.memory_clock_hz);
   visit(Field{"power_w", "W", "power of the GPU", "the GPU does not report it"}, sample.power_w);
   visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not report it"},
         sample.temperature_c);
@@ -95,18 +94,17 @@ void visit_fields(Visitor&& visit, Record& sample) {
   visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
               "the GPU does not report it"},
         sample.uncorrected_ecc_errors);
-  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not report it"},
+  visit(Field{"energy_j", "J", "energy used since the driver was loaded", "the GPU does not report it"},
         sample.energy_j);
   visit(Field{"sm_activity", "1", "share of the multiprocessors that were busy since the sample before (GPM)",
               "the GPU or its driver has no GPM metrics"},
         sample.sm_activity);
-  visit(Field{"tensor_activity", "1", "share of time in which tensor cores were busy since the sample before (GPM)",
+  visit(Field{"tensor_activity", "1", "share of time in which tensor cores were busy since then (GPM)",
               "the GPU or its driver has no GPM metrics"},
         sample.tensor_activity);
-  visit(
-      Field{"dram_activity", "1", "share of the device memory's bandwidth that was used since the sample before (GPM)",
-            "the GPU or its driver has no GPM metrics"},
-      sample.dram_activity);
+  visit(Field{"dram_activity", "1", "share of the memory bandwidth that was used since then (GPM)",
+              "the GPU or its driver has no GPM metrics"},
+        sample.dram_activity);
 }
 
 template <class Visitor, MaybeConst<measure::GpuWindow> Record>
@@ -117,12 +115,10 @@ void visit_fields(Visitor&& visit, Record& window) {
               "NVML's share of time in which device memory was read or written: mean over samples, GPUs and repeats",
               "no GPU reported it"},
         window.mean_memory_utilization);
-  visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
+  visit(Field{"gpu_peak_memory_bytes", "bytes", "most device memory in use on a GPU, by all processes",
               "no GPU reported it"},
         window.peak_memory_used_bytes);
-  visit(Field{"gpu_power_w", "W",
-              "power of one GPU, from its energy counter if it has one: mean over time, GPUs and repeats",
-              "no GPU reported it"},
+  visit(Field{"gpu_power_w", "W", "mean power of one GPU, by its energy counter if it has one", "no GPU reported it"},
         window.mean_power_w);
   visit(
       Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
@@ -133,23 +129,22 @@ void visit_fields(Visitor&& visit, Record& window) {
               "no GPU has GPM metrics"},
         window.mean_tensor_activity);
   visit(Field{"gpu_dram_activity", "1",
-              "share of the device memory's bandwidth that was used: mean over samples, GPUs and repeats",
+              "share of the memory bandwidth that was used: mean over samples, GPUs and repeats",
               "no GPU has GPM metrics"},
         window.mean_dram_activity);
-  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU reported it"},
+  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of multiprocessors of any GPU", "no GPU reported it"},
         window.lowest_sm_clock_hz);
-  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU reported it"},
+  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the memory of any GPU", "no GPU reported it"},
         window.lowest_memory_clock_hz);
   visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU reported it"},
         window.highest_temperature_c);
   visit(Field{"gpu_throttled_share", "1",
-              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats",
+              "share of samples with a throttle reason of power or heat: mean over samples, GPUs and repeats",
               "no GPU reported it"},
         window.throttled_share);
   visit("gpu_throttle_reasons", window.throttle);
   visit(Field{"gpu_new_uncorrected_ecc_errors", "errors",
-              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats",
-              "no GPU reported it"},
+              "new uncorrected ECC errors in the measured steps, all GPUs and repeats", "no GPU reported it"},
         window.new_uncorrected_ecc_errors);
 }
 

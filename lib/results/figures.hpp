@@ -86,36 +86,33 @@ struct Figures {
 
 template <class Visitor, MaybeConst<Figures> Record>
 void visit_fields(Visitor&& visit, Record& figures) {
-  visit(
-      Field{"images_per_s", "images/s", "images that all ranks train on in a second: median over repeats", kNotReached},
-      figures.images_per_s);
-  visit(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
+  visit(Field{"images_per_s", "images/s", "images/s of all ranks: median over repeats", kNotReached},
+        figures.images_per_s);
+  visit(Field{"images_per_s_mad", "images/s", "median absolute deviation over repeats, unscaled",
               "there are fewer than two repeats"},
         figures.images_per_s_mad);
   visit(
       Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", spec::kTooFewRepeatsCount},
       figures.images_per_s_ci95);
-  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank with the same settings)",
-              "the same settings were not measured at 1 rank with the same number of separate cores"},
+  visit(Field{"scaling_efficiency", "1", "images/s / (N x images/s at 1 rank with the same settings)",
+              "these were not measured at 1 rank with as many separate cores"},
         figures.scaling_efficiency);
   visit(Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap",
               spec::kNoScalingInterval},
         figures.scaling_efficiency_ci95);
-  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank with the same settings",
-              "the same settings were not measured at 1 rank"},
+  visit(Field{"speedup", "1", "images/s / images/s at 1 rank with the same settings",
+              "these were not measured at 1 rank"},
         figures.speedup);
-  visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
+  visit(Field{"epoch_s", "s", "time of an epoch at images_per_s",
               "there is no data set, or the run ended before the trial"},
         figures.epoch_s);
   visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU reported its power"},
         figures.images_per_joule);
-  visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
+  visit(Field{"wait_share", "1", "share of the steps' wall time spent waiting for batches", kNotReached},
         figures.wait_share);
-  visit(
-      Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
-      figures.wait_op);
-  visit(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
-              "wait_op is, or the op has no parts"},
+  visit(Field{"wait_op", "", "op that most waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
+        figures.wait_op);
+  visit(Field{"wait_part", "", "part of that op, as in waits.csv", "wait_op is, or the op has no parts"},
         figures.wait_part);
   visit("waits", figures.waits);
   visit(Field{"limit", "",
@@ -125,7 +122,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"cores_busy_share", "1", "CPU time of the ranks / time of their cores",
               "ranks share cores, or the run ended before the trial"},
         figures.cores_busy_share);
-  visit(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
+  visit(Field{"cpu_wait_share", "1", "cpu_wait_s / time of the ranks' cores; may exceed 1",
               "it is a scale model, or the run ended before the trial"},
         figures.cpu_wait_share);
   visit(Field{"upload_share", "1", "share of the steps' wall time: copying batches to the device", kNotReached},
@@ -137,14 +134,13 @@ void visit_fields(Visitor&& visit, Record& figures) {
         figures.exposed_communication_share);
   visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
         figures.update_share);
-  visit(Field{"other_share", "1", "share of the steps' wall time: the rest, which is in no other part", kNotReached},
-        figures.other_share);
+  visit(Field{"other_share", "1", "share of the steps' wall time: the rest", kNotReached}, figures.other_share);
   visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
         figures.busy_share);
-  visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
+  visit(Field{"decoded_per_trained", "1", "images decoded / (images trained on + images_held_change); 1 is ideal",
               "the batches are ready-made, or the run ended before the trial"},
         figures.decoded_per_trained);
-  visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
+  visit(Field{"au_share", "1", "MLPerf Storage's AU: (compute + update) / (ranks x wall time of the slowest)",
               "the engine is not emulated"},
         figures.au_share);
   visit(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
@@ -153,24 +149,20 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", kNoAuroc}, figures.mean_auroc);
   visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap", kNoAuroc},
         figures.mean_auroc_ci95);
-  visit(Field{"top1", "1", "share of images whose class has the highest score, at the best epoch", kNoClasses},
-        figures.top1);
+  visit(Field{"top1", "1", "share of images with their class on top, at the best epoch", kNoClasses}, figures.top1);
   visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
-  visit(Field{"top5", "1", "share of images whose class has one of the five highest scores, at the best epoch",
-              kNoClasses},
+  visit(Field{"top5", "1", "share of images with their class in the top five, at the best epoch", kNoClasses},
         figures.top5);
   visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
               "it did not train over epochs"},
         figures.best_epoch);
-  visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
+  visit(Field{"time_to_auroc_s", "s", "elapsed_s when training.target_auroc was reached: median over repeats",
               "there is no target, or a repeat did not reach it"},
         figures.time_to_auroc_s);
-  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
-        figures.buffer_fed);
+  visit(Field{"buffer_fed", "", "over 5 % of the images trained came from buffers filled before"}, figures.buffer_fed);
   visit(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank", kNotReached}, figures.peak_rss_bytes);
-  visit(
-      Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank", kNotReached},
-      figures.anonymous_rss_bytes);
+  visit(Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory (RssAnon) of a rank after a step", kNotReached},
+        figures.anonymous_rss_bytes);
   visit_fields(visit, figures.gpu);
 }
 

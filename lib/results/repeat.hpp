@@ -36,29 +36,25 @@ struct StepRecord {
 template <class Visitor, MaybeConst<StepRecord> Record>
 void visit_fields(Visitor&& visit, Record& step) {
   visit(Field{"rank", "", "which rank made the step"}, step.rank);
-  visit(Field{"step", "", "number of the step, from 0, without the warm-up steps"}, step.step);
-  visit(Field{"next_s", "s", "the host's wait in pipeline.next(); the device may still compute meanwhile"},
-        step.next_s);
-  visit(Field{"wall_s", "s", "from the end of the step before to the end of this one: the sum of its parts"},
+  visit(Field{"step", "", "number of the step, from 0 after the warm-up"}, step.step);
+  visit(Field{"next_s", "s", "wait in pipeline.next(); the device may compute meanwhile"}, step.next_s);
+  visit(Field{"wall_s", "s", "from the end of the last step to that of this one: the sum of its parts"},
         step.timings.wall_s);
-  visit(Field{"wait_s", "s", "part of wall_s: the device had nothing to do because no batch had come"},
-        step.timings.wait_s);
+  visit(Field{"wait_s", "s", "part of wall_s: the device was idle because no batch had arrived"}, step.timings.wait_s);
   visit(Field{"upload_s", "s", "part of wall_s: copying the batch to the device"}, step.timings.upload_s);
   visit(Field{"compute_s", "s", "part of wall_s: forward and backward"}, step.timings.compute_s);
   visit(Field{"exposed_communication_s", "s", "part of wall_s: waiting for the averaging of gradients after backward"},
         step.timings.exposed_communication_s);
   visit(Field{"update_s", "s", "part of wall_s: updating the weights"}, step.timings.update_s);
-  visit(Field{"other_s", "s", "part of wall_s: the rest, which is in no other part"}, step.timings.other_s);
+  visit(Field{"other_s", "s", "part of wall_s: the rest"}, step.timings.other_s);
   visit(Field{"forward_s", "s", "forward, a part of compute_s"}, step.timings.forward_s);
   visit(Field{"backward_s", "s", "backward, a part of compute_s"}, step.timings.backward_s);
   visit(
       Field{"loss", "", "mean loss of the rank's batch before its update", "nothing is computed, or it is not finite"},
       step.timings.loss);
   visit(Field{"images", "images", "images of the rank's batch"}, step.timings.images);
-  visit(
-      Field{"communication_busy_s", "s",
-            "from the start of the first bucket of gradients to the end of the last one, without gaps, hidden or not"},
-      step.timings.communication_busy_s);
+  visit(Field{"communication_busy_s", "s", "time in which buckets of gradients were averaged, hidden or not"},
+        step.timings.communication_busy_s);
   visit(Field{"end_s", "s", "when the step ended on the device, by CLOCK_MONOTONIC of the rank's host"},
         step.timings.end_s);
 }
@@ -154,28 +150,22 @@ struct Disturbance {
 template <class Visitor, MaybeConst<Disturbance> Record>
 void visit_fields(Visitor&& visit, Record& disturbance) {
   visit(summed(Field{"disturbance_core_s", "s",
-                     "cores of the ranks x time, warm-up included; 0 if the disturbance was not measured"}),
+                     "cores of the ranks x time, with the warm-up; 0 if the disturbance was not measured"}),
         disturbance.core_s);
-  visit(summed(Field{"disturbance_others_s", "s",
-                     "part of disturbance_core_s: CPU time of other processes and of the kernel"}),
+  visit(summed(Field{"disturbance_others_s", "s", "part of disturbance_core_s: other processes and the kernel"}),
         disturbance.others_s);
-  visit(summed(Field{"disturbance_steal_s", "s", "part of disturbance_core_s: a hypervisor ran something else"}),
+  visit(summed(Field{"disturbance_steal_s", "s", "part of disturbance_core_s: the hypervisor ran something else"}),
         disturbance.steal_s);
-  visit(summed(Field{"disturbance_own_cpu_s", "s", "part of disturbance_core_s: CPU time of the ranks"}),
-        disturbance.own_cpu_s);
-  visit(summed(Field{"disturbance_own_wait_s", "s",
-                     "time in which threads of the ranks were ready to run and had no core, warm-up included"}),
-        disturbance.own_wait_s);
-  visit(summed(Field{"disturbance_span_s", "s", "time over which the disturbance was measured, sum over ranks"}),
-        disturbance.span_s);
-  visit(summed(Field{"disturbance_throttled_s", "s",
-                     "a CPU limit of the cgroup stopped its cores, summed over cores and ranks"}),
+  visit(summed(Field{"disturbance_own_cpu_s", "s", "part of disturbance_core_s: the ranks"}), disturbance.own_cpu_s);
+  visit(summed(Field{"disturbance_own_wait_s", "s", "cpu_wait_s with the warm-up"}), disturbance.own_wait_s);
+  visit(summed(Field{"disturbance_span_s", "s", "time over which this was measured, all ranks"}), disturbance.span_s);
+  visit(summed(Field{"disturbance_throttled_s", "s", "time for which a CPU limit stopped cores, all cores and ranks"}),
         disturbance.throttled_s);
   visit(summed(Field{"disturbance_lost_core_s", "s",
-                     "cores that had left the CPU mask of a rank by the end of the repeat x time, summed over ranks"}),
+                     "cores that had left a rank's CPU mask by the end of the repeat x time, all ranks"}),
         disturbance.lost_core_s);
   visit(summed(Field{"disturbance_memory_stall_s", "s",
-                     "part of disturbance_span_s: threads of the host waited for memory to be reclaimed"}),
+                     "part of disturbance_span_s: threads waited for memory to be reclaimed (PSI)"}),
         disturbance.memory_stall_s);
 }
 
@@ -191,20 +181,19 @@ struct SecondJobResult {
 };
 template <class Visitor, MaybeConst<SecondJobResult> Record>
 void visit_fields(Visitor&& visit, Record& job) {
-  constexpr const char* kNone = "no such job ran during the trial";
-  visit(summed(Field{"second_job_images_per_s", "images/s",
-                     "images of the job during the trial, in its window, all hosts", kNone}),
-        job.images_per_s);
-  visit(summed(Field{"second_job_alone_images_per_s", "images/s", "images of that job right after, when it ran alone",
+  constexpr const char* kNone = "there was no such job";
+  visit(summed(Field{"second_job_images_per_s", "images/s", "rate of the second job in the trial's window, all hosts",
                      kNone}),
+        job.images_per_s);
+  visit(summed(Field{"second_job_alone_images_per_s", "images/s", "the same right after, alone", kNone}),
         job.alone_images_per_s);
   visit(summed(Field{"second_job_bytes_per_s", "bytes/s",
-                     "bytes that the job moved through memory or read from storage during the trial", kNone}),
+                     "rate at which it moved memory or read storage in that window", kNone}),
         job.bytes_per_s);
-  visit(summed(Field{"second_job_alone_bytes_per_s", "bytes/s", "the same right after, when it ran alone", kNone}),
+  visit(summed(Field{"second_job_alone_bytes_per_s", "bytes/s", "the same right after, alone", kNone}),
         job.alone_bytes_per_s);
-  visit(summed(Field{"second_job_cpu_s", "s", "CPU time of the job during the trial"}), job.cpu_s);
-  visit(largest(Field{"second_job_span_s", "s", "time over which it was measured during the trial"}), job.span_s);
+  visit(summed(Field{"second_job_cpu_s", "s", "CPU time of the second job in that window"}), job.cpu_s);
+  visit(largest(Field{"second_job_span_s", "s", "duration of that window"}), job.span_s);
 }
 
 // One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
@@ -247,41 +236,39 @@ void visit_fields(Visitor&& visit, Record& repeat) {
   visit(Field{"images_per_s", "images/s", "local batch x ranks x steps / wall time of the slowest rank"},
         repeat.images_per_s);
   visit(largest(Field{"wall_s", "s", "wall time of the measured steps, of the slowest rank"}), repeat.wall_s);
-  visit(Field{"spent_s", "s", "time that the repeat took on rank 0, with warm-up and preparation"}, repeat.spent_s);
-  visit(Field{"ended_unix_s", "s", "Unix time on rank 0 when the repeat ended"}, repeat.ended_unix_s);
+  visit(Field{"spent_s", "s", "duration on rank 0, with preparation and warm-up"}, repeat.spent_s);
+  visit(Field{"ended_unix_s", "s", "Unix time on rank 0 at the end"}, repeat.ended_unix_s);
   visit(summed(Field{"images_trained", "images", "images that all ranks trained on"}), repeat.images_trained);
   visit(summed(Field{"images_decoded", "images", "images that all ranks decoded"}), repeat.images_decoded);
   visit(summed(Field{"images_held_change", "images",
-                     "decoded images in the buffers of pipelines: at the end minus at the start, all ranks"}),
+                     "decoded images in buffers at the end minus those at the start, all ranks"}),
         repeat.images_held_change);
-  visit(summed(Field{"bad_records", "records", "images or records that could not be read and were skipped"}),
+  visit(summed(Field{"bad_records", "records", "unreadable images or records, which were skipped"}),
         repeat.bad_records);
-  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
-        repeat.buffer_fed);
+  visit(Field{"buffer_fed", "", "over 5 % of the images trained came from buffers filled before"}, repeat.buffer_fed);
   visit(summed(Field{"process_cpu_s", "s", "CPU time of all ranks"}), repeat.process_cpu_s);
-  visit(summed(Field{"cpu_wait_s", "s", "time in which threads of the ranks were ready to run and had no core"}),
+  visit(summed(Field{"cpu_wait_s", "s", "time in which threads of the ranks were ready without a core"}),
         repeat.cpu_wait_s);
-  visit(summed(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included"}),
+  visit(summed(Field{"bytes_read", "bytes", "read by the ops of all ranks, also from the page cache"}),
         repeat.bytes_read);
-  visit(summed(Field{"storage_read_bytes", "bytes", "fetched from storage by the kernel for the ranks"}),
-        repeat.storage_read_bytes);
+  visit(summed(Field{"storage_read_bytes", "bytes", "fetched from storage for the ranks"}), repeat.storage_read_bytes);
   visit(Field{"page_cache", "",
-              "state of the page cache when the repeat began: warm, cold, as_is, or one that could not be verified",
-              "an older version's journal did not record it"},
+              "state of the page cache when the repeat began: warm, cold or as_is; perhaps not verified",
+              "an old version measured it"},
         repeat.page_cache);
   visit(summed(Field{"looked_at_bytes", "bytes",
-                     "bytes of up to 2000 of the trial's files that were looked for in the page cache, all hosts"}),
+                     "bytes of up to 2000 files, evenly spread, that were looked for in the page cache, all hosts"}),
         repeat.looked_at_bytes);
-  visit(summed(Field{"cached_bytes_before", "bytes", "part of looked_at_bytes in the page cache before the repeat"}),
+  visit(summed(Field{"cached_bytes_before", "bytes", "part of looked_at_bytes in the page cache: before the repeat"}),
         repeat.cached_bytes_before);
-  visit(summed(Field{"cached_bytes_after", "bytes", "part of looked_at_bytes in the page cache after the repeat"}),
+  visit(summed(Field{"cached_bytes_after", "bytes", "part of looked_at_bytes in the page cache: after the repeat"}),
         repeat.cached_bytes_after);
-  visit(largest(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank since the repeat began"}),
+  visit(largest(Field{"peak_rss_bytes", "bytes", "peak memory (VmHWM) of the largest rank since the repeat began"}),
         repeat.peak_rss_bytes);
-  visit(largest(Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank"}),
+  visit(largest(Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory (RssAnon) of a rank after a step"}),
         repeat.anonymous_rss_bytes);
   visit(Field{"start_to_first_batch_s", "s",
-              "from the start of the process of rank 0 to its first batch; 0 but in its first repeat"},
+              "from the start of rank 0's process to its first batch; 0 except in its first repeat"},
         repeat.start_to_first_batch_s);
   visit_fields(visit, repeat.disturbance);
   visit_fields(visit, repeat.second_job);
