@@ -356,16 +356,16 @@ std::span<const CsvFile> csv_files() {
       CsvFile{"steps.csv", "One row per measured step of each rank and repeat", add_steps, false, true},
       CsvFile{"ops.csv", "One row per op of each repeat, summed over its ranks and their threads", add_ops, false,
               true},
-      CsvFile{"waits.csv", "One row for each op and part that a trial waits for, the longest wait first", add_waits},
-      CsvFile{"throttle.csv", "One row for each throttle reason that the GPUs of a trial had", add_throttle},
+      CsvFile{"waits.csv", "One row per op and part that a trial waits for, the longest wait first", add_waits},
+      CsvFile{"throttle.csv", "One row per throttle reason of a trial's GPUs", add_throttle},
       CsvFile{"notes.csv", "One row per note of a trial", add_notes},
       CsvFile{"epochs.csv", "One row per epoch of a training", add_epochs},
       CsvFile{"aurocs.csv", "One row per label of each epoch", add_aurocs},
-      CsvFile{"roc.csv", "One row per point of the ROC curve of each label, of the best epoch of each repeat", add_roc},
-      CsvFile{"reliability.csv", "One row per bin of probabilities of each label, of the best epoch of each repeat",
+      CsvFile{"roc.csv", "One row per point of each label's ROC curve, of the best epoch of each repeat", add_roc},
+      CsvFile{"reliability.csv", "One row per bin of each label's probabilities, of the best epoch of each repeat",
               add_reliability},
       CsvFile{"gpu.csv", "One row per sample of the GPU of each rank and repeat", add_gpu},
-      CsvFile{"gpu_throttle.csv", "One row for each throttle reason of each sample of gpu.csv", add_gpu_throttle}};
+      CsvFile{"gpu_throttle.csv", "One row per throttle reason of each sample of gpu.csv", add_gpu_throttle}};
   return files;
 }
 

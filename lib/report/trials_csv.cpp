@@ -23,7 +23,7 @@ namespace {
 using results::Field;
 using results::kNotReached;
 
-constexpr const char* kNoRepeats = "fewer than two repeats have a mean AUROC";
+constexpr const char* kNoRepeats = "fewer than two repeats have one";
 
 // The sources of a row of trials.csv.
 struct TrialRow {
@@ -129,7 +129,7 @@ void add_shares(CsvTable& table, TrialRow& row) {
 void add_flags(CsvTable& table, TrialRow& row) {
   const results::TrialResult& trial = row.trial;
   table(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
-  table(Field{"steps", "steps", "measured steps of one rank in a repeat, of a training over epochs in its first one"},
+  table(Field{"steps", "steps", "measured steps of one rank in a repeat; over epochs, in the first repeat"},
         results::measured_steps(trial));
   table(Field{"disturbed_repeats", "repeats", "disturbed repeats, as in repeats.csv"},
         std::ranges::count_if(trial.repeats,
@@ -148,7 +148,7 @@ void add_input(CsvTable& table, TrialRow& row) {
   table(Field{"image_size", "pixels", "side of the network's images"}, trial.spec.model.image_size);
   table(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
         of_input(trial, to_string(trial.spec.data.decoder)));
-  table(Field{"color", "", "what images are decoded to: gray or rgb", "the batches are ready-made"},
+  table(Field{"color", "", "decoded to gray or rgb", "the batches are ready-made"},
         of_input(trial, to_string(spec::color_of(trial.spec.data))));
   table(Field{"deliver", "", "type of the engine's pixels"}, spec::to_string(trial.spec.data.deliver));
   table(kCoresPerRank, trial.cores_per_rank);
@@ -193,7 +193,7 @@ void add_learning(CsvTable& table, TrialRow& row) {
   const auto of_repeats = [&spread](auto member) {
     return spread ? std::optional(std::invoke(member, *spread)) : std::nullopt;
   };
-  table(Field{"mean_auroc_best", "1", "mean AUROC of the best repeat, at its best epoch", kNoRepeats},
+  table(Field{"mean_auroc_best", "1", "the best repeat's mean AUROC, at its best epoch", kNoRepeats},
         of_repeats(&analysis::AurocSpread::best));
   table(Field{"mean_auroc_worst", "1", "the same of the worst repeat", kNoRepeats},
         of_repeats(&analysis::AurocSpread::worst));

@@ -101,8 +101,7 @@ void visit_fields(Visitor&& visit, Record& epoch) {
       epoch.training_loss);
   visit(Field{"validation_loss", "", "mean cross-entropy of the validation images after the epoch", "it is not finite"},
         epoch.validation_loss);
-  visit(Field{"mean_auroc", "1", "mean of the AUROCs of the labels that have one", "no label has one"},
-        epoch.mean_auroc);
+  visit(Field{"mean_auroc", "1", "mean AUROC of the labels that have one", "no label has one"}, epoch.mean_auroc);
   visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
               "mean_auroc is, or it was not computed"},
         epoch.mean_auroc_ci95);

@@ -80,8 +80,7 @@ void visit_fields(Visitor&& visit, Record& sample) {
   visit(
       Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not report it"},
       sample.utilization);
-  visit(Field{"memory_utilization", "1", "NVML's share of its last period in which device memory was read or written",
-              "the GPU does not report it"},
+  visit(Field{"memory_utilization", "1", "the same for reading or writing device memory", "the GPU does not report it"},
         sample.memory_utilization);
   visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not report it"},
         sample.memory_used_bytes);

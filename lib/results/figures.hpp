@@ -151,10 +151,8 @@ void visit_fields(Visitor&& visit, Record& figures) {
         figures.mean_auroc_ci95);
   visit(Field{"top1", "1", "share of images with their class on top, at the best epoch", kNoClasses}, figures.top1);
   visit(Field{"top1_ci95", "1", "95 % interval of top1 over patients, by bootstrap", kNoClasses}, figures.top1_ci95);
-  visit(Field{"top5", "1", "share of images with their class in the top five, at the best epoch", kNoClasses},
-        figures.top5);
-  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC or top1",
-              "it did not train over epochs"},
+  visit(Field{"top5", "1", "the same for the top five", kNoClasses}, figures.top5);
+  visit(Field{"best_epoch", "", "epoch with the highest mean AUROC or top1", "it did not train over epochs"},
         figures.best_epoch);
   visit(Field{"time_to_auroc_s", "s", "elapsed_s when training.target_auroc was reached: median over repeats",
               "there is no target, or a repeat did not reach it"},

@@ -53,7 +53,7 @@ void visit_fields(Visitor&& visit, Record& step) {
       Field{"loss", "", "mean loss of the rank's batch before its update", "nothing is computed, or it is not finite"},
       step.timings.loss);
   visit(Field{"images", "images", "images of the rank's batch"}, step.timings.images);
-  visit(Field{"communication_busy_s", "s", "time in which buckets of gradients were averaged, hidden or not"},
+  visit(Field{"communication_busy_s", "s", "time in which gradients were averaged, hidden or not"},
         step.timings.communication_busy_s);
   visit(Field{"end_s", "s", "when the step ended on the device, by CLOCK_MONOTONIC of the rank's host"},
         step.timings.end_s);
@@ -149,8 +149,7 @@ struct Disturbance {
 };
 template <class Visitor, MaybeConst<Disturbance> Record>
 void visit_fields(Visitor&& visit, Record& disturbance) {
-  visit(summed(Field{"disturbance_core_s", "s",
-                     "cores of the ranks x time, with the warm-up; 0 if the disturbance was not measured"}),
+  visit(summed(Field{"disturbance_core_s", "s", "cores of the ranks x time, with the warm-up; 0 if not measured"}),
         disturbance.core_s);
   visit(summed(Field{"disturbance_others_s", "s", "part of disturbance_core_s: other processes and the kernel"}),
         disturbance.others_s);
@@ -158,11 +157,11 @@ void visit_fields(Visitor&& visit, Record& disturbance) {
         disturbance.steal_s);
   visit(summed(Field{"disturbance_own_cpu_s", "s", "part of disturbance_core_s: the ranks"}), disturbance.own_cpu_s);
   visit(summed(Field{"disturbance_own_wait_s", "s", "cpu_wait_s with the warm-up"}), disturbance.own_wait_s);
-  visit(summed(Field{"disturbance_span_s", "s", "time over which this was measured, all ranks"}), disturbance.span_s);
+  visit(summed(Field{"disturbance_span_s", "s", "time over which these were measured, all ranks"}), disturbance.span_s);
   visit(summed(Field{"disturbance_throttled_s", "s", "time for which a CPU limit stopped cores, all cores and ranks"}),
         disturbance.throttled_s);
   visit(summed(Field{"disturbance_lost_core_s", "s",
-                     "cores that had left a rank's CPU mask by the end of the repeat x time, all ranks"}),
+                     "cores that had left a rank's CPU mask by the end x time, all ranks"}),
         disturbance.lost_core_s);
   visit(summed(Field{"disturbance_memory_stall_s", "s",
                      "part of disturbance_span_s: threads waited for memory to be reclaimed (PSI)"}),
@@ -237,23 +236,21 @@ void visit_fields(Visitor&& visit, Record& repeat) {
         repeat.images_per_s);
   visit(largest(Field{"wall_s", "s", "wall time of the measured steps, of the slowest rank"}), repeat.wall_s);
   visit(Field{"spent_s", "s", "duration on rank 0, with preparation and warm-up"}, repeat.spent_s);
-  visit(Field{"ended_unix_s", "s", "Unix time on rank 0 at the end"}, repeat.ended_unix_s);
+  visit(Field{"ended_unix_s", "s", "Unix time at the end, on rank 0"}, repeat.ended_unix_s);
   visit(summed(Field{"images_trained", "images", "images that all ranks trained on"}), repeat.images_trained);
   visit(summed(Field{"images_decoded", "images", "images that all ranks decoded"}), repeat.images_decoded);
-  visit(summed(Field{"images_held_change", "images",
-                     "decoded images in buffers at the end minus those at the start, all ranks"}),
+  visit(summed(Field{"images_held_change", "images", "decoded images in buffers, end minus start, all ranks"}),
         repeat.images_held_change);
   visit(summed(Field{"bad_records", "records", "unreadable images or records, which were skipped"}),
         repeat.bad_records);
   visit(Field{"buffer_fed", "", "over 5 % of the images trained came from buffers filled before"}, repeat.buffer_fed);
   visit(summed(Field{"process_cpu_s", "s", "CPU time of all ranks"}), repeat.process_cpu_s);
-  visit(summed(Field{"cpu_wait_s", "s", "time in which threads of the ranks were ready without a core"}),
+  visit(summed(Field{"cpu_wait_s", "s", "time in which the ranks' threads were ready without a core"}),
         repeat.cpu_wait_s);
   visit(summed(Field{"bytes_read", "bytes", "read by the ops of all ranks, also from the page cache"}),
         repeat.bytes_read);
   visit(summed(Field{"storage_read_bytes", "bytes", "fetched from storage for the ranks"}), repeat.storage_read_bytes);
-  visit(Field{"page_cache", "",
-              "state of the page cache when the repeat began: warm, cold or as_is; perhaps not verified",
+  visit(Field{"page_cache", "", "state of the page cache at the start: warm, cold or as_is; perhaps not verified",
               "an old version measured it"},
         repeat.page_cache);
   visit(summed(Field{"looked_at_bytes", "bytes",
