@@ -18,7 +18,8 @@ namespace chexbench {
 
 inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/dataset.hpp
 
-// The value of an unknown label: its loss and gradient are 0, and scores leave it out.
+// The value of an unknown label: its loss and gradient are 0, and scores leave it out. The loss is still divided by the
+// number of all labels, so that a mean over ranks equals that of the whole batch.
 inline constexpr float kIgnoredLabel = -1;
 
 // The pixels of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation, as

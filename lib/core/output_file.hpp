@@ -36,8 +36,8 @@ std::string write_failure(int error_number);
 
 // A file that takes its name when commit() succeeds. Until then it is .NAME.tmp-PROCESS in the same folder, which is
 // removed with this object. A device, a pipe or a descriptor such as /dev/stdout is written to, not replaced. A link to
-// a file is replaced, and that file is unchanged. Not thread-safe. @throws OutputError from every function, with the
-// path and the system's reason
+// a file is replaced, and that file is unchanged, because someone else may have prepared the folder. Not thread-safe.
+// @throws OutputError from every function, with the path and the system's reason
 class OutputFile {
  public:
   // Whether the file survives a crash of the machine: a synced file is on storage before it takes its name.

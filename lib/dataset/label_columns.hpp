@@ -43,7 +43,7 @@ class LabelReader {
   // Returns the labels of one row. `fields` are all of its fields; `where` (file and line) begins the message of an
   // error.
   // A value may be a number or a truth value, in any common spelling. Single letters are truth values in a column that
-  // has T and F, or Y and N, and nothing else but blanks.
+  // has T and F, or Y and N, and nothing else but blanks: a column with only F may be the sex.
   // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, nor defined by
   // data.labels.uncertain or data.labels.blank, or if there are too many different names
   LabelBits read(const std::vector<std::string_view>& fields, std::string_view where);

@@ -33,8 +33,8 @@ struct ExampleView {
 };
 
 // Parses one message, which must have encoded, filename and label (or, without that, class/label). It accepts and
-// refuses the same messages as protobuf's C++ parser (tests/golden/tf_examples.json): of two equal keys the last one
-// counts, and damage counts wherever it is. Thread-safe.
+// refuses the same messages as protobuf's C++ parser (tests/golden/tf_examples.json), because a difference between two
+// readers can be exploited: of two equal keys the last one counts, and damage counts wherever it is. Thread-safe.
 // @throws DataError naming the origin and the reason if the message is damaged, lacks one of these keys, has another
 // number of labels than `labels`, has a label other than 0 and 1, or a class other than 1 to `labels`
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},

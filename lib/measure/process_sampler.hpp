@@ -13,10 +13,11 @@ namespace chexbench::measure {
 
 // One sample, from /proc/self/status and /proc/self/io. A value is 0 if the kernel does not report it.
 struct ProcessSample {
-  std::uint64_t anonymous_rss_bytes = 0;  // RssAnon: resident memory that is not backed by a file
-  std::uint64_t peak_rss_bytes = 0;       // VmHWM: largest resident set since the start or reset_peak_rss()
-  std::uint64_t storage_read_bytes = 0;   // read_bytes: fetched from storage, without page cache hits
-  double cpu_s = 0;                       // user and system time of all threads, including ended ones
+  // RssAnon: resident memory that is not backed by a file. Reading smaps_rollup instead would walk all page tables.
+  std::uint64_t anonymous_rss_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;      // VmHWM: largest resident set since the start or reset_peak_rss()
+  std::uint64_t storage_read_bytes = 0;  // read_bytes: fetched from storage, without page cache hits
+  double cpu_s = 0;                      // user and system time of all threads, including ended ones
 };
 
 // Takes a sample. It keeps no file open and costs less than 50 us, which is cheap enough for once per step.

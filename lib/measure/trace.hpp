@@ -39,7 +39,8 @@ struct Trace {
 // Records from its construction on. A process may have only one recording at a time.
 class TraceRecording {
  public:
-  // Keeps the first `most_spans` spans, so that memory and file size stay bounded, and counts the rest as dropped.
+  // Keeps the first `most_spans` spans, so that memory and file size stay bounded, and counts the rest as dropped: a
+  // ring buffer would lose warm-up and the first steps.
   explicit TraceRecording(std::size_t most_spans);
   ~TraceRecording();
   TraceRecording(const TraceRecording&) = delete;

@@ -1,5 +1,6 @@
 // A job that runs alongside a trial on the same host, as set by second_job in its spec: a process of this program,
-// ready before the trial's steps begin and gone when the repeat ends.
+// because two jobs on a host share no heap, thread pool or page tables. It is ready before the trial's steps begin and
+// gone when the repeat ends.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The fast path for PNGs: decodes those of 8 bits per channel, or of 16 without colors, without palette or interlacing,
-// to 8-bit gray or colors.
+// to 8-bit gray or colors. RGBA is among them because one NIH file in 200 is RGBA; leaving those to OpenCV cost 5 to 8
+// % of all decoding.
 #pragma once
 
 #include <array>

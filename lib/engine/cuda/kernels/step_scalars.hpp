@@ -1,5 +1,6 @@
 // Values that a step decides on the device, so that the host need not wait for them: whether gradients overflowed, the
-// loss scale, and the optimizer's step. One thread computes them, after the gradients' reduction and before the update.
+// loss scale, and the optimizer's step. One thread computes them, after the gradients' reduction and before the update
+// (Update::run() has the order).
 #pragma once
 
 #include <cmath>

@@ -146,7 +146,14 @@ struct KernelOperand {
 // The tensors of a call. The bytes that it must move, its memory, its input values and its checks follow from these.
 std::vector<KernelOperand> operands(const KernelCall& call);
 
-// Returns the bytes that the kernel must read and write, each element once for each.
+// Returns the bytes that the kernel must read and write, each element once for each. These kernels move more than
+// another design would, in bytes per element of T (2 or 4 bytes):
+// - gradient sums: 2T, with a residual 4T or, with two gradients, 5T; inside the data gradient that writes g (cuDNN,
+//   fp16), 0
+// - max pool backward, alone or with a norm: 0.25 per input for the winner; a place needs 4 bits, so 0.125
+// - the sum of two gradients: 3T; inside the kernel that reads them, 0
+// - the copy of a packed output into its dense block: 2T; if a fused convolution could write there, 0
+// - bias and activation: 2T, inside the product 0; their backward: 3T, with a bit mask 2T + 1/8
 std::int64_t bytes_moved(const KernelCall& call);
 
 }  // namespace chexbench::engine::cuda
