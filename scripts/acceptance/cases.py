@@ -94,9 +94,9 @@ def read_kernel_times(file):
             **{key: times[key] for key in ("steps", "kernels", "copies_s", "memsets_s", "costliest")}}
 
 
-def trial(place, part, name, settings, facts, config="peers-training.json", limit_s=120):
+def trial(place, part, name, settings, facts, config="measurements/peers-training.json", limit_s=120):
     """One trial of chexbench over one of the bundle's specs, with `settings` in place of its keys."""
-    command, _ = run_command(place, f"experiments/{config}", name, settings)
+    command, _ = run_command(place, config, name, settings)
     return Case(part, name, command, read_trial, {"framework": "chexbench", **facts}, limit_s)
 
 
@@ -109,7 +109,7 @@ def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limi
                 "measure.warmup_steps": WARMUP_STEPS, "measure.steps": 20, "measure.repeats": 5, **keys}
     name = " ".join(filter(None, [part, str(turn), model, precision, str(batch), "chexbench", label]))
     facts = {"model": model, "precision": precision, "batch": batch, "mode": label or "default", "turn": turn}
-    config = "peers-input.json" if "data.root" in keys else "peers-training.json"
+    config = "experiments/peers-input.json" if "data.root" in keys else "measurements/peers-training.json"
     return trial(place, part, name, settings, facts, config, limit_s)
 
 
@@ -170,7 +170,7 @@ def input_cases(place):
     ceiling = trial(place, "input", "input ceiling optimized",
                     {"data.root": root, "data.deliver": "u8", "training.batch_size": 256, "measure.warmup_steps": 10,
                      "measure.steps": 20, "measure.repeats": 3, "cores_per_rank": "all"},
-                    {"mode": "ceiling"}, "peers-input.json")
+                    {"mode": "ceiling"}, "experiments/peers-input.json")
     arms = [ours(place, "input", model, label=pipeline, pipeline=pipeline, **fed)
             for model, pipeline in (("resnet50", "optimized"), ("resnet50", "naive"), ("densenet121", "optimized"),
                                     ("densenet121", "naive"))]

@@ -13,15 +13,15 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::filesystem::path kExperiments = std::filesystem::path(CHEXBENCH_CONFIGS) / "experiments";
+const std::filesystem::path kConfigs = CHEXBENCH_CONFIGS;
 
-std::vector<Trial> trials_of_file(const std::string& name) {
-  return expand(load_spec(kExperiments / (name + ".json")));
-}
+std::vector<Trial> trials_of_file(const std::string& name) { return expand(load_spec(kConfigs / (name + ".json"))); }
 
 std::vector<std::filesystem::path> experiment_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(kExperiments)) files.push_back(entry.path());
+  for (const char* folder : {"experiments", "measurements"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(kConfigs / folder)) files.push_back(entry.path());
+  }
   return files;
 }
 
@@ -42,7 +42,7 @@ TEST(Experiments, BeginWithWhatTheyAnswer) {
 }
 
 TEST(Experiments, OfTheMainJobComparePipelinesAndFormats) {
-  const auto trials = trials_of_file("naive-vs-optimized");
+  const auto trials = trials_of_file("experiments/naive-vs-optimized");
   EXPECT_THAT(names_of(trials),
               ElementsAre("naive images", "naive tfrecord", "optimized images", "optimized tfrecord"));
   for (const Trial& trial : trials) {
@@ -52,14 +52,15 @@ TEST(Experiments, OfTheMainJobComparePipelinesAndFormats) {
 }
 
 TEST(Experiments, OfQuickstartMeasureOneAndTwoRanks) {
-  for (const std::string name : {"quickstart-input", "quickstart-v100"})
+  for (const std::string name : {"measurements/quickstart-input", "measurements/quickstart-v100"})
     EXPECT_EQ(trials_of_file(name).size(), 8u) << name;
-  EXPECT_EQ(trials_of_file("quickstart-input")[0].spec.engine, "none");
-  EXPECT_EQ(trials_of_file("quickstart-v100")[0].spec.engine, "emulated:v100");
+  EXPECT_EQ(trials_of_file("measurements/quickstart-input")[0].spec.engine, "none");
+  EXPECT_EQ(trials_of_file("measurements/quickstart-v100")[0].spec.engine, "emulated:v100");
 }
 
 TEST(Experiments, OfQuickstartHaveTheRepeatsThatGiveAnIntervalAndEndInTwoMinutes) {
-  for (const std::string name : {"quickstart-input", "quickstart-v100", "quickstart-training"}) {
+  for (const std::string name :
+       {"measurements/quickstart-input", "measurements/quickstart-v100", "measurements/quickstart-training"}) {
     for (const Trial& trial : trials_of_file(name)) {
       EXPECT_GE(trial.spec.measure.repeats, 5) << name;
       EXPECT_LE(trial.spec.measure.max_total_seconds.value_or(1e9), 120) << name;
@@ -68,7 +69,8 @@ TEST(Experiments, OfQuickstartHaveTheRepeatsThatGiveAnIntervalAndEndInTwoMinutes
 }
 
 TEST(Experiments, WarmUpForLongerThanNaiveHoldsBatchesReady) {
-  for (const std::string name : {"quickstart-input", "quickstart-v100", "scaling", "formats"}) {
+  for (const std::string name : {"measurements/quickstart-input", "measurements/quickstart-v100", "experiments/scaling",
+                                 "experiments/formats"}) {
     for (const Trial& trial : trials_of_file(name)) {
       EXPECT_GT(trial.spec.measure.warmup_steps, trial.spec.training.batch_size) << name;
     }

@@ -116,7 +116,7 @@ class Completion(SystemTest):
             ("chexbench --config nai", ["naive-vs-optimized"]),
             ("chexbench --set data.format=i", ["data.format=images"]),
             ("chexbench data convert --to ", ["cached", "tfrecord", "webdataset"]),
-            ("chexbench --config bare --pro", ["--progress"]),
+            ("chexbench --config formats --pro", ["--progress"]),
             ("chexbench model den", ["densenet121"]),
             ("chexbench mod", ["model"]),
             ("chexbench help mod", ["model"]),

@@ -36,7 +36,7 @@ def commands(path):
         if words[0] == "--config":
             words += [*([] if "--dry-run" in words else ["--dry-run"]),
                       *(["--ranks", found["ranks"]] if found["ranks"] and "--ranks" not in words else [])]
-        yield ["configs/experiments/quickstart-training.json" if word == "SPEC" else word for word in words]
+        yield ["configs/measurements/quickstart-training.json" if word == "SPEC" else word for word in words]
 
 
 class Documents(SystemTest):

@@ -254,7 +254,7 @@ class Misled(SystemTest):
         self.fail_with(2, REAL_IMAGES, "--gpu", "h20", says="did you mean 'h200'?")
         self.fail_with(2, REAL_IMAGES, "--set", "data.split=all", says="only data.layout")
         self.fail_with(2, "--format", "json", REAL_IMAGES, says=f"come after it: chexbench {REAL_IMAGES}")
-        self.fail_with(2, REAL_IMAGES, "--config", "bare", says="unknown option '--config'")
+        self.fail_with(2, REAL_IMAGES, "--config", "formats", says="unknown option '--config'")
 
 
 class OnRanks(SystemTest):

@@ -10,7 +10,8 @@ from harness import ROOT, SystemTest
 PYTHON = "/usr/bin/python3"  # Debian's, for which scripts/setup full installs jsonschema
 FILE = ROOT / "configs/schema.json"
 SCHEMA = json.loads(FILE.read_text())
-SPECS = sorted((ROOT / "configs/experiments").glob("*.json")) + sorted((ROOT / "configs/studies").glob("*/*.json"))
+SPECS = [path for pattern in ("experiments/*.json", "measurements/*.json", "studies/*/*.json")
+         for path in sorted((ROOT / "configs").glob(pattern))]
 # Reads a list of specs, and writes for each one where its mistakes are and which rules they break.
 VALIDATE = """
 import json, jsonschema, sys
