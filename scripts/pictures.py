@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documents, apps/chexbench/guides/pictures/*.svg; the terminal's from terminal.txt there.
+"""Draws the pictures of the documents, apps/chexbench/guides/pictures/*.svg, from terminal.txt and lanes.json there.
 
-usage: pictures.py
+usage: pictures.py              draw all pictures
+       pictures.py --lanes RUN  first make lanes.json from a run's trace.json and report.json
 """
 
 import argparse
+import json
 import re
+import shlex
 from html import escape
 from pathlib import Path
 
@@ -165,12 +168,118 @@ def engines():
     return picture
 
 
-DRAWN = {"terminal": terminal, "step": step, "experiment": experiment, "engines": engines}
+# What lanes.json keeps of rank 0's rows in trace.json, by the names of events.
+KEPT = {"decode-0": {"decode": "decode", "map_and_batch: waits for room": "full"},
+        "prefetch": {"batch": "collect", "prefetch: waits for room": "full"},
+        "steps": {"wait": "wait", "compute": "train"}}
+STEPS = 3  # of the first trial, in the window
+
+
+def window(steps, waits):
+    """Start and end of consecutive steps whose wait is nearest to the mean; of equals, those in the middle."""
+    mean, last = sum(waits) / len(waits), len(steps) - STEPS
+    first = min(range(last + 1), key=lambda i: (abs(sum(waits[i:i + STEPS]) / STEPS - mean), abs(i - last / 2)))
+    return steps[first]["ts"], steps[first + STEPS - 1]["end"]
+
+
+def extract_lanes(run):
+    """Steps of naive and as much time of optimized, rank 0 of a traced run on two: [start, end] of spans in ms."""
+    environment = json.loads((run / "report.json").read_text())["environment"]
+    events = [event for event in json.loads((run / "trace.json").read_text())["traceEvents"] if event["pid"] == 0]
+    rows = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    spans = sorted(({**event, "row": rows[event["tid"]], "end": event["ts"] + event["dur"]}
+                    for event in events if event["ph"] == "X"), key=lambda span: span["ts"])
+    lanes, trial_begin, length = {}, 0, None
+    for trial in (span for span in spans if span.get("cat") == "trial"):
+        mine = [span for span in spans if trial_begin <= span["ts"] < trial["end"]]
+        trial_begin = trial["end"]
+        steps = [span for span in mine if re.match(r"step \d", span["name"])]
+        begin, end = window(steps, [sum(span["dur"] for span in mine if span["row"] == "steps" and
+                                        span["name"] == "wait" and step["ts"] <= span["ts"] < step["end"])
+                                    for step in steps])
+        length = length or end - begin
+        last = max((span for span in mine if span["name"] == "prefetch"), key=lambda span: span["args"]["op_index"])
+        decoded, lanes[trial["name"]] = 0, {row: {} for row in KEPT}
+        for span in mine:
+            what = KEPT.get(span["row"], {}).get(span["name"])
+            if what == "decode":
+                # naive decodes in order and shards afterwards: rank 0 of two keeps the images 0, 2, 4, ...
+                what = "discard" if trial["name"] == "naive" and decoded % 2 else "decode"
+                decoded += 1
+            start, stop = (round(min(max(at - begin, 0), length) / 1000, 1) for at in (span["ts"], span["end"]))
+            if what and stop - start > 0.5 and (span["row"] != "prefetch" or span["tid"] == last["tid"]):
+                found = lanes[trial["name"]][span["row"]].setdefault(what, [])
+                if what == "full" and found and start - found[-1][1] < 0.5:
+                    start = found.pop()[0]
+                found.append([start, stop])
+    words = environment["command_line"]
+    at = words.index("--output")
+    return {"command": f"mpirun -np 2 chexbench {shlex.join(words[1:at] + words[at + 2:])}",
+            "date": environment["date_utc"][:10],
+            "machine": f"{environment['cores']} cores of an Intel {environment['cpu_kind']}",
+            "length_ms": round(length / 1000, 1), "lanes": lanes}
+
+
+BARS = {"decode": ("update", 24), "discard": ("exposed", 11)}  # shade and height of a decoded image
+
+
+def bars(picture, what, y, spans):
+    """Draws spans as one path of bars that stand on y + 24."""
+    shade, height = BARS[what]
+    data, at = f"M0 {y + 24 - height / 2:g}", 0
+    for start, end in spans:
+        start, end = round(start), max(round(end - 1), round(start) + 1)
+        data += f"m{start - at} 0h{end - start}"
+        at = end
+    picture.path(data, stroke=SHADES[shade], stroke_width=height)
+
+
+def lanes():
+    found = json.loads((FOLDER / "lanes.json").read_text())
+    picture = Picture(760, 316, "Naive and optimized over time",
+                      "Rank 0 of two, emulated V100. Naive: the decoding thread discards every other image, and the "
+                      "accelerator waits for each batch. Optimized: the decoding thread keeps all its images, the "
+                      "buffer of batches is full, and the accelerator trains without a break.")
+    left, scale = 120, 625 / found["length_ms"]
+    names = {"decode-0": "decoding", "prefetch": "prefetching", "steps": "emulated V100"}
+    looks = {"full": ("plain", "buffer full"), "collect": ("upload", "collects a batch"), "wait": ("wait", "waits"),
+             "train": ("backward", "trains")}
+    for arm, (name, rows) in enumerate(found["lanes"].items()):
+        top = 12 + 124 * arm
+        waits = sum(end - start for start, end in rows["steps"].get("wait", []))
+        picture.text(15, top + 15, name, font_weight="bold")
+        picture.text(left, top + 15, f"rank 0 of 2: its accelerator waits {100 * waits / found['length_ms']:.0f} % of "
+                     f"these {found['length_ms']:.0f} ms", fill=SOFT)
+        for row, (lane, spans) in enumerate(rows.items()):
+            y = top + 22 + 32 * row
+            picture.text(15, y + 17, names[lane])
+            for what, times in spans.items():
+                if what in BARS:
+                    bars(picture, what, y, [(left + scale * start, left + scale * end) for start, end in times])
+                    continue
+                shade, label = looks[what]
+                for start, end in times:
+                    x, width = round(left + scale * start, 1), round(scale * (end - start), 1)
+                    words = next((text for text in (label, label.split()[-1]) if 7 * len(text) < width), "")
+                    picture.labelled(x, y, width, 24, SHADES[shade], words, INK)
+    for x, what, words in ((left, "decode", "decodes an image"),
+                           (left + 150, "discard", "decodes an image of the other rank: discards it")):
+        bars(picture, what, 272, [(x, x + 5), (x + 6, x + 11)])
+        picture.text(x + 18, 289, words)
+    picture.text(745, 289, f"{found['date']}", fill=SOFT, font_size=11, text_anchor="end")
+    return picture
+
+
+DRAWN = {"terminal": terminal, "step": step, "experiment": experiment, "engines": engines, "lanes": lanes}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
+    parser.add_argument("--lanes", type=Path, metavar="RUN", help="folder of a traced run on two ranks")
+    run = parser.parse_args().lanes
+    if run:
+        lines = (f'"{key}": {json.dumps(value)}' for key, value in extract_lanes(run).items())
+        (FOLDER / "lanes.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
     for name, draw in DRAWN.items():
         (FOLDER / f"{name}.svg").write_text(str(draw()))
 

@@ -1,6 +1,7 @@
 """The pictures of the documents: scripts/pictures.py draws them, each is small and well-formed, and a document shows
 it."""
 
+import json
 import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -28,6 +29,19 @@ class Pictures(unittest.TestCase):
                 tags = {element.tag.split("}")[1] for element in root.iter()}
                 self.assertLessEqual(tags, {"svg", "title", "desc", "rect", "text", "path"})
                 self.assertTrue(all("href" not in name for element in root.iter() for name in element.attrib))
+
+    def test_naive_waits_in_its_lanes_and_optimized_does_not(self):
+        found = json.loads((FOLDER / "lanes.json").read_text())
+        self.assertTrue(all(found[key] for key in ("command", "date", "machine")))
+        waited = {}
+        for name, rows in found["lanes"].items():
+            for spans in rows.values():
+                for times in spans.values():
+                    self.assertTrue(all(0 <= start < end <= found["length_ms"] for start, end in times))
+                    self.assertTrue(all(end <= start for (_, end), (start, _) in zip(times, times[1:])))
+            waited[name] = sum(end - start for start, end in rows["steps"].get("wait", []))
+        self.assertGreater(waited["naive"], 0.2 * found["length_ms"])
+        self.assertLess(waited["optimized"], 0.02 * found["length_ms"])
 
     def test_a_document_shows_each_with_words_for_those_who_cannot_see_it(self):
         documents = [path.read_text() for path in (ROOT / "README.md", *ROOT.glob("configs/*.md"),

@@ -1,9 +1,13 @@
 """trace.json: the format, and that it agrees with the other files."""
 
 import json
+import sys
 from collections import defaultdict
 
-from harness import SystemTest
+from harness import ROOT, SystemTest
+
+sys.path.append(str(ROOT / "scripts"))
+from pictures import extract_lanes
 
 # With two ranks: under TSan a step whose gradients really go from rank to rank takes seconds.
 MODELLED = {"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 0}
@@ -46,6 +50,7 @@ class Trace(SystemTest):
             self.assertTrue(all(event["args"]["bytes"] > 0 for event in buckets))
         self.assertTrue(any(event["ph"] == "C" and event["name"].startswith("queue of ")
                             for event in trace["traceEvents"]))
+        self.assertEqual([len(rows["steps"]["train"]) for rows in extract_lanes(out)["lanes"].values()], [3])
 
     def test_buckets_of_a_modelled_network_are_named_so(self):
         trace, _ = self.traced(ranks=2, engine="emulated:v100", comm=MODELLED)
