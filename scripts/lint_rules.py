@@ -43,8 +43,8 @@ WORDS = {  # pattern: what to say instead
     r"for want of": "without", r"shall": "must", r"(?:is|are|be) taken for": "mistaken for",
     r"differs? much": "varies too much", r"of no use": "useless", r"(?:where|there)(?:in|of)": "in it",
     r"in so far|insofar": "if, where", r"nothing to say": "empty", r"last words": "last lines",
-    r"at the least": "at least", r"may be (?:its|their) doing": "may cause it",
-    r"(?:table|page|document|section) (?:says|tells|knows)": "has",
+    r"at the least": "at least", r"may be (?:its|their) doing": "may cause it", r"reckons? with": "assumes",
+    r"(?:table|page|document|section) (?:says|tells|knows)": "has", r"and its like": "and others",
 }
 STANDARD_NAMES = {  # standard header: names in std that need it
     "array": "array", "atomic": "atomic", "chrono": "chrono", "condition_variable": "condition_variable",

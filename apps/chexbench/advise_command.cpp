@@ -54,7 +54,7 @@ std::string make_advice_folder(const AdviseArguments& arguments, const std::stri
   std::error_code error;
   chexbench::make_folder(folder);
   if (fs::exists(folder / "advice.json", error))
-    throw OutputError(fmt::format("{} already holds an advice; give another folder to --output", folder.string()));
+    throw OutputError(fmt::format("{} already holds advice; give another folder to --output", folder.string()));
   return folder.string();
 }
 

@@ -95,8 +95,8 @@ std::string key_without_value(const CLI::App& app) {
 std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   const bool option = unknown.starts_with("-");
   if (!option && unknown.ends_with(".json") && verb.get_parent() == nullptr) {
-    return fmt::format("'{}' is no command; `chexbench --config {}` runs the experiment of a file", printable(unknown),
-                       printable(unknown));
+    return fmt::format("'{}' is not a command; `chexbench --config {}` runs the experiment of a file",
+                       printable(unknown), printable(unknown));
   }
   if (option || verb.get_parent() != nullptr) {
     return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,

@@ -54,7 +54,7 @@ void check(const verbs::RunComparison& comparison, bool fail_undecided) {
   if (!any) {
     throw DataError(
         "compare: no trial of the two can be compared; the table gives the reasons (--across-machines compares runs "
-        "of unlike machines)");
+        "on different machines)");
   }
 }
 

@@ -127,8 +127,8 @@ void add_check(CLI::App& data) {
   auto set = add_data_set(*verb, "root");
   auto threads = std::make_shared<std::size_t>(0);
   add_threads(*verb, *threads);
-  auto format = std::make_shared<std::string>("text");
-  add_format_option(*verb, *format, {"text", "json"});
+  auto format = std::make_shared<std::string>("table");
+  add_format_option(*verb, *format, {"table", "json"});
   verb->callback([set, threads, format] { run_check(*set, *threads, *format); });
 }
 
@@ -148,8 +148,8 @@ void add_synth(CLI::App& data) {
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
       ->capture_default_str();
   add_threads(*verb, options->threads);
-  auto format = std::make_shared<std::string>("text");
-  add_format_option(*verb, *format, {"text", "json"});
+  auto format = std::make_shared<std::string>("table");
+  add_format_option(*verb, *format, {"table", "json"});
   verb->callback([options, classes, format] {
     const dataset::SynthResult result = *classes == 0
                                             ? dataset::write_synthetic_set(*options)
@@ -195,8 +195,8 @@ void add_convert(CLI::App& data) {
                                dataset::kMinShards))
       ->capture_default_str();
   add_threads(*verb, options->threads);
-  auto output = std::make_shared<std::string>("text");
-  add_format_option(*verb, *output, {"text", "json"});
+  auto output = std::make_shared<std::string>("table");
+  add_format_option(*verb, *output, {"table", "json"});
   verb->callback([options, set, split, format, resize, color, of_pixels, output] {
     options->format = choose<spec::DataFormat>("to", "format", *format, {"cached", "tfrecord", "webdataset"});
     // Other formats keep the images unchanged.
@@ -239,7 +239,7 @@ void add_stage(CLI::App& data) {
     options->data.format = choose<spec::DataFormat>("format", "format", *format);
     const dataset::Staging result = dataset::stage_data_set(*options);
     const dataset::TypedRoot copy{.root = options->folder, .overrides = set->layout_overrides()};
-    print_outcome(*json ? "json" : "text", dataset::staging_json(result, copy), dataset::staging_text(result, copy));
+    print_outcome(*json ? "json" : "table", dataset::staging_json(result, copy), dataset::staging_text(result, copy));
   });
 }
 

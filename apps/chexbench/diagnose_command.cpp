@@ -40,7 +40,7 @@ void keep_ranks(std::vector<LoggedStep>& steps, const std::vector<int>& ranks) {
   for (const LoggedStep& step : steps) present.insert(step.rank);
   for (const int rank : ranks) {
     if (present.contains(rank)) continue;
-    throw SpecError(fmt::format("--ranks: there is no rank {} in the log, but {}", rank, fmt::join(present, ", ")));
+    throw SpecError(fmt::format("--ranks: the log has no rank {}; it has {}", rank, fmt::join(present, ", ")));
   }
   std::erase_if(steps, [&](const LoggedStep& step) { return std::ranges::find(ranks, step.rank) == ranks.end(); });
 }

@@ -16,8 +16,10 @@
 namespace chexbench::app {
 
 void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& formats) {
+  const auto older_name = [](const std::string& name) { return name == "text" ? std::string("table") : name; };
   verb.add_option("--format", format, "Write the result to stdout in this format.")
       ->check(CLI::IsMember(formats))
+      ->transform(older_name)
       ->capture_default_str();
 }
 

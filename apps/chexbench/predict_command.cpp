@@ -79,8 +79,7 @@ std::string in_format(const PredictArguments& arguments, const verbs::Prediction
 
 void run(const PredictArguments& arguments) {
   if (arguments.format == "csv" && arguments.request.for_ranks) {
-    throw SpecError(
-        "--for-ranks: what these ranks need has no row in a CSV file of rates; take --format table or json for it");
+    throw SpecError("--for-ranks: CSV has no row for what these ranks need; use --format table or json");
   }
   verbs::PredictionRequest request = arguments.request;
   request.input_images_per_s = parse_input_rate(arguments);

@@ -32,7 +32,7 @@ struct ProbeArguments {
   std::vector<std::string> command_line;
   std::shared_ptr<DataSetArguments> data_set;
   double time_s = 60;
-  std::string format = "text";
+  std::string format = "table";
   std::string output;
   std::vector<std::string> gpus;
 };
@@ -113,10 +113,10 @@ void give_answer(verbs::Probe& probe, const ProbeArguments& arguments) {
   try {
     write(probe, arguments);
   } catch (const OutputError&) {
-    print(text_of(probe.result, arguments.format), arguments.format == "json" ? "json" : "table");
+    print(text_of(probe.result, arguments.format), arguments.format);
     throw;
   }
-  print(text_of(probe.result, arguments.format), arguments.format == "json" ? "json" : "table");
+  print(text_of(probe.result, arguments.format), arguments.format);
 }
 
 void run(const ProbeArguments& arguments, bench::Session& session) {
@@ -156,7 +156,7 @@ void add_probe_command(CLI::App& app, bench::Session& session, const std::vector
   verb->add_option("--output", arguments->output,
                    "Write the figures and a spec for --config into this folder (default: results/NAME/TIME).")
       ->type_name("DIR");
-  add_format_option(*verb, arguments->format, {"text", "json"});
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { run(*arguments, session); });
 }
 

@@ -73,11 +73,11 @@ void find_verdicts(const Trials& trials, std::vector<results::Finding>& findings
   }
 }
 
-// Returns "; 12 % of the time went into communication that backward did not hide", or "" if it was hidden.
+// Returns "; 12 % of the time went into communication not overlapped with backward", or "" if all of it was.
 std::string communication(const results::Figures& figures) {
   const double share = figures.exposed_communication_share.value_or(0);
   if (share < kToldShare) return "";
-  return fmt::format("; {:.0f} % of the time went into communication that backward did not hide", 100 * share);
+  return fmt::format("; {:.0f} % of the time went into communication not overlapped with backward", 100 * share);
 }
 
 // Returns "; rank 3 took 8 % longer than the fastest for its own part of a step", or the spread if it is small.
@@ -107,7 +107,7 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
         .worth_share = results::is_disturbed(measured.trial) ? 0 : std::clamp(1 - *efficiency, 0.0, 1.0)};
     if (const double share = measured.figures.exposed_communication_share.value_or(0); share >= kToldShare)
       finding.reason =
-          fmt::format("Communication that backward does not hide takes {:.0f} % of the time.", 100 * share);
+          fmt::format("Communication not overlapped with backward takes {:.0f} % of the time.", 100 * share);
     findings.push_back(std::move(finding));
   }
 }
@@ -188,12 +188,12 @@ void find_throttling(const results::TrialResult& trial, const results::Figures& 
   if (share <= kThrottledShare) return;
   findings.push_back(
       {.kind = "throttled",
-       .text = fmt::format("{}: power or heat held the GPU's clocks down in {:.0f} % of the samples ({}).", trial.name,
+       .text = fmt::format("{}: power or heat throttled the GPU's clocks in {:.0f} % of the samples ({}).", trial.name,
                            100 * share, throttle_numbers(figures.gpu)),
        .trial = trial.name,
-       .headline = fmt::format("had its GPU's clocks held down in {:.0f} % of samples", 100 * share),
-       .reason = fmt::format("Power or heat did it: {}.", throttle_numbers(figures.gpu)),
-       .advice = "See to cooling and to the power limit.",
+       .headline = fmt::format("had its GPU's clocks throttled in {:.0f} % of samples", 100 * share),
+       .reason = fmt::format("The cause is power or heat: {}.", throttle_numbers(figures.gpu)),
+       .advice = "Check the cooling and the power limit.",
        .command = "nvidia-smi -q -d POWER,TEMPERATURE,PERFORMANCE",
        .worth_share = share});
 }
@@ -281,12 +281,12 @@ std::vector<results::Finding> ecc_findings(const results::TrialResult& trial, co
   const std::uint64_t errors = figures.gpu.new_uncorrected_ecc_errors.value_or(0);
   if (errors == 0) return {};
   return {{.kind = "ecc_errors",
-           .text = fmt::format("{}: {} uncorrected ECC error{} came up in GPU memory while it was measured: what it "
-                               "computed may be wrong; `nvidia-smi -q -d ECC` shows which GPU to replace.",
+           .text = fmt::format("{}: {} uncorrected ECC error{} occurred in GPU memory while it was measured: its "
+                               "results may be wrong; `nvidia-smi -q -d ECC` shows which GPU to replace.",
                                trial.name, errors, errors == 1 ? "" : "s"),
            .trial = trial.name,
            .headline = fmt::format("had {} uncorrected ECC error{} in GPU memory", errors, errors == 1 ? "" : "s"),
-           .reason = "What it computed may be wrong.",
+           .reason = "Its results may be wrong.",
            .advice = "Find out which GPU to replace.",
            .command = "nvidia-smi -q -d ECC",
            .worth_share = 1}};

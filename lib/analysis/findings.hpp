@@ -17,7 +17,7 @@ namespace chexbench::analysis {
 // The kinds are storage_ratio, amplification, pipeline_ratio, format_ratio, scaling and ceiling, those of
 // input_findings.hpp, ablation.hpp, economics.hpp and learning.hpp, one verdict (verdict.hpp) per trial: slow_rank,
 // cpu_starved, starved, communication, upload or fed, and by NVML:
-//   throttled     power or heat held the clocks down in more than 5 % of the samples
+//   throttled     power or heat throttled the clocks in more than 5 % of the samples
 //   nvml_differs  NVML's utilization and busy_share differ by more than 0.2
 //   partly_busy   kernels keep NVML's utilization high, but few multiprocessors busy
 //   nvml_window   the windows are too short (less than 3 s) for NVML's utilization

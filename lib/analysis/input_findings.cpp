@@ -164,11 +164,11 @@ class Reader {
     } else if (static_cast<double>(trial_.data.file_bytes) > kLargeSetBytes && shard_bytes < kSmallShardBytes &&
                !is_published()) {
       add("small_shards",
-          fmt::format("reads shards of {}: such small files are opened more often than a storage likes; convert with "
+          fmt::format("reads shards of {}: opening many small files is slow on most storage; convert with "
                       "fewer --shards",
                       megabytes(shard_bytes)),
           {.headline = fmt::format("reads shards of {} only", megabytes(shard_bytes)),
-           .reason = "Such small files are opened more often than a storage likes.",
+           .reason = "Opening many small files is slow on most storage.",
            .advice = "Convert into fewer shards.",
            .command = convert_command(fmt::format(
                " --shards {:.0f}", std::ceil(static_cast<double>(trial_.data.file_bytes) / kGoodShardBytes))),
@@ -216,12 +216,13 @@ void append_other_images(const std::vector<const results::TrialResult*>& trials,
     if (first->data.names_key == trial->data.names_key || first->spec.data.root == trial->spec.data.root) continue;
     findings.push_back(
         {.kind = "other_images",
-         .text = fmt::format("{} and {} hold other images ({} and {} of split {}): rates over them do not compare.",
-                             trial->spec.data.root, first->spec.data.root, trial->data.images, first->data.images,
-                             to_string(trial->spec.data.split)),
+         .text =
+             fmt::format("{} and {} contain different images ({} and {} of split {}): their rates are not comparable.",
+                         trial->spec.data.root, first->spec.data.root, trial->data.images, first->data.images,
+                         to_string(trial->spec.data.split)),
          .headline = fmt::format("{} and {} images are not the same set", trial->data.images, first->data.images),
-         .reason = fmt::format("{} and {} hold other images, so rates over them do not compare.", trial->spec.data.root,
-                               first->spec.data.root),
+         .reason = fmt::format("{} and {} contain different images, so their rates are not comparable.",
+                               trial->spec.data.root, first->spec.data.root),
          .advice = "Compare copies of one set.",
          .worth_share = 1});
     return;
@@ -237,7 +238,7 @@ void append_old_shards(const std::vector<const results::TrialResult*>& trials,
     if (trial->data.images_newer == 0 || !said.insert(of).second) continue;
     findings.push_back(
         {.kind = "old_shards",
-         .text = fmt::format("{}: {} of {} image files that were looked at changed after they were converted, so these "
+         .text = fmt::format("{}: {} of {} sampled image files changed after they were converted, so these "
                              "trials read older images: convert them again.",
                              of, trial->data.images_newer, trial->data.images_looked_at),
          .headline = fmt::format("{} of {} image files changed after their conversion", trial->data.images_newer,
@@ -260,13 +261,13 @@ void append_patients(const std::vector<const results::TrialResult*>& trials, std
     findings.push_back(
         unknown
             ? results::Finding{.kind = "unknown_patients",
-                               .text = fmt::format("{}: whose images these are is unknown, so a patient may be both "
-                                                   "in what trains and in what validates: name the column with "
-                                                   "data.labels.patient_column.",
-                                                   root),
+                               .text =
+                                   fmt::format("{}: the patients of these images are unknown, so one may be in both "
+                                               "training and validation: name the column with "
+                                               "data.labels.patient_column.",
+                                               root),
                                .headline = fmt::format("{} images are of unknown patients", trial->data.images),
-                               .reason =
-                                   fmt::format("A patient of {} may be in what trains and in what validates.", root),
+                               .reason = fmt::format("A patient of {} may be in both training and validation.", root),
                                .advice = "Name the column of patients with data.labels.patient_column."}
             : results::Finding{.kind = "shared_patients",
                                .text = fmt::format("{}: {} patients have images in both train and test, so a test "

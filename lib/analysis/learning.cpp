@@ -50,7 +50,7 @@ std::string caveats(const results::TrialResult& trial) {
     text += fmt::format(" It ended after {} epochs because {} were not better.", early->epochs.size(),
                         trial.spec.training.stop_patience);
   if (trial.spec.training.validation_share == 0)
-    text += " This was measured on the training images, because none validate.";
+    text += " This was measured on the training images, because there are no others to validate on.";
   if (const std::optional<AurocSpread> spread = auroc_spread(trial)) {
     text += fmt::format(
         " The best of {} repeats is repeat {} with {:.3f}; they lie from {:.3f} to {:.3f} (standard "
@@ -106,10 +106,10 @@ bool intervals_overlap(const Quality& a, const Quality& b) {
 std::string compared(const results::TrialResult& trial, const Quality& a, const results::TrialResult& base,
                      const Quality& b) {
   const bool overlap = intervals_overlap(a, b);
-  return fmt::format("{} and {} {}: {} {:.3f} against {:.3f}, intervals {}.", trial.name, base.name,
-                     overlap ? "learn the same as far as can be told" : "do not learn the same", a.name, a.value,
-                     b.value,
-                     overlap ? "overlap" : "lie apart (they cover who validates; repeats cover the order of images)");
+  return fmt::format(
+      "{} and {} {}: {} {:.3f} against {:.3f}, intervals {}.", trial.name, base.name,
+      overlap ? "learn equally well within their intervals" : "do not learn equally well", a.name, a.value, b.value,
+      overlap ? "overlap" : "do not overlap (they cover who validates; repeats cover the order of images)");
 }
 
 }  // namespace
@@ -199,9 +199,10 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
          .text = compared(*arm->first, quality, *base->first, of_base),
          .trial = arm->first->name,
          .headline = fmt::format(
-             "learns {}: {} {:.3f} against {:.3f}", alike ? "the same as far as can be told" : "something else",
+             "learns {}: {} {:.3f} against {:.3f}", alike ? "equally well within the intervals" : "differently",
              quality.name == std::string_view("mean AUROC") ? "AUROC" : quality.name, quality.value, of_base.value),
-         .reason = fmt::format("Its interval and that of {} {}.", base->first->name, alike ? "overlap" : "lie apart"),
+         .reason =
+             fmt::format("Its interval and that of {} {}.", base->first->name, alike ? "overlap" : "do not overlap"),
          .advice = alike ? "" : "Find out why before comparing how fast the two train.",
          .worth_share = alike ? 0.0 : 1.0});
   }

@@ -69,7 +69,7 @@ std::string who_suffers(const measure::Ratio& first, const measure::Ratio& secon
   if (!first.ci95 || !second.ci95) return "";
   if (first.ci95->high < second.ci95->low) return ", so the trial loses more";
   if (second.ci95->high < first.ci95->low) return ", so the second job loses more";
-  return ", so neither is told to lose more";
+  return ", so it is unclear which loses more";
 }
 
 std::string reason_of(const SecondJobCost& cost) {
@@ -77,10 +77,11 @@ std::string reason_of(const SecondJobCost& cost) {
   if (!cost.second) {
     const bool has_batches = is_job_like_the_trial(cost.pair.trial.trial.spec.second_job.kind);
     return fmt::format("{} it keeps {}.{}", beside, kept_text(cost.pair.ratio),
-                       has_batches ? " Too few batches of that job ended meanwhile to tell what it keeps." : "");
+                       has_batches ? " That job finished too few batches to show what it keeps." : "");
   }
-  return fmt::format("{} it keeps {} of its rate, and that job keeps {}{}.", beside, kept_text(cost.pair.ratio),
-                     kept_text(cost.second->kept), who_suffers(cost.pair.ratio, cost.second->kept));
+  return fmt::format("{} it keeps {} of its rate, and that job keeps {} of its rate{}.", beside,
+                     kept_text(cost.pair.ratio), kept_text(cost.second->kept),
+                     who_suffers(cost.pair.ratio, cost.second->kept));
 }
 
 struct Cure {
@@ -137,10 +138,10 @@ results::Finding finding_of(const SecondJobCost& cost) {
 
 double loss_of(const SecondJobCost* cost) { return 1 - cost->pair.ratio.value; }
 
-// Returns "cores 48 %", or "storage not told" if the repeats differ too much.
+// Returns "cores 48 %", or "storage unclear" if the repeats differ too much.
 std::string loss_text(const SecondJobCost* cost) {
   const std::string name = resource(cost->pair.trial.trial.spec);
-  if (cost->pair.grade != results::Grade::told_apart) return name + " not told";
+  if (cost->pair.grade != results::Grade::told_apart) return name + " unclear";
   return fmt::format("{} {:.0f} %", name, 100 * loss_of(cost));
 }
 
@@ -165,7 +166,7 @@ results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
   const bool is_told = largest.pair.grade == results::Grade::told_apart;
   const std::string headline = is_told ? fmt::format("loses most to a second job by {}: {:.0f} %",
                                                      resource(largest.pair.trial.trial.spec), 100 * loss_of(&largest))
-                                       : "has no loss to a second job that can be told";
+                                       : "has no measurable loss to a second job";
   const std::string reason = fmt::format("By resource: {}.", fmt::join(losses, ", "));
   return {.kind = "second_job_resources",
           .text = fmt::format("{} {}. {}", largest.pair.base.name(), headline, reason),

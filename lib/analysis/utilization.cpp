@@ -60,7 +60,7 @@ std::string parts_sentence(const results::Figures& figures) {
 }
 
 std::string mark_of_bound(const results::Figures& figures) {
-  if (is_doubtful(figures)) return "; why cannot be told";
+  if (is_doubtful(figures)) return "; the reason is unclear";
   const std::string bound = input_bound(figures);
   return bound.empty() ? "" : ": " + bound;
 }

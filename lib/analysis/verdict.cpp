@@ -233,8 +233,7 @@ class Verdict {
                                  averages ? "waits for" : "is as fast as", limit_.rank, limit_.rank_factor),
          .reason = averages ? "Averaging gradients makes all ranks wait for the slowest."
                             : "No rank waits for another one, but images/s count until the slowest is done.",
-         .advice =
-             fmt::format("See what holds rank {} up: doctor warns of cores, hosts and GPUs that do.", limit_.rank),
+         .advice = fmt::format("See what slows rank {} down: doctor checks cores, hosts and GPUs.", limit_.rank),
          .command = fmt::format("mpirun -np {} chexbench doctor", trial_.ranks),
          .worth_share = 1 - 1 / limit_.rank_factor});
   }
@@ -292,10 +291,10 @@ class Verdict {
 
   void add_communication() {
     const double share = *figures_.exposed_communication_share;
-    add("communication", bound("communication that backward does not hide", share),
+    add("communication", bound("communication not overlapped with backward", share),
         {.headline = fmt::format("loses {} of the time to communication", whole_percent(share)),
-         .reason =
-             fmt::format("Backward does not hide it; without it, {} images/s at most.", rate_text(rate_without(share))),
+         .reason = fmt::format("Backward does not overlap it; without it, {} images/s at most.",
+                               rate_text(rate_without(share))),
          .advice = "Compare update schemes (comm.update), or average less often (training.accumulate_steps).",
          .worth_share = share});
   }

@@ -27,7 +27,7 @@ inline constexpr int kFewestSlowRepeats = 3;
 //   machine        other processes used so much of the cores that they may have caused one of the above
 //   sample         one of the above may come from a small data set or from too few steps: waits are at the starts of
 //                  epochs, or there are none because the steps drained buffers filled earlier
-//   communication  the all-reduce took time that backward did not hide
+//   communication  the all-reduce took time not overlapped with backward
 //   upload         the copy of batches to the device took time
 //   compute        none of these: the accelerator computes
 // An unmeasured trial has no limit, nor does one of engine none whose ranks are equally fast.

@@ -206,7 +206,7 @@ std::vector<std::string> ecc_notes(const results::RepeatResult& repeat) {
   for (const results::GpuSeries& gpu : repeat.gpus) {
     const std::uint64_t errors = results::summarize_gpu(repeat, gpu).new_uncorrected_ecc_errors.value_or(0);
     if (errors == 0) continue;
-    notes.push_back(fmt::format("repeat {}, rank {}: {} on {}: what it computed may be wrong", repeat.repeat, gpu.rank,
+    notes.push_back(fmt::format("repeat {}, rank {}: {} on {}: its results may be wrong", repeat.repeat, gpu.rank,
                                 errors_in_words(errors), gpu.uuid));
   }
   return notes;

@@ -34,12 +34,12 @@ struct ResultTables {
 inline constexpr const char* kAblationCaption =
     "each step against the one before it and against the first (95 % intervals)";
 inline constexpr const char* kLearningCaption =
-    "What was learned, by images that validate (AUROC: mean over findings, at the best epoch; of repeats: worst and "
+    "What was learned, on validation images (AUROC: mean over findings, at the best epoch; of repeats: worst and "
     "best):";
 inline constexpr const char* kTwoJobsCaption =
     "Two jobs on one host: what each keeps while the other runs (95 % intervals):";
 inline constexpr const char* kTimesCaption =
-    "Where the time went (share of the step; communication as far as backward did not hide it):";
+    "Where the time went (share of the step; communication not overlapped with backward):";
 
 // Returns the tables of a report.
 ResultTables result_tables(const analysis::Evaluation& evaluation);

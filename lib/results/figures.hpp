@@ -130,7 +130,7 @@ void visit_fields(Visitor&& visit, Record& figures) {
   visit(Field{"compute_share", "1", "share of the steps' wall time: forward and backward", kNotReached},
         figures.compute_share);
   visit(Field{"exposed_communication_share", "1",
-              "share of the steps' wall time: averaging of gradients that backward does not hide", kNotReached},
+              "share of the steps' wall time: averaging of gradients not overlapped with backward", kNotReached},
         figures.exposed_communication_share);
   visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
         figures.update_share);

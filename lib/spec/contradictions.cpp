@@ -169,9 +169,9 @@ void check_learning(const TrialSpec& trial) {
   const TrainingSpec& training = trial.training;
   stated_class_weights(training);
   refuse_if(training.label_smoothing >= 1,
-            "training.label_smoothing is 1, which leaves nothing of the labels: it must be below 1, as 0.1");
+            "training.label_smoothing is 1, which leaves nothing of the labels: it must be below 1, such as 0.1");
   refuse_if(training.ema_decay >= 1,
-            "training.ema_decay is 1, an average that no weight ever changes: it must be below 1, as 0.999");
+            "training.ema_decay is 1, an average that no weight ever changes: it must be below 1, such as 0.999");
   refuse_if(balances_classes(training) && !uses_pipeline(trial),
             "training.class_weights is balanced, but data.format 'ready' has no images to count: give numbers");
   refuse_if(training.task == Task::classes && training.target_auroc,

@@ -75,7 +75,7 @@ std::string folder_file(const std::string& root) {
 
 std::vector<Setting> read_folder_file(const std::string& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) throw SpecError(fmt::format("{} is no file that can be read", path));
+  if (!fs::is_regular_file(path, error)) throw SpecError(fmt::format("{} is not a readable file", path));
   const Node document = parse_document(read_text_file(path, "layout"), path);
   if (document.object() == nullptr) {
     throw SpecError(fmt::format(R"({}: must be an object such as {{"data": {{"layout": "csv"}}}}, not {})", path,

@@ -124,7 +124,7 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
     entry.images_per_s_mad = reader.number("images_per_s_mad", rule(ValueType::number, 0));
   if (entry.includes_update && reader.has("update_s")) {
     throw SpecError(fmt::format(
-        "{}: 'update_s' would count the update twice, as 'includes_update' is true; leave one of them out", path));
+        "{}: 'update_s' would count the update twice, because 'includes_update' is true; leave one of them out", path));
   }
   return entry;
 }

@@ -128,7 +128,7 @@ void SweepDraft::read_exclude(const Node& node, const std::string& source) {
   if (node.list() == nullptr || !std::ranges::all_of(*node.list(), is_filled)) {
     throw SpecError(
         fmt::format("{}: sweep.exclude must be a list of objects, such as [{{\"pipeline\": \"naive\", "
-                    "\"data.format\": \"tfrecord\"}}], each the settings that no trial shall have together",
+                    "\"data.format\": \"tfrecord\"}}], each of settings that no trial may combine",
                     source));
   }
   for (const Node& entry : *node.list()) {
@@ -144,7 +144,7 @@ void SweepDraft::check_keys_once() const {
       const auto [first, is_new] = paths.emplace(key, stated.path);
       if (is_new) continue;
       throw SpecError(
-          fmt::format("{}: {} is swept twice, as {} sweeps it too; keep one of them", stated.path, key, first->second));
+          fmt::format("{}: {} is swept twice, also by {}; keep one of them", stated.path, key, first->second));
     }
   }
 }

@@ -149,8 +149,8 @@ def peer_uses(case, arguments):
 def machine(arguments):
     """Where and when, in one line."""
     return (f"{cpu_name()} ({cpu_kind(arguments)}), {len(os.sched_getaffinity(0))} CPUs, instruction set "
-            f"{arguments.isa}, {datetime.date.today().isoformat()}, {arguments.rounds} rounds in turn; chexbench uses: "
-            f"{ours_uses(arguments)}")
+            f"{arguments.isa}, {datetime.date.today().isoformat()}, {arguments.rounds} alternating rounds; "
+            f"chexbench uses: {ours_uses(arguments)}")
 
 
 def package_versions(names, arguments):

@@ -174,7 +174,7 @@ TEST(Scaling, TellsTheShareOfCommunicationAndTheSpreadOverRanks) {
       of_kind({results::make_trial({.ranks = 1}, {100}), results::make_trial({.ranks = 2}, {150})}, "scaling")
           .at(0)
           .text;
-  EXPECT_THAT(alike, AllOf(HasSubstr("; 10 % of the time went into communication that backward did not hide"),
+  EXPECT_THAT(alike, AllOf(HasSubstr("; 10 % of the time went into communication not overlapped with backward"),
                            HasSubstr("; its ranks differ by 0.0 %.")));
   auto late = results::make_trial({.ranks = 2}, {150});
   for (results::StepRecord& step : late.repeats[0].steps) step.timings.wall_s += step.rank == 1 ? 0.009 : 0;

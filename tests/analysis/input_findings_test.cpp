@@ -164,7 +164,7 @@ TEST(DataFindings, TellOfRootsThatHoldOtherImages) {
   there.data.names_key = "another";
   const auto findings = data_findings(results::pointers({here, there}));
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, HasSubstr("s3://xrays/other and data/nih hold other images"));
+  EXPECT_THAT(findings[0].text, HasSubstr("s3://xrays/other and data/nih contain different images"));
   there.spec.data.split = spec::Split::test;  // splits are meant to differ
   EXPECT_THAT(data_findings(results::pointers({here, there})), IsEmpty());
 }
@@ -200,7 +200,7 @@ TEST(DataFindings, SayThatATrainingDoesNotKnowItsPatients) {
   trial.data.images = 100;
   trial.spec.training.epochs = 2;
   EXPECT_THAT(data_findings(results::pointers({trial}))[0].text,
-              AllOf(HasSubstr("whose images these are is unknown"), HasSubstr("data.labels.patient_column")));
+              AllOf(HasSubstr("the patients of these images are unknown"), HasSubstr("data.labels.patient_column")));
   trial.data.patients_in_both_splits = 0;
   EXPECT_THAT(data_findings(results::pointers({trial})), IsEmpty());
 }

@@ -94,7 +94,7 @@ TEST(Learning, TellsThatATrainingEndedEarlyAndByWhichImagesItWasJudged) {
   EXPECT_THAT(
       learning_findings({&trial}).front().text,
       HasSubstr("after epoch 1 of 30, in 10 s; 0.8 took 10 s. It ended after 3 epochs because 2 were not better. This "
-                "was measured on the training images, because none validate."));
+                "was measured on the training images, because there are no others to validate on."));
 }
 
 TEST(Learning, OfClassesIsToldByTheirAccuracy) {
@@ -128,9 +128,10 @@ TEST(Learning, IsComparedOverRanks) {
   const std::vector<results::TrialResult> trials{learned({{0.85}}), learned({{0.84}}, 2), learned({{0.7}}, 4)};
   const auto findings = learning_findings(results::pointers(trials));
   ASSERT_THAT(findings, SizeIs(5));
-  EXPECT_THAT(findings[3].text, HasSubstr("ranks=2 and optimized images ranks=1 learn the same as far as can be told"));
+  EXPECT_THAT(findings[3].text,
+              HasSubstr("ranks=2 and optimized images ranks=1 learn equally well within their intervals"));
   EXPECT_THAT(findings[4].text,
-              HasSubstr("ranks=4 and optimized images ranks=1 do not learn the same: mean AUROC 0.700"));
+              HasSubstr("ranks=4 and optimized images ranks=1 do not learn equally well: mean AUROC 0.700"));
 }
 
 TEST(Learning, ComesBackFromJson) {

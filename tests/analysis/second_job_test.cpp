@@ -62,7 +62,7 @@ TEST(ASecondJob, CostsWhatTheTrialLosesAgainstItsRunAlone) {
   EXPECT_EQ(cores.headline, "delivers 0.50 x the images/s of its run alone (0.50 to 0.50)");
   EXPECT_EQ(cores.reason,
             "Next to an input job on its cores, it keeps 0.50 x (0.50 to 0.50) of its rate, and that job keeps 0.40 x "
-            "(0.40 to 0.40), so the second job loses more.");
+            "(0.40 to 0.40) of its rate, so the second job loses more.");
   EXPECT_NE(cores.command.find("--config two-jobs --set data.root=data/nih"), std::string::npos);
   const results::Finding& memory = finding(report, "second_job", "beside memory apart");
   EXPECT_NE(memory.reason.find("so the trial loses more"), std::string::npos) << memory.reason;
@@ -82,7 +82,7 @@ TEST(ASecondJob, IsToldByResourceThatCostsMostFirst) {
   const results::Report report = two_jobs();
   const results::Finding& found = finding(report, "second_job_resources", "alone");
   EXPECT_EQ(found.headline, "loses most to a second job by cores (input): 50 %");
-  EXPECT_EQ(found.reason, "By resource: cores (input) 50 %, memory bandwidth 10 %, page cache not told.");
+  EXPECT_EQ(found.reason, "By resource: cores (input) 50 %, memory bandwidth 10 %, page cache unclear.");
   EXPECT_NEAR(found.worth_share, 0.5, 1e-9);
 }
 

@@ -102,7 +102,7 @@ TEST(Utilization, SaysNothingOfAReasonThatOthersMayHaveMade) {
   results::TrialResult trial = judged(0.9);
   for (results::RepeatResult& repeat : trial.repeats) repeat.disturbance = results::make_disturbance();
   ASSERT_EQ(results::figures_of(trial).limit, results::LimitedBy::machine);
-  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("misses the pass mark of 90 %; why cannot be told."));
+  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("misses the pass mark of 90 %; the reason is unclear."));
   EXPECT_EQ(input_bound(results::figures_of(trial)), "");
 }
 

@@ -132,7 +132,7 @@ TEST(Verdict, NamesCommunicationAndUploads) {
   EXPECT_EQ(limit_of(slow_network), "communication");
   EXPECT_THAT(
       verdict_of(slow_network).text,
-      AllOf(HasSubstr("communication that backward does not hide: 30 % of the time"), HasSubstr("at most 143")));
+      AllOf(HasSubstr("communication not overlapped with backward: 30 % of the time"), HasSubstr("at most 143")));
   const results::TrialResult slow_bus = with_steps(waiting(), {.wall_s = 0.1, .upload_s = 0.02, .compute_s = 0.08});
   EXPECT_EQ(limit_of(slow_bus), "upload");
   EXPECT_THAT(verdict_of(slow_bus).text, HasSubstr("held back by uploads: 20 % of the time"));

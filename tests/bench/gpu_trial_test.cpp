@@ -203,7 +203,7 @@ TEST_F(GpuTrialTest, EccErrorsInAShortWindowAreNotedAndNothingIsLost) {
   EXPECT_FALSE(report.trials[0].partial);
   EXPECT_THAT(report.trials[0].notes,
               ElementsAre(AllOf(StartsWith("repeat 0, rank 0: "), HasSubstr(" uncorrected ECC error"),
-                                HasSubstr(" on GPU-standin-0: what it computed may be wrong"))));
+                                HasSubstr(" on GPU-standin-0: its results may be wrong"))));
 }
 
 TEST_F(GpuTrialTest, WhatTheJournalHoldsIsResumedWithSamplesAndNotes) {

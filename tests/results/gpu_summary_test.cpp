@@ -301,7 +301,7 @@ TEST(GpuFindings, TellOfClocksHeldDownByPowerOrHeatFromFivePercentOfTheSamples) 
   samples[4].throttle_reasons = Words{"sw_power_cap"};
   samples[5].throttle_reasons = Words{"sw_power_cap"};
   EXPECT_THAT(texts_of_kind({trial}, "throttled"),
-              ElementsAre("optimized images ranks=1: power or heat held the GPU's clocks down in 15 % of the samples "
+              ElementsAre("optimized images ranks=1: power or heat throttled the GPU's clocks in 15 % of the samples "
                           "(sw_power_cap 10 %, hw_thermal_slowdown 5 %; the SM clock fell to 1200 MHz, 600 W a GPU, "
                           "up to 87 C)."));
 }

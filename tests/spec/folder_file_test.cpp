@@ -101,7 +101,7 @@ TEST_F(FolderFile, MayNotLeadOutOfItsFolder) {
 
 TEST_F(FolderFile, MustBeAFile) {
   std::filesystem::create_directory(folder_file_in(root_));
-  EXPECT_THAT(error_of([&] { data(); }), HasSubstr("is no file that can be read"));
+  EXPECT_THAT(error_of([&] { data(); }), HasSubstr("is not a readable file"));
 }
 
 TEST_F(FolderFile, HoldsWhatItsTextWasMadeFrom) {

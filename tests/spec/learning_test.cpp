@@ -41,8 +41,8 @@ TEST(LearningKeys, OutOfRangeAreRefused) {
               HasSubstr("training.label_smoothing must be a number of at least 0 and at most 1, not 1.5"));
   EXPECT_THAT(refusal(R"("label_smoothing": -0.1)"),
               HasSubstr("training.label_smoothing must be a number of at least 0"));
-  EXPECT_THAT(refusal(R"("label_smoothing": 1)"), HasSubstr("it must be below 1, as 0.1"));
-  EXPECT_THAT(refusal(R"("ema_decay": 1)"), HasSubstr("it must be below 1, as 0.999"));
+  EXPECT_THAT(refusal(R"("label_smoothing": 1)"), HasSubstr("it must be below 1, such as 0.1"));
+  EXPECT_THAT(refusal(R"("ema_decay": 1)"), HasSubstr("it must be below 1, such as 0.999"));
   EXPECT_THAT(refusal(R"("clip_gradient_norm": 0)"), HasSubstr("training.clip_gradient_norm must be a number above 0"));
   EXPECT_THAT(refusal(R"("weight_decay": -1)"), HasSubstr("training.weight_decay must be"));
   EXPECT_THAT(refusal(R"("optimizer": "adanw")"), HasSubstr("did you mean 'adamw'?"));

@@ -273,10 +273,9 @@ TEST(Zip, OfListsThatDifferInLengthIsRefusedUnlessAnOverrideMendsIt) {
 }
 
 TEST(Zip, OfAKeyThatIsSweptElsewhereIsRefused) {
-  EXPECT_EQ(
-      spec_error("{\"sweep\": {" + kZip + R"(, "model.name": ["alexnet"]}})"),
-      "x.json: sweep.model.name: model.name is swept twice, as x.json: sweep.zip[0].model.name sweeps it too; keep "
-      "one of them");
+  EXPECT_EQ(spec_error("{\"sweep\": {" + kZip + R"(, "model.name": ["alexnet"]}})"),
+            "x.json: sweep.model.name: model.name is swept twice, also by x.json: sweep.zip[0].model.name; keep "
+            "one of them");
   EXPECT_THAT(zip_error(R"([{"ranks": [1], "model.seed": [1]}, {"model.seed": [2], "measure.seed": [3]}])"),
               HasSubstr("sweep.zip[1].model.seed: model.seed is swept twice"));
 }

@@ -85,7 +85,7 @@ class SlowNetwork(Planted):
         row, findings, _ = self.run_trial(ranks=2, data={"format": "ready"}, comm__model="alpha_beta",
                                           comm__beta_bytes_per_s=5e8)
         self.assertEqual(row["limit"], "communication")
-        self.assertIn("communication that backward does not hide", findings["communication"])
+        self.assertIn("communication not overlapped with backward", findings["communication"])
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer's library must be the first that is loaded")

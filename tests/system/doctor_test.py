@@ -98,17 +98,17 @@ class OnAParallelFileSystem(SystemTest):
         self.assertEqual((told["kind"], told["file_system"], told["source"]), ("network", "lustre", "mgs@tcp:/scratch"))
         self.assertEqual(told["striping"], {"system": "Lustre", "tool": "lfs getstripe", "problem": "",
                                             "stripes": [{"targets": 4, "chunk_bytes": 1048576}]})
-        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets in turn "
+        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets, round-robin "
                       "(lfs getstripe)\n", self.ask("lustre mgs@tcp:/scratch"))
 
     def test_it_names_what_gpfs_and_beegfs_tell(self):
         self.assertIn("GPFS spreads a new file of that folder: blocks of 8192 KiB over all disks (mmlsfs)\n",
                       self.ask("gpfs /dev/fs1", mmlsfs='[ "$*" = "fs1 -B" ] && echo " -B 8388608 Block size"'))
-        self.assertIn("BeeGFS: how it spreads files is not known, as beegfs-ctl is not on PATH",
+        self.assertIn("BeeGFS: how it spreads files is unknown: beegfs-ctl is not on PATH",
                       self.ask("beegfs beegfs_nodev"))
 
     def test_it_tells_of_a_tool_that_hangs(self):
-        self.assertIn("Lustre: how it spreads files is not known, as lfs does not answer within 5 s\n",
+        self.assertIn("Lustre: how it spreads files is unknown: lfs does not answer within 5 s\n",
                       self.ask("lustre mgs@tcp:/scratch", lfs="sleep 600"))
 
 

@@ -241,5 +241,5 @@ class NotUtf8(SystemTest):
         out = self.folder / os.fsdecode(b"s\xf6")
         given = ["--config", self.spec(data={"split": "all"}), "--set", f"data.root={self.root}"]
         self.succeed(*given, "--output", out)
-        self.fail_with(2, "--resume", out, says="give --config and --set")
+        self.fail_with(2, "--resume", out, says="give the original --config and --set")
         self.succeed(*given, "--resume", out)

@@ -92,7 +92,7 @@ class Import(SystemTest):
     def test_bad_files_are_named_with_their_line(self):
         path = self.workload()
         whole = path.read_text()
-        for text, says in ((whole[:12], "retinanet_b200.yaml:2: 'nam' is no 'key: value'"),
+        for text, says in ((whole[:12], "retinanet_b200.yaml:2: 'nam' is not 'key: value'"),
                            (whole.replace("jpeg", "npz"), "retinanet_b200.yaml:7: dataset.format is npz"),
                            (whole.replace("4\n", "&x 4\n", 1), "retinanet_b200.yaml:12: '&x 4': anchors"),
                            ("\x7fELF\x01", "retinanet_b200.yaml:1: it has a control character"),

@@ -115,7 +115,8 @@ class LintRules(SystemTest):
 
     def test_each_pattern_finds_its_words_and_no_others(self):
         bad = ("of their own", "lived off", "it tells of", "can be had", "it has it that", "at the least", "thereof",
-               "insofar", "is taken for two", "it differs much", "may be their doing", "the page says so")
+               "insofar", "is taken for two", "it differs much", "may be their doing", "the page says so",
+               "and its like", "it reckons with")
         good = ("instead", "its own file", "turn", "they lived", "at least", "time taken for a step", "wherever",
                 "nothing to do", "differs", "`anew`", "a pageant says", "marshalled")
         done = self.lint(GUIDE_md="\n".join((*bad, *good)) + "\n", configs__a_json='// shall\n{"anew": "shall"}\n')

@@ -104,7 +104,7 @@ class GoneOnWith(Resume):
         (self.out / "run.json").write_text("[" * 200000)
         self.fail_with(2, "--resume", self.out, says=["nested too deep"])
         (self.out / "run.json").unlink()
-        self.fail_with(2, "--resume", self.out, says=["give --config and --set"])
+        self.fail_with(2, "--resume", self.out, says=["give the original --config and --set"])
 
     def test_a_run_that_measured_nothing_leaves_no_folder(self):
         self.fail_with(3, "--config", self.spec_path, "--set", "data.root=nowhere", "--output", self.out)

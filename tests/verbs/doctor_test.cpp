@@ -157,14 +157,14 @@ TEST(DoctorTable, SaysHowAParallelFileSystemSpreadsFiles) {
   measure::Striping& striping = doctor.surroundings.data->striping.emplace();
   striping = {.system = "Lustre", .tool = "lfs getstripe", .stripes = {{1, 1048576}, {4, 1048576}, {-1, 4194304}}};
   EXPECT_THAT(doctor_table(doctor),
-              HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets in "
-                        "turn, then 4096 KiB on each of all targets in turn (lfs getstripe)\n"));
+              HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets, "
+                        "round-robin, then 4096 KiB on every target, round-robin (lfs getstripe)\n"));
   striping = {.system = "GPFS", .tool = "mmlsfs", .stripes = {{{}, 8388608}}};
   EXPECT_THAT(doctor_table(doctor), HasSubstr("\nGPFS spreads a new file of that folder: blocks of 8192 KiB over all "
                                               "disks (mmlsfs)\n"));
   striping = {.system = "BeeGFS", .problem = "beegfs-ctl is not on PATH"};
   EXPECT_THAT(doctor_table(doctor),
-              HasSubstr("\nBeeGFS: how it spreads files is not known, as beegfs-ctl is not on PATH\n"));
+              HasSubstr("\nBeeGFS: how it spreads files is unknown: beegfs-ctl is not on PATH\n"));
 }
 
 TEST(DoctorJson, HoldsTheStriping) {

@@ -227,7 +227,7 @@ TEST(ImportDlio, TellsWhatItLeavesOut) {
                           HasSubstr("chexbench report RUN --format dlio"), Not(HasSubstr("batch_size 24;"))));
   EXPECT_THAT(made.spec_text, HasSubstr("// Left out of it: dataset.num_files_train: 1170301"));
   EXPECT_THAT(import_summary(parse_dlio_workload(kRetinanet + "odd:\n  key: 1\n", "w.yaml"), made),
-              HasSubstr("line 33: odd.key 1; chexbench has nothing like it"));
+              HasSubstr("line 33: odd.key 1; chexbench has no equivalent"));
 }
 
 TEST(ImportDlio, NamesTheLineOfWhatItCannotTake) {

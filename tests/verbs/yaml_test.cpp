@@ -64,8 +64,8 @@ TEST(Yaml, ReadsWhatLooksLikeMoreThanItIs) {
 
 TEST(Yaml, RefusesOthersWithTheLineAndTheReason) {
   const std::pair<const char*, const char*> cases[] = {
-      {"a: 1\ntrai", "w.yaml:2: 'trai' is no 'key: value'; is the file cut"},
-      {"{\"a\": 1}", "w.yaml:1: '{\"a\": 1}' is no 'key: value'"},
+      {"a: 1\ntrai", "w.yaml:2: 'trai' is not 'key: value'; is the file truncated"},
+      {"{\"a\": 1}", "w.yaml:1: '{\"a\": 1}' is not 'key: value'"},
       {"a: \x01", "w.yaml:1: it has a control character"},
       {"a:\n\tb: 1", "w.yaml:2: a tab indents it; indent by blanks"},
       {"a: 1\nb: 2\na: 3", "w.yaml:3: the key 'a' is there twice"},

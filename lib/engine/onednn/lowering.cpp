@@ -73,7 +73,7 @@ class Lowering {
   TensorShape shape(int i) const { return {options_.images, layer(i).channels, layer(i).height, layer(i).width}; }
   Tensor& input_tensor(int i) const {
     Tensor* const input = tensors_[index(layer(i).inputs.front())];
-    if (input == nullptr) refuse(i, "it reads a concatenation that is in no tensor of its own");
+    if (input == nullptr) refuse(i, "it reads a concatenation that has no separate tensor");
     return *input;
   }
   Tensor& tensor(int i) const { return *tensors_[index(i)]; }

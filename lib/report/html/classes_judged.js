@@ -43,7 +43,7 @@ function addClasses() {
 
 const confusionColumns = [
   { name: "class", key: "class", get: (pair) => pair.class },
-  { name: "taken for", key: "taken_for", get: (pair) => pair.taken_for },
+  { name: "mistaken for", key: "taken_for", get: (pair) => pair.taken_for },
   { name: "images", key: "images", show: words, get: (pair) => pair.images },
   { name: "share", unit: "% of the class", key: "share", show: percent, get: confusedShare, bar: confusedShare },
 ];
@@ -56,13 +56,13 @@ function addConfusions() {
     return;
   }
   if (charts.available) {
-    charts.bars(place, "Images of a class that are taken for another one", "% of the class",
+    charts.bars(place, "Images of a class that are mistaken for another one", "% of the class",
       confusions.slice(0, shownClasses).sort((a, b) => confusedShare(b) - confusedShare(a)).map((pair) => ({
         name: `${pair.class} as ${pair.taken_for}`, value: 100 * confusedShare(pair), group: "",
       })));
   }
   const all = confusions.length > shownClasses ? folded(place, `All ${confusions.length} pairs`) : place;
-  table(all, "confusions-table", "Which classes are taken for which others", confusionColumns, confusions);
+  table(all, "confusions-table", "Which classes are mistaken for which others", confusionColumns, confusions);
 }
 
 function addCertainty() {

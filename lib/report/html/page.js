@@ -56,7 +56,7 @@ function addScaling() {
 }
 
 function addTimes() {
-  const place = section("times", "Where the time went", training.length > 0 ? "Communication as far as backward did not hide it." : "");
+  const place = section("times", "Where the time went", training.length > 0 ? "Communication not overlapped with backward." : "");
   if (charts.available && training.length > 0) {
     charts.stack(place, titled("Share of the step time by trial", training), parts,
       training.map((trial) => ({ name: nameIn(training)(trial), shares: parts.map((part) => trial.figures[part.key + "_share"]) })));
@@ -79,7 +79,7 @@ function addQueues() {
   const rows = trials.flatMap((trial) => trial.ops.map((op) => ({ trial, op })));
   if (rows.length === 0) return;
   const place = section("queues", "Queues and ops",
-    "Mean depth that whoever asked found: an empty queue behind a busy op is where batches are late. Times are summed over threads, ranks and repeats.");
+    "Mean depth when an element was requested: an empty queue after a busy op is where batches are late. Times are summed over threads, ranks and repeats.");
   const numbers = folded(place, `${plural(rows.length, "op")} of ${plural(trials.length, "trial")}`);
   if (charts.available) drawQueues(numbers);
   table(numbers, "queues", "Queues and times of each op", queueColumns, rows);

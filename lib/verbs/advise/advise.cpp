@@ -304,14 +304,14 @@ std::string outcome(const Advice& advice) {
   }
   if (advice.withdrawn) {
     return fmt::format(
-        "{}: the edits kept one by one cannot be shown to be faster all together ({}: {} images/s against {}), "
-        "so the spec stays as it was.\n",
+        "{}: together, the kept edits are not measurably faster ({}: {} images/s against {}), so the spec is "
+        "unchanged.\n",
         name, results::to_string(advice.grade), rate_text(advice.images_per_s_after),
         rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio && left_open(advice)) {
-    return fmt::format("{}: nothing can be shown to be faster because the machine was too busy to tell; {} images/s.\n",
-                       name, rate_text(advice.images_per_s_before));
+    return fmt::format("{}: the machine was too busy to show whether an edit is faster; {} images/s.\n", name,
+                       rate_text(advice.images_per_s_before));
   }
   if (!advice.ratio)
     return fmt::format("{}: none of the edits tried is faster; {} images/s.\n", name,
@@ -369,8 +369,7 @@ std::string advice_table(const Advice& advice, const report::LineWidth& width) {
   std::string text = outcome(advice);
   if (!advice.verdict.empty()) text += advice.verdict + "\n";
   if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
-  if (advice.out_of_time)
-    text += "The time was up before all that promises a gain was tried: give a longer --budget.\n";
+  if (advice.out_of_time) text += "Time ran out before all promising edits were tried: give a longer --budget.\n";
   return text;
 }
 

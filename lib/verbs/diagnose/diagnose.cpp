@@ -101,8 +101,8 @@ results::Finding verdict(const Diagnosis& diagnosis) {
   const double now = diagnosis.images_per_s;
   if (!diagnosis.images_per_s_without_wait) {
     return {.kind = "starved",
-            .text = fmt::format("{} starves its accelerator: a rank's steps hold nothing but the wait for batches; {} "
-                                "{}/s is what the input delivers.",
+            .text = fmt::format("{} starves its accelerator: a rank's steps consist only of waiting for batches; the "
+                                "input delivers {} {}/s.",
                                 kName, rate_text(now), diagnosis.unit)};
   }
   const double most = *diagnosis.images_per_s_without_wait;

@@ -186,7 +186,7 @@ std::string data_line(const measure::DataPlace& data) {
     cache += fmt::format(": {:.0f} % of {}", 100 * data.cached_share(),
                          counted(static_cast<int>(data.sample.files), "sampled file"));
   if (data.sample.unknown_files > 0)
-    cache += fmt::format(", {} of another owner, of which the kernel does not tell", data.sample.unknown_files);
+    cache += fmt::format(", unknown for {} of another owner", data.sample.unknown_files);
   return fmt::format("data {}: {} file system ({}, {} on {}), page cache {}\n", data.root, to_string(system.kind),
                      system.type.empty() ? "?" : system.type, system.source.empty() ? "?" : system.source,
                      system.mount_point.empty() ? "?" : system.mount_point, cache);
@@ -196,14 +196,14 @@ std::string stripe_text(const measure::Stripe& stripe) {
   constexpr std::uint64_t kKibibyte = 1024;
   const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
   if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
-  if (*stripe.targets < 0) return fmt::format("{} on each of all targets in turn", chunk);
+  if (*stripe.targets < 0) return fmt::format("{} on every target, round-robin", chunk);
   if (*stripe.targets == 1) return "one target";
-  return fmt::format("{} on each of {} targets in turn", chunk, *stripe.targets);
+  return fmt::format("{} on each of {} targets, round-robin", chunk, *stripe.targets);
 }
 
 std::string striping_line(const measure::Striping& striping) {
   if (!striping.problem.empty())
-    return fmt::format("{}: how it spreads files is not known, as {}\n", striping.system, striping.problem);
+    return fmt::format("{}: how it spreads files is unknown: {}\n", striping.system, striping.problem);
   std::vector<std::string> parts;
   for (const measure::Stripe& stripe : striping.stripes) parts.push_back(stripe_text(stripe));
   return fmt::format("{} spreads a new file of that folder: {} ({})\n", striping.system, fmt::join(parts, ", then "),

@@ -52,7 +52,8 @@ dataset::Dataset single_images(const EvaluatedNetwork& network, const std::vecto
 }
 
 void check_labels(const EvaluatedNetwork& network, const dataset::Dataset& images, const EvaluateOptions& options) {
-  constexpr const char* kMend = "choose the same ones, in the same order, by --set data.labels.columns and its like";
+  constexpr const char* kMend =
+      "choose the same ones, in the same order, with --set data.labels.columns and related keys";
   if (images.labels() != network.outputs) {
     throw DataError(fmt::format("checkpoint: {}: it has {} outputs, and the images of {} have {} labels ({}): {}",
                                 options.checkpoint, network.outputs, options.root, images.labels(),
@@ -83,8 +84,8 @@ void add_probabilities(spec::Task task, std::span<const float> logits, std::span
 std::vector<float> probabilities_of(spec::Task task, const std::vector<float>& logits, std::size_t labels,
                                     const std::string& file) {
   if (std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); })) {
-    throw DataError(
-        fmt::format("the network gives no number for {}: it has diverged; take a checkpoint from before that", file));
+    throw DataError(fmt::format(
+        "the network's output for {} is not a number: its training diverged; take an earlier checkpoint", file));
   }
   std::vector<double> sums(labels);
   for (std::size_t at = 0; at < logits.size(); at += labels)

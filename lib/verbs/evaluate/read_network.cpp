@@ -43,14 +43,14 @@ void check_options(const EvaluateOptions& options) {
 void check_stated(const bench::TrainedNetwork& network, const EvaluateOptions& options) {
   if (network.name.empty() && !sets(options.overrides, "model.name")) {
     throw SpecError(
-        fmt::format("{}: {}: these are weights alone, which do not say of which network: add --set model.name, as in "
-                    "--set model.name=densenet121, and, unless it is 224, --set model.image_size",
+        fmt::format("{}: {}: these are weights without the name of their network: add --set model.name, as in --set "
+                    "model.name=densenet121, and, unless it is 224, --set model.image_size",
                     kSubject, options.checkpoint));
   }
   if (!network.name.empty() && network.use.empty() && !sets(options.overrides, "model.image_size")) {
     throw SpecError(
-        fmt::format("{}: {}: an older version wrote it, which did not keep the size of the images: add --set "
-                    "model.image_size, and preprocess.crop and preprocess.resize if its training had them",
+        fmt::format("{}: {}: an older version wrote it without the size of the images: add --set model.image_size, "
+                    "and preprocess.crop and preprocess.resize if its training had them",
                     kSubject, options.checkpoint));
   }
 }

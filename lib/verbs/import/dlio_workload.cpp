@@ -161,7 +161,7 @@ std::string Interpolation::environment_of(const YamlValue& value, std::string_vi
 // Why keys of DLIO are left out, by the beginning of their paths; the first match counts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kReasons = {{
     {"framework", "the loader says how batches are made"},
-    {"model.", "the profile has the time of a step, which is all that counts of a network"},
+    {"model.", "the profile has the time of a step, and nothing else of a network matters"},
     {"workflow.generate_data", "chexbench measures images that exist; `chexbench data synth` makes some"},
     {"workflow.checkpoint", "an emulated training writes no checkpoints"},
     {"workflow.evaluation", "an emulated training validates nothing"},
@@ -170,20 +170,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kReasons
     {"storage.", "data.root says where the data are: a folder or a URL; store.* how to reach them"},
     {"dataset.num_files_train", "the images of data.root are measured"},
     {"dataset.num_samples_per_file", "the images of data.root are measured"},
-    {"dataset.record_length_bytes_stdev", "images have the sizes that they have"},
-    {"dataset.record_length_stdev", "images have the sizes that they have"},
+    {"dataset.record_length_bytes_stdev", "real images have various sizes"},
+    {"dataset.record_length_stdev", "real images have various sizes"},
     {"dataset.", "the images of data.root are measured"},
     {"train.total_training_steps", "measure.steps says how many steps a repeat has"},
     {"train.computation_time_stdev", "every emulated step takes the same time"},
     {"train.computation_time.", "every emulated step takes the mean"},
     {"metric.exclude_start_steps", "measure.warmup_steps are left out"},
-    {"reader.", "the pipeline of this loader has nothing like it"},
-    {"data_reader.", "the pipeline of this loader has nothing like it"},
+    {"reader.", "the pipeline of this loader has no equivalent"},
+    {"data_reader.", "the pipeline of this loader has no equivalent"},
 }};
 
 std::string_view reason_of(const std::string& path) {
   const auto found = std::ranges::find_if(kReasons, [&](const auto& reason) { return path.starts_with(reason.first); });
-  return found == kReasons.end() ? "chexbench has nothing like it" : found->second;
+  return found == kReasons.end() ? "chexbench has no equivalent" : found->second;
 }
 
 // The values of a file, and which of them were read.

@@ -52,7 +52,7 @@ class YamlReader {
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (line_ == 1 && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     const auto control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; };
-    if (std::ranges::any_of(text, control)) fail("it has a control character, so this is no YAML");
+    if (std::ranges::any_of(text, control)) fail("it has a control character, so this is not YAML");
     const int indent = static_cast<int>(std::min(text.find_first_not_of(' '), text.size()));
     text.remove_prefix(static_cast<std::size_t>(indent));
     const std::string_view content = without_blanks_before(text);
@@ -156,14 +156,14 @@ class YamlReader {
 
   void read_key(std::string_view text) {
     const std::optional<std::size_t> end = key_end(text);
-    if (!end) fail(fmt::format("'{}' is no 'key: value'; is the file cut, or no YAML?", spec::shown(text)));
+    if (!end) fail(fmt::format("'{}' is not 'key: value'; is the file truncated, or not YAML?", spec::shown(text)));
     std::string_view rest = text.substr(0, *end);
     const bool in_quotes = rest.starts_with('"') || rest.starts_with('\'');
     const std::string key = in_quotes ? quoted(rest) : std::string(without_blanks_behind(rest));
     if (in_quotes) end_of_value(rest);
     if (key.size() > kLongestKey) fail(fmt::format("a key has more than {} bytes", kLongestKey));
     if (key.empty() || key.find_first_of("&*!|>%@`{}[],?") == 0)
-      fail(fmt::format("'{}' begins with what only other YAML has; write plain keys", spec::shown(text)));
+      fail(fmt::format("'{}' begins with unsupported YAML syntax; write plain keys", spec::shown(text)));
     Open& mapping = open_.back();
     if (!mapping.keys.insert(key).second) fail(fmt::format("the key '{}' is there twice", spec::shown(key)));
     const std::string path = mapping.path.empty() ? key : mapping.path + "." + key;

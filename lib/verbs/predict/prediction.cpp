@@ -106,7 +106,7 @@ PredictionRow predict_at(const Training& training, int ranks) {
 
 // States how much the storage, which is not modelled, would have to deliver, so that nobody takes it for granted.
 std::string storage_note(const InputSide& input, const std::vector<PredictionRow>& rows) {
-  const std::string note = "Storage is not modelled: taken to be as fast as needed";
+  const std::string note = "Storage is not modelled: assumed to be fast enough";
   if (!input.bytes_per_image || rows.empty()) return note + ".";
   const PredictionRow& most = std::ranges::max(rows, {}, &PredictionRow::ranks);
   const double bytes_per_s = most.images_per_s * amplification(input, most.ranks) * *input.bytes_per_image;
@@ -115,7 +115,7 @@ std::string storage_note(const InputSide& input, const std::vector<PredictionRow
 
 void note_input(const Training& training, const std::vector<PredictionRow>& rows, std::vector<std::string>& notes) {
   const InputSide& input = training.input;
-  if (!input.images_per_s_per_rank) notes.emplace_back("Input is not modelled: taken to be as fast as needed.");
+  if (!input.images_per_s_per_rank) notes.emplace_back("Input is not modelled: assumed to be fast enough.");
   if (input.grade != results::Grade::told_apart) {
     notes.push_back(fmt::format("The rate of the input is not sure ({}): see the flags of the run.",
                                 results::to_string(input.grade)));
@@ -135,12 +135,12 @@ void note_extrapolation(const Training& training, const std::vector<PredictionRo
   if (any([&](const auto& row) { return input.known && !input.known->covers(row.ranks); })) {
     notes.push_back(
         fmt::format("* beyond the {} to {} ranks on which the input was measured: images/s of a core are "
-                    "taken to stay the same.",
+                    "assumed to stay the same.",
                     input.known->min, input.known->max));
   }
   if (other_cores(input)) {
     notes.push_back(
-        fmt::format("* cores a rank: the input was measured with {}, not {}; it is taken to grow with cores.",
+        fmt::format("* cores a rank: the input was measured with {}, not {}; it is assumed to grow with cores.",
                     *input.measured_cores_per_rank, *input.cores_per_rank));
   }
   if (any([&](const auto& row) { return !network_known(network, row.ranks); })) {

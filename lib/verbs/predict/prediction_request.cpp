@@ -69,8 +69,8 @@ spec::TrialSpec arm_of(spec::TrialSpec spec, const PredictionRequest& request) {
   }
   if (!spec.training.overlap_input) {
     throw SpecError(
-        "training.overlap_input is false, but predict reckons with an input that overlaps the training; "
-        "add --set training.overlap_input=true");
+        "training.overlap_input is false, but predict assumes that input and training overlap; add "
+        "--set training.overlap_input=true");
   }
   const spec::TrialSpec any;
   spec.engine = engine;
@@ -172,8 +172,8 @@ void fit(Training& training, const PredictionRequest& request, PredictionArm& ar
   const auto [few, many] = std::ranges::minmax(request.fit, {}, &ScalingPoint::ranks);
   training.network.known = {.min = few.ranks, .max = many.ranks};
   arm.notes.push_back(
-      fmt::format("Alpha and beta were fitted to trainings, off by {:.1f} % (rms). They hold all that "
-                  "slows several ranks: stragglers and shared input, too.",
+      fmt::format("Alpha and beta were fitted to trainings, off by {:.1f} % (rms). They include "
+                  "everything that slows several ranks, such as stragglers and shared input.",
                   100 * fitted.rms_error));
   arm.fit_rms_error = fitted.rms_error;
 }

@@ -186,7 +186,7 @@ std::string next_line(const ProbeResult& result) {
 }
 
 std::string details_line(const ProbeResult& result) {
-  if (result.folder.empty()) return "not written; --output DIR keeps the figures and a spec to go on with";
+  if (result.folder.empty()) return "not written; --output DIR saves the figures and a spec";
   return fmt::format("{}/report.html; `chexbench --config {}` measures again", printable(result.folder),
                      shell_word(result.spec_file));
 }

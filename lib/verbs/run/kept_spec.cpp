@@ -32,13 +32,12 @@ std::string text_in(const std::string& folder) {
 
 RunSpec parse(const std::string& text, const std::string& folder) {
   if (text.empty()) {
-    throw SpecError(fmt::format(
-        "--resume {}: there is no run.json in it, which holds the spec; give --config and --set as at its beginning",
-        folder));
+    throw SpecError(
+        fmt::format("--resume {}: it has no run.json with the spec; give the original --config and --set", folder));
   }
   const auto refusal = [&](const std::string& reason) {
-    return SpecError(fmt::format(
-        "--resume {}: its run.json is damaged: {}; give --config and --set as at its beginning", folder, reason));
+    return SpecError(
+        fmt::format("--resume {}: its run.json is damaged: {}; give the original --config and --set", folder, reason));
   };
   if (is_nested_too_deep(text)) throw refusal("it is nested too deep");
   try {

@@ -137,7 +137,7 @@ StepLog DlioOutput::steps(const std::string& name) const {
       log.steps.push_back({.epoch = epoch, .wait_s = wait_s, .step_s = step_s});
     }
   }
-  if (log.steps.empty()) throw DataError(name + ": DLIO trained no step; was it told to generate data alone?");
+  if (log.steps.empty()) throw DataError(name + ": DLIO trained no step; was it run only to generate data?");
   log.notes.emplace_back("From DLIO's output: a wait is the load of a step, and its accelerator is simulated.");
   return log;
 }

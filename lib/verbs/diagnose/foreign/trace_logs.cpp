@@ -247,9 +247,10 @@ StepLog KinetoSteps::finish(const std::string& name) {
       throw DataError(name + ": a ProfilerStep# takes no time, and a step does, unless it is the last one");
     if (!has_steps(thread)) continue;
     if (thread.fetches.empty()) {
-      throw DataError(name +
-                      ": it has ProfilerStep# and on their thread no DataLoader __next__, so nothing says how long "
-                      "the training waited for its batches; log its steps with a hook of scripts/hooks");
+      throw DataError(
+          name +
+          ": it has ProfilerStep# and on their thread no DataLoader __next__, so the trace does not show how "
+          "long the training waited for its batches; log its steps with a hook of scripts/hooks");
     }
     log.process = std::visit([](const auto& one) { return fmt::format("{}", one); }, id.first);
     append(thread, profiled ? thread.steps : steps_by_fetch(thread), rank++, log);
