@@ -1,7 +1,7 @@
 """Fails the N-th call of a class, for N = 1, 2, ... until none fails, and then runs the command again.
 
 Classes: open, system-open (files outside of the data and results), read, short-read, write, short-write, fsync, rename
-(also mkdir), close, mmap, malloc, thread, connect, mpi, mpi-poll. Each is tried once and for good (kind once and
+(also mkdir), close, mmap, malloc, thread, connect, mpi, mpi-poll. Each fails once and permanently (kind once and
 always), on each rank alone. Each attempt checks: were code and message as promised, is finished work still there, and
 did the second run end like an undisturbed one? results/trust/faults.csv gets a row for each loop. The exit status is 5
 if a check failed.
@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--resume", action="store_true",
                         help="keep the rows that the table has, unless a finer stride is asked for, and go on")
     parser.add_argument("--hang", type=int, default=fault_loop.TIMEOUT_S, metavar="SECONDS",
-                        help="what a command may take (default: %(default)s); on a busy machine more")
+                        help="the longest that a command may take (default: %(default)s); raise it on a busy machine")
     arguments = parser.parse_args()
     fault_loop.TIMEOUT_S = arguments.hang
     began, failed = time.monotonic(), 0
