@@ -10,15 +10,15 @@ import re
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
-SWEPT = re.compile(r" Can be swept where (.+)\.$")
+SWEPT = re.compile(r" Can be swept where .+\.$")  # which the error of a sweep states
 NO_LIMIT = 1e6  # higher maxima are beyond any use, and only stop typing errors
 HEAD = """# The keys of a spec
 
-[scripts/reference_keys.py](../scripts/reference_keys.py) makes this page from `schema.json`: change
-a description in `lib/spec`, not here. [configs](README.md) explains how keys work together.
+`scripts/reference_keys.py` makes this page from `schema.json`: change a description in `lib/spec`.
+[configs](README.md) explains how keys work together.
 
 A value of another type or out of its range is an error, and so is a key that is set where it has no
-meaning ("Only where"). `null` restores any default.
+meaning ("Only where"), or swept where it makes no difference. `null` restores any default.
 """
 OPS = """
 ## The ops of a pipeline
@@ -26,15 +26,6 @@ OPS = """
 [Pipelines](README.md#ops) are lists of these ops:
 
 | op | what it does |
-|---|---|
-"""
-SWEEPS = """
-## Conditions of a sweep
-
-A key can be swept only where it makes a difference, because elsewhere all trials would be the same.
-Setting it there is not an error: it has no effect.
-
-| condition | keys |
 |---|---|
 """
 
@@ -91,12 +82,9 @@ def keys(node, path=""):
 def page(schema):
     """The text of keys.md."""
     refs = schema["$defs"]
-    sections, swept = {}, {}
+    sections = {}
     for path, value in keys(schema):
-        meaning = value["description"]
-        if found := SWEPT.search(meaning):
-            swept.setdefault(found[1], []).append(f"`{path}`")
-            meaning = meaning[:found.start()]
+        meaning = SWEPT.sub("", value["description"])
         sections.setdefault(path.rpartition(".")[0] or "The spec", []).append(row(path, value, refs, meaning))
     text = HEAD + "".join(f"\n## {section}\n{table(rows)}" for section, rows in sections.items())
 
@@ -105,8 +93,7 @@ def page(schema):
     parameters = {f"pipeline.{name}.{key}": value for name, op in ops.items() for key, value in op["properties"].items()
                   if key not in ("op", "delay_s")}
     parameters["pipeline.OP.delay_s"] = ops["shard"]["properties"]["delay_s"]
-    text += table(row(path, value, refs, value["description"]) for path, value in parameters.items())
-    return text + SWEEPS + "".join(f"| {cell(where)} | {', '.join(paths)} |\n" for where, paths in swept.items())
+    return text + table(row(path, value, refs, value["description"]) for path, value in parameters.items())
 
 
 def main():

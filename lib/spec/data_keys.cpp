@@ -73,13 +73,12 @@ std::vector<KeyRule> label_keys() {
   return {
       label_key("data.labels.csv", &LabelsSpec::csv, "Path of the table in the root; empty: the only *.csv there."),
       label_key("data.labels.image_column", &LabelsSpec::image_column,
-                "Column of file names: a path in the root, or a bare name in any folder below it, with or without its "
-                "extension; empty: the first column."),
-      label_key(
-          "data.labels.columns", &LabelsSpec::columns,
-          "Columns of 0 and 1 (or truth values such as True), one label each, in output order: names, or patterns in "
-          "which * is any text, as a list or joined by commas. * alone: all but the image, split and patient columns.",
-          kLabelledTable)
+                "Column of paths in the root, or of names in any folder below it, with or without extension; empty: "
+                "the first column."),
+      label_key("data.labels.columns", &LabelsSpec::columns,
+                "Columns of 0 and 1 (or truth values such as True), in output order: names, or patterns in which * is "
+                "any text, as a list or joined by commas. * alone: all but the image, split and patient columns.",
+                kLabelledTable)
           .is_list(),
       label_key("data.labels.separator", &LabelsSpec::separator,
                 "If not empty, data.labels.columns is one column of names joined by this; the labels are all names "
@@ -87,18 +86,15 @@ std::vector<KeyRule> label_keys() {
       label_key("data.labels.none", &LabelsSpec::none,
                 "The name that means no label, such as No Finding; empty: there is none.", kJoinedLabels),
       label_key("data.labels.split_column", &LabelsSpec::split_column,
-                "Column of train, val (valid, validation) or test; empty: there are no splits, so only data.split all "
-                "has images."),
+                "Column of train, val or test; empty: no splits, so only data.split all has images."),
       label_key("data.labels.patient_column", &LabelsSpec::patient_column,
-                "Column that identifies the patient; empty: each image counts as a separate patient."),
+                "Column that identifies the patient; empty: each image counts as one."),
       label_key("data.labels.uncertain", &LabelsSpec::uncertain,
-                "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or that loss and scores ignore that label "
-                "of the image (U-Ignore); auto: U-Ones, but an error where data.layout is csv.",
+                "What -1 means in a label column: 0 (U-Zeros), 1 (U-Ones), or a label that loss and scores ignore "
+                "(U-Ignore); auto: U-Ones, but an error where data.layout is csv.",
                 kLabelledTable),
       label_key("data.labels.blank", &LabelsSpec::blank,
-                "What an empty field means in a label column, in the same words; auto: U-Zeros, but an error where "
-                "data.layout is csv.",
-                kLabelledTable),
+                "The same for an empty field; auto: U-Zeros, but an error where data.layout is csv.", kLabelledTable),
       label_key(
           "data.labels.classes", &LabelsSpec::classes,
           "Number of classes; 0: the highest class in the shards, or ChestX-ray14's labels in ready-made batches.",
@@ -114,7 +110,7 @@ std::vector<KeyRule> shape_keys() {
   constexpr double kMostDelayMs = 60'000;
   return {
       shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
-                "Limits each rank's reading to this many MB/s; null: no limit.")
+                "MB/s that each rank may read; null: no limit.")
           .at_least(kSlowest)
           .at_most(kFastest),
       shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
@@ -139,21 +135,21 @@ std::vector<KeyRule> data_keys() {
           .is_path()
           .has_effect_where(kUsesPipeline),
       key("data.format", data, &DataSpec::format,
-          "What a trial reads: images (PNG, JPEG and DICOM files), TFRecords, WebDataset's tar files, cached pixels "
-          "(see data convert), or ready-made batches, the ceiling of the compute side."),
+          "What a trial reads: images (PNG, JPEG, DICOM), TFRecords, WebDataset's tar files, cached pixels, or "
+          "ready-made batches: the ceiling of the compute side."),
       key("data.split", data, &DataSpec::split,
           "Images to use, by the data set's lists, folders or column; val only if the data set has one.")
           .has_effect_where(kUsesPipeline),
       key("data.decoder", data, &DataSpec::decoder, "Decoder of PNGs and JPEGs: chexbench's own fast paths, or OpenCV.")
           .has_effect_where(kUsesPipeline),
       key("data.jpeg", data, &DataSpec::jpeg,
-          "full decodes all pixels of a JPEG, the same for every decoder; scaled decodes it at 1/2, 1/4 or 1/8 if the "
-          "network needs no more, which is faster but gives other pixels.")
+          "scaled decodes a JPEG at 1/2, 1/4 or 1/8 if the network needs no more, which is faster but gives other "
+          "pixels.")
           .has_effect_where(kUsesPipeline)
           .only_where(kFastDecoder),
       key("data.color", data, &DataSpec::color,
-          "What images are decoded to: gray, replicated to three equal channels for the network, or rgb; auto: rgb "
-          "where data.layout is imagenet, else gray.")
+          "What images are decoded to: gray (three equal channels for the network) or rgb; auto: rgb where data.layout "
+          "is imagenet, else gray.")
           .has_effect_where(kUsesPipeline),
       key("data.deliver", data, &DataSpec::deliver,
           "What a batch contains: f32, three normalized channels; u8, one channel (three for rgb), which the engine "
@@ -162,9 +158,9 @@ std::vector<KeyRule> data_keys() {
           "Whether a corrupt image or record stops the trial, or is skipped and counted.")
           .has_effect_where(kUsesPipeline),
       key("data.layout", data, &DataSpec::layout,
-          "How the root stores its labels: ChestX-ray14's table (nih), your own table (csv), a folder for each class "
-          "(folders), CheXpert's tables (chexpert), MIMIC-CXR-JPG's tables (mimic), TensorFlow's shards of ImageNet "
-          "(imagenet), or the first of these that fits (auto).")
+          "How the root stores its labels: ChestX-ray14's table (nih), your own (csv), a folder for each class, the "
+          "tables of CheXpert or MIMIC-CXR-JPG (mimic), TensorFlow's shards of ImageNet, or the first of these that "
+          "fits (auto).")
           .has_effect_where(kUsesPipeline),
   };
   std::ranges::move(label_keys(), std::back_inserter(rules));
@@ -183,8 +179,8 @@ std::vector<KeyRule> preprocess_keys() {
           .at_most(1)
           .has_effect_where(kUsesPipeline),
       key("preprocess.resized_crop", preprocess, &PreprocessSpec::resized_crop,
-          "Training sees a window of 8 to 100 % of an image's area, at 3:4 to 4:3, resized to the network's input, "
-          "like torchvision's RandomResizedCrop; validation sees the whole image.")
+          "Trains on windows of 8 to 100 % of an image's area, at 3:4 to 4:3, like torchvision's RandomResizedCrop; "
+          "validation sees the whole image.")
           .has_effect_where(kUsesPipeline),
   };
 }
@@ -200,23 +196,23 @@ std::vector<KeyRule> store_keys() {
                 "Whether the bucket is in the path or before the host name (virtual); auto: in the path if an endpoint "
                 "is given.")
           .only_where(kS3),
-      store_key("store.timeout_s", &StoreSpec::timeout_s,
-                "A request fails after this many seconds of connecting or of receiving less than 1 kB/s, or after 15 "
-                "times as long in total.")
+      store_key(
+          "store.timeout_s", &StoreSpec::timeout_s,
+          "A request fails after this time of connecting or at less than 1 kB/s, or after 15 times that in total.")
           .above(0)
           .at_most(3600)
           .only_where(kDistant),
-      store_key("store.tries", &StoreSpec::tries, "How many times a request is tried, with growing pauses.")
+      store_key("store.tries", &StoreSpec::tries, "Tries of a request, with growing pauses.")
           .at_least(1)
           .at_most(100)
           .only_where(kDistant),
       store_key("store.redirects", &StoreSpec::redirects,
-                "Which redirects are followed: same_host, to the same scheme, host and port; any, without a password "
-                "and never from https to http.")
+                "Redirects to follow: to the same scheme, host and port; or any, without a password and never from "
+                "https to http.")
           .only_where(kWeb),
-      store_key("store.read", &StoreSpec::read,
-                "How shards and cached pixels are read: mapped, or copied, which is safe if other programs may change "
-                "the files during the run.")
+      store_key(
+          "store.read", &StoreSpec::read,
+          "How shards and cached pixels are read: copies are safe if other programs change the files during the run.")
           .has_effect_where(kMapped),
   };
   std::ranges::move(shape_keys(), std::back_inserter(rules));

@@ -55,8 +55,7 @@ constexpr Condition kSecondReader{second_job_reads, "second_job.kind is input, b
 
 std::vector<KeyRule> experiment_keys() {
   return {key_at(
-      "experiment", [](auto& trial) -> auto& { return trial.name; },
-      "Name of the experiment, the title of its report and the name of its folder.")};
+      "experiment", [](auto& trial) -> auto& { return trial.name; }, "Title of the report and name of its folder.")};
 }
 
 std::vector<KeyRule> engine_keys() {
@@ -65,11 +64,11 @@ std::vector<KeyRule> engine_keys() {
       key_at(
           "engine", [](auto& trial) -> auto& { return trial.engine; },
           "What trains: auto (the fastest real engine here), cuda (GPUs), onednn (CPUs), emulated:<profile of "
-          "configs/accelerators>, none (drops batches: the ceiling of the input side).")
+          "configs/accelerators>, or none (drops batches: the ceiling of the input side).")
           .one_of({"auto", "cuda", "onednn", "none"}, kEmulatedPrefix),
       key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
-          "Cores of one accelerator in a scale model, which slows it down by their ratio to a rank's cores here and "
-          "reports rates at full scale; 0: no scale model.")
+          "Cores of one accelerator in a scale model, slowed down by their ratio to a rank's cores here; 0: no scale "
+          "model.")
           .at_least(0)
           .at_most(kMostCores)
           .has_effect_where(kEmulated),
@@ -88,53 +87,48 @@ std::vector<KeyRule> comm_keys() {
           "How ranks average gradients: the library's all_reduce, or chexbench's own ring, tree, hierarchical (groups "
           "of ranks) or parameter_server.")
           .has_effect_where(kBuckets),
-      key("comm.servers", comm, &CommSpec::servers,
-          "Number of ranks, from 0 up, that each average a part of the gradients.")
+      key("comm.servers", comm, &CommSpec::servers, "Ranks, from 0 up, that each average a part of the gradients.")
           .at_least(1)
           .only_where(kParameterServer),
       key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
           "Consecutive ranks that average among themselves first; 0: those of a host.")
           .at_least(0)
           .only_where(kHierarchical),
-      key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-          "Bytes of gradients averaged at once while backward continues.")
+      key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes, "Gradients averaged at once while backward continues.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
       key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-          "Bytes of the first bucket, small so that communication starts early.")
+          "The first bucket, small so that communication starts early.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
       key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
-          "Type in which gradients in host memory are sent; they are summed in f32. 16-bit types halve the traffic.")
+          "Type in which gradients in host memory are sent; they are summed in f32.")
           .has_effect_where(kBuckets),
       key("comm.model", comm, &CommSpec::model,
-          "real: messages between processes; shaped: the same over slower links, so that schemes differ on one host; "
-          "with an emulated engine also alpha_beta (times are modelled, and ranks wait for each other in each step) or "
-          "none (they do not)."),
+          "real: messages between processes; shaped: the same over slower links; with an emulated engine also "
+          "alpha_beta (modelled times; ranks wait for each other in each step) or none (they do not)."),
       key("comm.backend", comm, &CommSpec::backend,
           "How gradients of GPUs are averaged: nccl, mpi (in host memory), or NCCL if every rank has it (auto).")
           .has_effect_where(kMayUseGpus),
       key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-          "With engine cuda, a step that takes longer than this many seconds and than 50 median steps ends the run, "
-          "because a rank may have died; the first step is allowed ten times as long.")
+          "With engine cuda, a step longer than this and than 50 median steps ends the run, because a rank may have "
+          "died; the first may take ten times as long.")
           .above(0)
           .at_most(kLongestWaitS)
           .has_effect_where(kMayUseGpus),
       key("comm.timeout_s", comm, &CommSpec::timeout_s,
-          "A rank that waits longer than this many seconds for another one in a step or validation, or anywhere for "
-          "one that does not respond, ends the job with exit code 4; 0: no limit.")
+          "A rank that waits longer than this for another in a step or validation, or anywhere for one that does not "
+          "respond, ends the job with exit code 4; 0: no limit.")
           .at_least(0)
           .at_most(kLongestWaitS),
-      key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")
-          .at_most(kLongestDelayS)
-          .only_where(kLinks),
-      key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link, in bytes/s.")
+      key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message.").at_most(kLongestDelayS).only_where(kLinks),
+      key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link.")
           .at_least(1)
           .at_most(kMostBytes)
           .only_where(kLinks),
-      key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket, in seconds.")
+      key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket.")
           .at_most(kLongestDelayS)
           .only_where(kAlphaBeta),
   };
@@ -153,18 +147,17 @@ Key count_or_word(std::string path, std::vector<std::string> words, std::string 
 }
 
 std::vector<KeyRule> core_keys() {
-  Key ranks = count_or_word(
-      "ranks", {"all"},
-      "Ranks to measure with: all, a number, or a list, which measures smaller worlds inside one larger job.");
+  Key ranks = count_or_word("ranks", {"all"},
+                            "Ranks to measure with: all, a number, or a list, for smaller worlds inside one job.");
   ranks.get = [](const TrialSpec& trial) { return trial.ranks == 0 ? Value("all") : Value(std::int64_t{trial.ranks}); };
   ranks.set = [](TrialSpec& trial, const Value& value) {
     const std::int64_t* count = std::get_if<std::int64_t>(&value);
     trial.ranks = count != nullptr ? static_cast<int>(*count) : 0;
   };
-  Key cores = count_or_word("cores_per_rank", {"auto", "all"},
-                            "Cores of each rank. auto: the host's cores / the ranks started on it, the same in every "
-                            "smaller world of the job; if there are more ranks than cores, the extra ones get "
-                            "hyperthreads where available. all: every rank may use every core.");
+  Key cores = count_or_word(
+      "cores_per_rank", {"auto", "all"},
+      "Cores of each rank. auto: the host's cores / the ranks started on it, also in smaller worlds; with more ranks "
+      "than cores, the extra ones get hyperthreads where available. all: every rank may use every core.");
   cores.get = [](const TrialSpec& trial) -> Value {
     if (trial.all_cores) return "all";
     if (!trial.cores_per_rank) return "auto";
@@ -182,12 +175,11 @@ std::vector<KeyRule> second_job_keys() {
   constexpr auto job = &TrialSpec::second_job;
   return {
       key("second_job.kind", job, &SecondJobSpec::kind,
-          "A second job on each host during the trial: none; one that reads and decodes like the trial (input), trains "
-          "on ready-made batches (training), or does both; or one that uses up a resource: memory bandwidth (memory), "
-          "the page cache (page_cache, which drops the trial's files) or storage."),
+          "A second job on each host during the trial: one that reads and decodes like the trial (input), trains on "
+          "ready-made batches, or does both; or one that uses up memory bandwidth, the page cache (dropping the "
+          "trial's files) or storage."),
       key("second_job.cores", job, &SecondJobSpec::cores,
-          "Where the second job runs: on the cores that the trial's ranks leave free (apart), on the same cores "
-          "(shared), or on cpus:0-3,8.")
+          "Its cores: those that the trial's ranks leave free (apart), theirs (shared), or cpus:0-3,8.")
           .one_of({"shared", "apart"}, "cpus:")
           .only_where(kSecondJob),
       key("second_job.engine", job, &SecondJobSpec::engine, "Engine of the second job.")
@@ -215,9 +207,9 @@ std::vector<KeyRule> measure_keys() {
           .at_least(1)
           .at_most(kMostRepeats),
       key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
-          "Most extra repeats, or three times this if they are short. They are added if measure.repeats is at least "
-          "five, and neither measure.relative_error nor training.epochs is set, while a trial is unstable or has fewer "
-          "undisturbed repeats than measure.repeats.")
+          "Most extra repeats (three times this if they are short) while a trial is unstable or has fewer undisturbed "
+          "repeats than measure.repeats; none if that is below five, or measure.relative_error or training.epochs is "
+          "set.")
           .at_least(0)
           .at_most(kMostRepeats),
       key("measure.page_cache", measure, &MeasureSpec::page_cache,
@@ -225,17 +217,17 @@ std::vector<KeyRule> measure_keys() {
           .has_effect_where(kUsesPipeline),
       key("measure.seed", measure, &MeasureSpec::seed, "Seed of shuffles and flips."),
       key("measure.attribution", measure, &MeasureSpec::attribution,
-          "Ops time their work, so that waits can be attributed to them."),
+          "Ops time their work, to attribute waits to them."),
       key("measure.trace", measure, &MeasureSpec::trace,
-          "Records what threads do; trace.json keeps the last repeat of each trial."),
+          "Records threads into trace.json, which keeps the last repeat of each trial."),
       key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
           "A trial ends after the repeat that exceeds this; null: no limit.")
           .above(0)
           .at_most(kLongestWaitS),
       key("measure.max_total_seconds", measure, &MeasureSpec::max_total_seconds,
-          "Once the repeats of all trials have taken this long, each trial still gets its first repeat but no more, "
-          "and a note lists the missing ones. Trials that alternate leave later ones their share: the first 4 of 8 "
-          "trials may take half. Opening the data and building engines does not count. null: no limit.")
+          "Once all repeats together have taken this long, each trial still gets its first but no more, and a note "
+          "lists the missing ones. Trials that alternate leave later ones their share. Opening data and building "
+          "engines does not count. null: no limit.")
           .above(0)
           .at_most(kLongestWaitS),
       key("measure.relative_error", measure, &MeasureSpec::relative_error,
@@ -243,8 +235,8 @@ std::vector<KeyRule> measure_keys() {
           .above(0)
           .at_most(1),
       key("measure.target_au", measure, &MeasureSpec::target_au,
-          "Share of the time that emulated accelerators must spend computing to pass, as in MLPerf Storage (0.9 or "
-          "0.85 there); a finding reports whether they do and, if not, what holds them back; null: none.")
+          "Share of the time that emulated accelerators must compute to pass, as in MLPerf Storage (0.9 or 0.85 "
+          "there); a finding reports whether they do, or what holds them back; null: none.")
           .above(0)
           .at_most(1)
           .has_effect_where(kEmulated),

@@ -98,9 +98,7 @@ ParameterRule drop_remainder() {
   return flag("drop_remainder", true, "drop the last batch of a finite pipeline if it is not full");
 }
 
-ParameterRule deterministic() {
-  return flag("deterministic", true, "deliver in a fixed order, whatever the threads' timing");
-}
+ParameterRule deterministic() { return flag("deterministic", true, "deliver in a fixed order"); }
 
 ParameterRule shuffle_buffer() {
   ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": those of an epoch");
@@ -109,9 +107,8 @@ ParameterRule shuffle_buffer() {
 }
 
 ParameterRule cache_bytes() {
-  ParameterRule rule = count_or(
-      "max_bytes", {"unlimited"}, "unlimited",
-      "limit of each rank: the first records or images that fit are kept, the others are made again in each epoch");
+  ParameterRule rule = count_or("max_bytes", {"unlimited"}, "unlimited",
+                                "limit of each rank; what does not fit is made again in each epoch");
   rule.maximum = 1e15;
   return rule;
 }
@@ -164,7 +161,7 @@ std::vector<OpRule> make_op_rules() {
   };
   for (OpRule& rule : rules) {
     rule.parameters.push_back(
-        seconds("delay_s", "planted bottleneck: seconds slept for each element, in ops that decode for each image"));
+        seconds("delay_s", "planted bottleneck: seconds slept for each element; in ops that decode, for each image"));
   }
   return rules;
 }

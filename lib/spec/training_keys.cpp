@@ -42,7 +42,7 @@ std::vector<KeyRule> model_keys() {
           "Batch statistics (train), or fixed running statistics (frozen).")
           .has_effect_where(kTrained),
       key("model.freeze", model, &ModelSpec::freeze,
-          "base: only the last layer is trained, and batch norms use fixed running statistics; none: all layers.")
+          "base: trains only the last layer, and batch norms use fixed running statistics.")
           .has_effect_where(kTrained),
       key("model.dropout", model, &ModelSpec::dropout,
           "Whether training drops units if the network does (alexnet, googlenet, mobilenet_v2).")
@@ -54,18 +54,17 @@ std::vector<KeyRule> model_keys() {
 std::vector<KeyRule> step_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
-      key("training.batch_size", training, &TrainingSpec::batch_size, "Local batch: images of one rank's batch.")
+      key("training.batch_size", training, &TrainingSpec::batch_size, "Images of one rank's batch.")
           .at_least(1)
           .at_most(65536),
       key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
-          "Batches of a rank whose gradients are averaged before one reduction between ranks and one update; together "
-          "they make one step.")
+          "Batches of a rank whose gradients are averaged before one reduction and update; together, one step.")
           .at_least(1)
           .at_most(4096)
           .has_effect_where(kEngine),
       key("training.overlap_input", training, &TrainingSpec::overlap_input,
-          "Whether the next batch is prepared while the engine computes. If false, it is requested only after the "
-          "previous one finishes, so input and training overlap only with a prefetch.")
+          "Whether the next batch is requested while the engine computes; if not, input and training overlap only with "
+          "a prefetch.")
           .has_effect_where(kEngine),
       key("training.precision", training, &TrainingSpec::precision, "Precision of the arithmetic; weights are f32.")
           .has_effect_where(kEngine),
@@ -75,8 +74,7 @@ std::vector<KeyRule> step_keys() {
 std::vector<KeyRule> update_keys() {
   constexpr auto training = &TrialSpec::training;
   return {
-      key("training.optimizer", training, &TrainingSpec::optimizer, "Optimizer, with the formulas of torch.optim.")
-          .has_effect_where(kTrained),
+      key("training.optimizer", training, &TrainingSpec::optimizer, "As in torch.optim.").has_effect_where(kTrained),
       key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")
           .at_most(1e15)
           .has_effect_where(kTrained),
@@ -85,8 +83,8 @@ std::vector<KeyRule> update_keys() {
           .has_effect_where(kTrained)
           .only_where(kSgd),
       key("training.weight_decay", training, &TrainingSpec::weight_decay,
-          "Applies to all parameters, including norms and biases, as in torch.optim: added to the gradient (L2) with "
-          "adam and sgd, subtracted from the weights with adamw, whose default in PyTorch is 0.01.")
+          "Of all parameters, including norms and biases, as in torch.optim: L2 with adam and sgd, decoupled with "
+          "adamw (default in PyTorch: 0.01).")
           .at_most(1000)
           .has_effect_where(kTrained),
       key("training.clip_gradient_norm", training, &TrainingSpec::clip_gradient_norm,
@@ -95,23 +93,23 @@ std::vector<KeyRule> update_keys() {
           .at_most(1e15)
           .has_effect_where(kTrained),
       key("training.ema_decay", training, &TrainingSpec::ema_decay,
-          "Below 1: decay of an exponential moving average of the weights, as in PyTorch's get_ema_multi_avg_fn; the "
-          "average is validated and stored in best.safetensors. 0: none.")
+          "Below 1: decay of an exponential moving average of the weights (PyTorch's get_ema_multi_avg_fn), which is "
+          "validated and stored as the best; 0: none.")
           .at_most(1)
           .has_effect_where(kTrained),
       key("training.task", training, &TrainingSpec::task,
-          "multi_label: an image has any number of labels, each with a sigmoid; classes: exactly one, with softmax "
-          "cross-entropy, scored by top-1 and top-5 instead of AUROC.")
+          "multi_label: any number of labels per image, each with a sigmoid; classes: exactly one, with softmax, "
+          "scored by top-1 and top-5 instead of AUROC.")
           .has_effect_where(kTrained),
       key("training.label_smoothing", training, &TrainingSpec::label_smoothing,
-          "Below 1: share of each target that is spread over 0 and 1 (multi_label, as in Keras) or over all classes "
-          "(classes, as in PyTorch).")
+          "Below 1: share of each target that is spread over 0 and 1 (multi_label, like Keras) or all classes "
+          "(classes, like PyTorch).")
           .at_most(1)
           .has_effect_where(kTrained),
       key("training.class_weights", training, &TrainingSpec::class_weights,
-          "Weight of each label or class in the loss: none; a number; a list with one number for each; or balanced, "
-          "counted over the training images. For multi_label it is PyTorch's pos_weight (balanced: negatives / "
-          "positives), for classes its weight (balanced: images / classes / images of the class).")
+          "Weight of each label or class in the loss: none, a number, a list, or balanced over the training images. "
+          "PyTorch's pos_weight for multi_label (balanced: negatives / positives), its weight for classes (balanced: "
+          "images / classes / images of the class).")
           .is_list(true)
           .has_effect_where(kTrained),
   };
@@ -124,8 +122,7 @@ std::vector<KeyRule> epoch_keys() {
           "Passes over the training images, each followed by a validation; 0: measure.steps instead.")
           .at_most(kMostEpochs),
       key("training.schedule", training, &TrainingSpec::schedule,
-          "Schedule of the learning rate: constant, cosine (half a cosine down to 0), or plateau (lower after each "
-          "plateau of the validation loss).")
+          "Learning rate: constant, half a cosine down to 0, or lower after each plateau of the validation loss.")
           .only_where(kEpochs),
       key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
           "Epochs in which the learning rate rises from 0.")
@@ -149,8 +146,8 @@ std::vector<KeyRule> epoch_keys() {
           .at_most(kMostEpochs)
           .only_where(kEpochs),
       key("training.validation_share", training, &TrainingSpec::validation_share,
-          "Share of the split's patients held out for validation, which ImageNet's validation shards replace; 0: "
-          "validates on the training images.")
+          "Share of the split's patients held out for validation, unless ImageNet has validation shards; 0: validates "
+          "on the training images.")
           .at_least(0)
           .at_most(0.9)
           .only_where(kEpochs),
@@ -158,8 +155,7 @@ std::vector<KeyRule> epoch_keys() {
           "Path of a checkpoint to continue from, on any number of ranks; empty: a new training.")
           .is_path()
           .only_where(kEpochs),
-      key("training.target_auroc", training, &TrainingSpec::target_auroc,
-          "Mean AUROC; the time to reach it is reported. null: none.")
+      key("training.target_auroc", training, &TrainingSpec::target_auroc, "Reports the time to this mean AUROC.")
           .above(0.5)
           .at_most(1)
           .only_where(kEpochs),
@@ -176,8 +172,8 @@ std::vector<KeyRule> cuda_keys() {
           "Fuses convolutions with neighboring ops where measured to be faster, and pools with the preceding norm.")
           .only_where(kCuda),
       key("training.tuning_s", training, &TrainingSpec::tuning_s,
-          "Seconds spent timing convolutions that are new to this GPU; after that, each takes the first plan that "
-          "runs; null: no limit.")
+          "Seconds for timing convolutions that are new to this GPU; then each takes the first plan that runs; null: "
+          "no limit.")
           .above(0)
           .at_most(kLongestWaitS)
           .only_where(kCuda),
@@ -185,8 +181,7 @@ std::vector<KeyRule> cuda_keys() {
           "Launches a step as one CUDA graph if communication allows it.")
           .only_where(kCuda),
       key("training.concurrent_weight_gradients", training, &TrainingSpec::concurrent_weight_gradients,
-          "Weight gradients of convolutions run on a second stream, concurrently with the following passes of "
-          "backward. This takes more memory, and was 1 to 2 % slower on an H200.")
+          "Computes weight gradients of convolutions on a second stream: more memory, and 1 to 2 % slower on an H200.")
           .only_where(kCuda),
   };
 }
