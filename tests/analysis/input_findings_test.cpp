@@ -213,7 +213,7 @@ TEST(DataFindings, SayOnceThatImagesChangedAfterTheirConversion) {
   const auto findings = data_findings(results::pointers({trial, trial}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_EQ(findings[0].kind, "old_shards");
-  EXPECT_THAT(findings[0].text, HasSubstr("data/nih, tfrecord: 3 of 64 image files"));
+  EXPECT_THAT(findings[0].text, HasSubstr("data/nih, tfrecord: 3 of 64 sampled image files"));
 }
 
 class TfrecordEconomics : public testing::Test {

@@ -312,7 +312,7 @@ TEST(GpuFindings, TellOfUncorrectedEccErrorsInAnyTrial) {
   for (std::size_t i = 6; i < 13; ++i) one.repeats[0].gpus[0].samples[i].uncorrected_ecc_errors = 8;
   const auto texts = texts_of_kind({one, make_gpu_trial(4)}, "ecc_errors");
   ASSERT_THAT(texts, SizeIs(1));
-  EXPECT_THAT(texts[0], HasSubstr("ranks=1: 1 uncorrected ECC error came up"));
+  EXPECT_THAT(texts[0], HasSubstr("ranks=1: 1 uncorrected ECC error occurred"));
 }
 
 TEST(GpuFindings, TellWhereNvmlAndTheBusyShareAreFarApart) {
