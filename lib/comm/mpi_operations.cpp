@@ -33,7 +33,8 @@ bool is_complete(MPI_Request& request, std::string_view what) {
 // while it is still in the cache.
 template <typename T, typename Begin, typename End>
 Poll in_pieces(std::span<T> values, std::size_t most, Begin begin, End end) {
-  return [rest = values, piece = std::span<T>(), current = Poll(), most, begin, end]() mutable {
+  return [rest = values, piece = std::span<T>(), current = Poll(), most, begin = std::move(begin),
+          end = std::move(end)]() mutable {
     if (current) {
       if (current() != Progress::done) return Progress::waiting;
       current = nullptr;

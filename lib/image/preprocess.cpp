@@ -31,7 +31,7 @@ class RowWriter {
   // Spreads gray values at the front of the row over three channels, from the last one to the first, so that none is
   // overwritten before it is read.
   static void make_rgb(std::uint8_t* row, std::size_t pixels) {
-    for (std::size_t i = pixels; i-- > 0;) std::fill_n(row + 3 * i, 3, std::uint8_t{row[i]});
+    for (std::size_t i = pixels; i-- > 0;) std::fill_n(row + 3 * i, 3, row[i]);
   }
 
   const BatchShape shape_;

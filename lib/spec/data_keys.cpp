@@ -50,9 +50,9 @@ constexpr Condition kMapped{[](const TrialSpec& trial) {
 
 // Each returns the rule of a member: store_key("store.region", &StoreSpec::region, "...").
 template <typename T>
-Key store_key(std::string path, T StoreSpec::*member, std::string description) {
+Key store_key(const std::string& path, T StoreSpec::*member, const std::string& description) {
   return key_at(
-      std::move(path), [=](auto& trial) -> auto& { return trial.data.store.*member; }, std::move(description));
+      path, [=](auto& trial) -> auto& { return trial.data.store.*member; }, description);
 }
 
 Key shape_key(const std::string& path, std::optional<double> StoreShape::*member, const std::string& description) {
@@ -63,9 +63,10 @@ Key shape_key(const std::string& path, std::optional<double> StoreShape::*member
 
 // Most labels are described for the user's own table only.
 template <typename T>
-Key label_key(std::string path, T LabelsSpec::*member, std::string description, const Condition& where = kOwnTable) {
+Key label_key(const std::string& path, T LabelsSpec::*member, const std::string& description,
+              const Condition& where = kOwnTable) {
   return key_at(
-             std::move(path), [=](auto& trial) -> auto& { return trial.data.labels.*member; }, std::move(description))
+             path, [=](auto& trial) -> auto& { return trial.data.labels.*member; }, description)
       .only_where(where);
 }
 

@@ -82,7 +82,7 @@ class TurboDecoder final : public JpegDecoder {
   DecodedImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
     const Destroyer destroyer{info_};
     if (!start(bytes, file, jpeg_scale_denominator(file, least))) fail();
-    const auto channels = static_cast<int>(info_.output_components);
+    const int channels = info_.output_components;
     const std::size_t stride = std::size_t{info_.output_width} * static_cast<std::size_t>(channels);
     auto* const pixels = reinterpret_cast<std::uint8_t*>(pixels_.reserve(stride * info_.output_height));
     const DecodedImage image{pixels, static_cast<int>(info_.output_width), static_cast<int>(info_.output_height),
