@@ -9,8 +9,7 @@ RESULTS = ROOT / "results"
 REFERENCE = re.compile(r"reference/([\w.-]*\w)")
 MONTHS = "January February March April May June July August September October November December"
 DATE = re.compile(rf"\b\d{{1,2}} (?:{'|'.join(MONTHS.split())}) \d{{4}}\b")
-LONGEST_BYTES = {"README.md": 6 * 1024}
-LONGEST_OTHER_BYTES = 7 * 1024
+LONGEST_BYTES = 6 * 1024
 
 
 def blocks(page):
@@ -31,7 +30,7 @@ class Results(unittest.TestCase):
     def test_pages_are_short(self):
         for page in self.pages:
             with self.subTest(page=page.name):
-                self.assertLessEqual(page.stat().st_size, LONGEST_BYTES.get(page.name, LONGEST_OTHER_BYTES))
+                self.assertLessEqual(page.stat().st_size, LONGEST_BYTES)
 
     def test_each_table_is_dated_by_the_paragraph_before_or_after_it(self):
         for page in self.pages:
