@@ -1,6 +1,6 @@
 // The roofline of a training step: how long a device would need if only its peak rates limited it (Williams, Waterman
 // and Patterson, "Roofline: an insightful visual performance model for multicore architectures", CACM 2009), layer by
-// layer. See README.md for the operations and bytes that count. Pure functions, thread-safe.
+// layer. Pure functions, thread-safe.
 #pragma once
 
 #include "model/graph.hpp"
@@ -25,7 +25,8 @@ struct Work {
 };
 
 // Returns the work of forward and backward of each layer of Graph::layers for a batch, whose values (activations and
-// weights) have value_bytes bytes.
+// weights) have value_bytes bytes. roofline.cpp has the bytes that count. The first convolution is counted as if its
+// input needed a gradient, as in training_flops().
 std::vector<Work> training_work(const Graph& graph, int batch_size, int value_bytes);
 
 // Returns the work of one update of all parameters by SGD with momentum, in f32 at every precision.

@@ -62,7 +62,8 @@ bool is_join_of_norms(ConvPattern pattern);
 // Returns whether the engine would use `pattern` for a convolution of this shape. Fused patterns are used only in
 // fp16 and with one group: cuDNN 9.19 has no plans with sums for other types, and no fused plans for several groups.
 // It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward, which
-// cuDNN compiles at run time (half a second a plan). A convolution with a join must have stride 1.
+// cuDNN compiles at run time (half a second a plan). Nor does it have plans with a norm before a weight gradient whose
+// input is a slice. A convolution with a join must have stride 1.
 // tests/engine/cuda/convolution/conv_plans_test.cpp asks cuDNN for every pattern for which this returns true.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
 

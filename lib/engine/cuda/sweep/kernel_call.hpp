@@ -107,7 +107,9 @@ struct KernelCall {
   bool inverse_deviation = false;  // statistics and moments: whether they write it too
 };
 
-// Returns the shape for people, e.g. "802816x64 relu f16": everything about the call except for the kernel.
+// Returns the shape for people, e.g. "802816x64 relu f16": everything about the call except for the kernel. It begins
+// with rows x channels or images x channels. "/N" after in, out or residual: these rows are N elements apart.
+// "with 1/deviation": it also writes the value of the norm that a data gradient reads.
 std::string shape_text(const KernelCall& call);
 
 // Whether two calls do the same work.
