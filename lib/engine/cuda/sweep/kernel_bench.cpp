@@ -63,8 +63,8 @@ double allowed_difference(Cell cell) {
     case Cell::f32:
     case Cell::scalars:
       return 5e-6;  // sums, 1 / sqrt and contracted products differ by less than 1e-6
-    case Cell::f16:  // two roundings, as in bf16
-      return 2e-3;
+    case Cell::f16:
+      return 2e-3;  // two roundings, as in bf16
     case Cell::bf16:
       return 1.6e-2;
     default:
