@@ -91,7 +91,7 @@ void warn_of_overlaps(const std::vector<BoundRank>& ranks, Warnings& found) {
       if (!intersect(ranks[a].cores, ranks[b].cores)) continue;
       found.push_back(
           fmt::format("ranks {} and {} are bound to cores of {} that overlap ({} and {}): start them with mpirun "
-                      "--map-by socket or --bind-to core",
+                      "--bind-to socket or --bind-to core",
                       a, b, ranks[a].host, cpu_list_text(ranks[a].cores), cpu_list_text(ranks[b].cores)));
       return;
     }
@@ -121,7 +121,7 @@ void warn_of_numa(const Surroundings& surroundings, Warnings& found) {
     if (nodes < 2) continue;
     found.push_back(
         fmt::format("rank {} is bound to cores of {} NUMA nodes ({}), so part of its memory is far away: "
-                    "start with mpirun --map-by socket",
+                    "start with mpirun --bind-to socket",
                     r, nodes, cpu_list_text(rank.cores)));
     return;
   }

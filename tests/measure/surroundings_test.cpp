@@ -80,7 +80,7 @@ TEST(Warnings, TellOfRanksWhoseCoresOverlap) {
   Surroundings around = quiet();
   around.ranks = {{.host = "a", .cores = {0, 1, 2}}, {.host = "a", .cores = {2, 3}}};
   EXPECT_THAT(warnings(around),
-              ElementsAre(AllOf(HasSubstr("ranks 0 and 1"), HasSubstr("0-2 and 2-3"), HasSubstr("--map-by socket"))));
+              ElementsAre(AllOf(HasSubstr("ranks 0 and 1"), HasSubstr("0-2 and 2-3"), HasSubstr("--bind-to socket"))));
   around.ranks[1].host = "b";
   EXPECT_THAT(warnings(around), IsEmpty()) << "cores of different hosts";
 }
