@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,8 @@ ARGUMENTS = ["--quiet", f"--extra-arg=-idirafter{GCC}",
              "--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-unknown-warning-option",
              "--extra-arg=-Wno-unused-command-line-argument", "--extra-arg=-Wno-overlength-strings",
              "--extra-arg=-Wno-deprecated-declarations"]
-TOOL = ROOT / "build/clang-tidy/data/bin/clang-tidy"
+FETCHED = ROOT / "build/clang-tidy/data/bin/clang-tidy"  # by scripts/setup, on x86-64
+TOOL = str(FETCHED) if FETCHED.exists() else shutil.which("clang-tidy")
 LEFT_OUT = "/conv_plans.cpp"
 
 
@@ -83,7 +85,7 @@ def main():
     parser.add_argument("build", type=Path, help="a build folder with compile_commands.json")
     parser.add_argument("files", nargs="*", help="sources as compile_commands.json names them; all without one")
     arguments = parser.parse_args()
-    if not TOOL.exists():
+    if TOOL is None:
         sys.exit("clang_tidy.py: there is no clang-tidy; install it by scripts/setup lint")
     build, files = arguments.build, arguments.files
     CACHE.mkdir(parents=True, exist_ok=True)

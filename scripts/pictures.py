@@ -214,9 +214,10 @@ def extract_lanes(run):
                 found.append([start, stop])
     words = environment["command_line"]
     at = words.index("--output")
+    vendor = "AMD" if "AMD" in environment["cpu"] else "Intel"
     return {"command": f"mpirun -np 2 chexbench {shlex.join(words[1:at] + words[at + 2:])}",
             "date": environment["date_utc"][:10],
-            "machine": f"{environment['cores']} cores of an Intel {environment['cpu_kind']}",
+            "machine": f"{environment['cores']} cores of an {vendor} {environment['cpu_kind']}",
             "length_ms": round(length / 1000, 1), "lanes": lanes}
 
 

@@ -118,7 +118,7 @@ class DryRun(SystemTest):
         # 38,400 steps of 96 images at 384 images/s are 9,600 s at the least.
         hours = int(re.search(r"time: about (\d+) h \d+ min for 6 repeats", plan)[1])
         self.assertGreaterEqual(hours, 16)
-        self.assertRegex(plan, r"up to 6 more repeats, \d+ h \d+ min in all, if other processes disturb them")
+        self.assertRegex(plan, r"plus up to \d+ h \d+ min for 6 more repeats, if other processes disturb them")
 
     @unittest.skipUnless(HAS_ONEDNN, "needs engine onednn")
     def test_trials_without_anything_to_try_leave_the_time_to_others(self):

@@ -178,6 +178,8 @@ class Adviser {
     }
     if (is_root()) {
       if (attempt.kept) {
+        // The ratio of a single kept edit belongs to the rounds of its try.
+        if (best_ == first_) result_.advice.images_per_s_before = results::median_rate(before);
         if (is_possible(edit.name, edit.edited)) repeatable_.insert(edit.name);
         costs_ = measured_costs(after);
         result_.advice.images_per_s_after = attempt.images_per_s;

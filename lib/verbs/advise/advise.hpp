@@ -32,7 +32,7 @@ struct Advice {
   std::string trial;
   int ranks = 1;
   bool emulated = false;
-  double images_per_s_before = 0;                     // median of the unchanged trial
+  double images_per_s_before = 0;                     // median of the unchanged trial, in the rounds of `ratio`
   double images_per_s_after = 0;                      // median with all edits that were kept
   std::optional<measure::Ratio> ratio;                // after / before, alternated; empty if no edit was kept
   std::string verdict;                                // a sentence about the unchanged trial, or empty

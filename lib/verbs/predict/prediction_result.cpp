@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "analysis/utilization.hpp"
 #include "core/text.hpp"
 #include "report/csv_table.hpp"
@@ -243,12 +247,16 @@ std::string prediction_csv(const Prediction& prediction) {
 }
 
 std::string prediction_table(const Prediction& prediction, bool explain, const report::LineWidth& width) {
+  std::vector<const PredictionArm*> fastest_first;
+  for (const PredictionArm& arm : prediction.arms) fastest_first.push_back(&arm);
+  std::ranges::stable_sort(fastest_first, std::greater(),
+                           [](const PredictionArm* arm) { return answered_row(*arm).images_per_s; });
   std::string text;
-  for (const PredictionArm& arm : prediction.arms) {
+  for (const PredictionArm* arm : fastest_first) {
     if (explain && !text.empty()) text += '\n';
-    text += answer_of(arm);
-    if (arm.requirement) text += requirement_text(*arm.requirement);
-    if (explain) text += explanation(arm, width);
+    text += answer_of(*arm);
+    if (arm->requirement) text += requirement_text(*arm->requirement);
+    if (explain) text += explanation(*arm, width);
   }
   if (explain) return text;
   if (prediction.arms.size() == 1) text += "\n" + short_table(prediction.arms.front(), width) + "\n";

@@ -204,8 +204,8 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
                         without);
   text += '\n';
   if (extra > 0 && extra_s > 0)
-    text += fmt::format("  up to {} more repeats, {} in all, if other processes disturb them or they vary too much\n",
-                        extra, duration_text(extra_s));
+    text += fmt::format("  plus up to {} for {} more repeats, if other processes disturb them or they vary too much\n",
+                        duration_text(extra_s), extra);
   text += fmt::format("  not counted: {}\n", fmt::join(unknown, ", "));
   if (any_epochs) text += "  counted: whole trainings; validating an image takes a third of training with it\n";
   return text + "  a rough forecast, from profiles and a few images decoded just now\n";

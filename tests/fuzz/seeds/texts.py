@@ -40,6 +40,7 @@ CONTRADICTIONS = (
 
 def experiment_seeds():
     yield from files("configs/experiments")
+    yield from files("configs/measurements")
     yield "set", (b'--set training.batch_size=4\n--set pipeline.shuffle.buffer=8\n--set sweep=null\n'
                   b'{"data": {"root": "r"}, "pipeline": "optimized", "sweep": {"ranks": [1, 2]}}')
     yield "trial", json.dumps(TRIAL_SPEC).encode()

@@ -76,7 +76,7 @@ def main():
         finally:
             file.write_text(original)
         if outcome == "survived":
-            explained = f"`{file.name}: {text}`" in known
+            explained = f"`{file.relative_to(ROOT)}: {text}`" in known
             outcome += ", as explained" if explained else ", UNEXPLAINED"
             unexplained += not explained
         print(f"{outcome}: {name}", flush=True)
