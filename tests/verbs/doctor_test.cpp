@@ -132,7 +132,7 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
             HasSubstr("/dev/shm: 60 MB free of 64 MB, cannot be written to: denied\n"),
             HasSubstr("threads: OMP_WAIT_POLICY=active\n"),
             HasSubstr("data data: network file system (nfs4, server:/d on /mnt), page cache partly cached: 50 % of "
-                      "2 sampled files, 3 of another owner"),
+                      "2 sampled files, unknown for 3 of another owner"),
             HasSubstr("2 ranks, MPI MPICH 4.0.2:\n"), HasSubstr("1     other  2-3,5"),
             StartsWith("No conflicts found; 1 thing distorts measurements:\n"
                        "- this spoils figures: do that\n")));
