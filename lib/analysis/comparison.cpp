@@ -165,11 +165,16 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
         finding.reason = fmt::format("It has no interval because {} were measured.", spec::kTooFewRepeats);
-        const std::string lifted = lifted_limit(trial.trial);
-        finding.advice = lifted.empty() ? "Measure five repeats, which give an interval."
-                                        : "Measure when the machine is free, or without the limit that ended it early.";
-        finding.command = run_again(
-            trial.trial, lifted.empty() ? fmt::format("measure.repeats={}", spec::kRepeatsForInterval) : lifted);
+        std::string setting = lifted_limit(trial.trial);
+        finding.advice = setting.empty()
+                             ? "Measure five repeats, which give an interval."
+                             : "Measure when the machine is free, or without the limit that ended it early.";
+        if (setting.empty()) setting = fmt::format("measure.repeats={}", spec::kRepeatsForInterval);
+        if (trial.figures.buffer_fed || base.figures.buffer_fed) {
+          finding.advice += " Their steps also drained buffers filled earlier: measure more.";
+          setting += " --set " + more_steps(trial.trial);
+        }
+        finding.command = run_again(trial.trial, setting);
       }
       break;
     case results::Grade::told_apart:

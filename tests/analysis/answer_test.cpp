@@ -13,6 +13,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -158,6 +159,14 @@ TEST(Answer, OfEngineNoneSaysThatStepsWereFedFromBuffers) {
   EXPECT_THAT(answer_of({trial}).lines, Not(Contains(HasSubstr("measure.steps"))));
   for (results::RepeatResult& repeat : trial.repeats) repeat.buffer_fed = true;
   EXPECT_THAT(answer_of({trial}).lines, Contains(HasSubstr("raise measure.steps")));
+}
+
+TEST(Answer, OfFewRepeatsFedFromBuffersAsksForMoreRepeatsAndSteps) {
+  results::TrialResult trial = starving({440});
+  trial.repeats.front().buffer_fed = true;
+  const Answer answer = answer_of({trial, fed({748})});
+  EXPECT_THAT(answer.advice, AllOf(HasSubstr("five repeats"), HasSubstr("drained buffers")));
+  EXPECT_THAT(answer.command, MatchesRegex(".* --set measure.repeats=5 --set measure.steps=[0-9]+"));
 }
 
 TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
