@@ -105,7 +105,7 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
                  "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
   verb->add_option(
           "--cam", options.class_maps,
-          "Write PNGs into OUTPUT/cam that mark in red the regions behind each image's N most probable findings.")
+          "Write PNGs into OUTPUT/cam that mark in red the regions behind each image's N most probable labels.")
       ->type_name("N")
       ->check(CLI::Range(1, kMostMaps));
   verb->add_flag("--ten-crop", options.ten_crop,

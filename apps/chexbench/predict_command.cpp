@@ -137,11 +137,11 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
   verb.add_option("--comm", arguments.comm, "Take alpha and beta from this output of `chexbench comm --format json`.")
       ->type_name("FILE");
   verb.add_option("--fit", arguments.fit,
-                  "Fit alpha and beta to known trainings, given as ranks and images/s, e.g. 2:315,4:589.")
+                  "Fit alpha and beta to training runs, given as ranks and images/s, e.g. 2:315,4:589.")
       ->type_name("RANKS:RATE,...")
       ->delimiter(',');
   verb.add_option("--check", arguments.check,
-                  "Compare the prediction with these known trainings, without fitting to them.")
+                  "Compare the prediction with these training runs, without fitting to them.")
       ->type_name("RANKS:RATE,...")
       ->delimiter(',');
 }

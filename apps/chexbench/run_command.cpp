@@ -316,7 +316,8 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
                  "--set ranks=1,2,4 says which worlds are measured in a job")
       ->needs(dry_run);
   add_shared_gpu_flag(app, arguments->allow_shared_gpu);
-  app.add_flag("--mllog", arguments->mllog, "Also write mllog.txt with MLPerf's log lines; each repeat is a run.");
+  app.add_flag("--mllog", arguments->mllog,
+               "Also write mllog.txt with MLPerf's log lines; each repeat counts as one MLPerf run.");
   app.add_flag("--quiet", arguments->quiet, "Log only warnings and errors.");
   app.parse_complete_callback([&app, &session] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);

@@ -50,7 +50,7 @@ std::string caveats(const results::TrialResult& trial) {
     text += fmt::format(" It ended after {} epochs because {} were not better.", early->epochs.size(),
                         trial.spec.training.stop_patience);
   if (trial.spec.training.validation_share == 0)
-    text += " This was measured on the training images, because there are no others to validate on.";
+    text += " This was measured on the training images, because training.validation_share is 0.";
   if (const std::optional<AurocSpread> spread = auroc_spread(trial)) {
     text += fmt::format(
         " The best of {} repeats is repeat {} with {:.3f}; they lie from {:.3f} to {:.3f} (standard "

@@ -293,7 +293,7 @@ class Verdict {
     const double share = *figures_.exposed_communication_share;
     add("communication", bound("communication not overlapped with backward", share),
         {.headline = fmt::format("loses {} of the time to communication", whole_percent(share)),
-         .reason = fmt::format("Backward does not overlap it; without it, {} images/s at most.",
+         .reason = fmt::format("It is not overlapped with backward; without it, {} images/s at most.",
                                rate_text(rate_without(share))),
          .advice = "Compare update schemes (comm.update), or average less often (training.accumulate_steps).",
          .worth_share = share});

@@ -83,7 +83,7 @@ struct Place {
 
 void begin_row(CsvTable& table, const results::Report& report, const results::TrialResult& trial) {
   table(Field{"experiment", "", "name of the experiment"}, report.experiment);
-  table(Field{"trial", "", "name of the trial: what differs from others"}, trial.name);
+  table(Field{"trial", "", "name of the trial: what distinguishes it from the other trials"}, trial.name);
 }
 
 void begin_row(CsvTable& table, const Place& place) {
@@ -126,8 +126,8 @@ void add_work(CsvTable& table, const Place& place, const measure::OpCounters& op
   table(Field{"elements_out", "elements", "files, records, examples or batches delivered"}, op.elements_out);
   table(Field{"elements_per_s", "elements/s", "elements_out / wall time of the slowest rank", "no time was measured"},
         ratio(elements, place.repeat.wall_s));
-  table(Field{"busy_wall_s", "s", "time in which its threads worked: by the wall clock"}, op.busy_wall_s);
-  table(Field{"busy_cpu_s", "s", "time in which its threads worked: on a core"}, op.busy_cpu_s);
+  table(Field{"busy_wall_s", "s", "wall time in which its threads worked"}, op.busy_wall_s);
+  table(Field{"busy_cpu_s", "s", "CPU time in which its threads worked"}, op.busy_cpu_s);
   table(Field{"blocked_input_share", "1", "share of its threads' time: waiting for the op before",
               "its threads have no time"},
         ratio(op.blocked_input_s, threads_s));

@@ -150,7 +150,7 @@ void add_input(CsvTable& table, TrialRow& row) {
         of_input(trial, to_string(trial.spec.data.decoder)));
   table(Field{"color", "", "decoded to gray or rgb", "the batches are ready-made"},
         of_input(trial, to_string(spec::color_of(trial.spec.data))));
-  table(Field{"deliver", "", "type of the engine's pixels"}, spec::to_string(trial.spec.data.deliver));
+  table(Field{"deliver", "", "pixel type that the engine gets"}, spec::to_string(trial.spec.data.deliver));
   table(kCoresPerRank, trial.cores_per_rank);
   table(Field{"data_root", "", "folder or URL of the data set", "there is none"},
         of_input(trial, trial.spec.data.root));

@@ -117,7 +117,9 @@ void visit_fields(Visitor&& visit, Record& window) {
   visit(Field{"gpu_peak_memory_bytes", "bytes", "most device memory in use on a GPU, by all processes",
               "no GPU reported it"},
         window.peak_memory_used_bytes);
-  visit(Field{"gpu_power_w", "W", "mean power of one GPU, by its energy counter if it has one", "no GPU reported it"},
+  visit(Field{"gpu_power_w", "W",
+              "power of one GPU, by its energy counter if it has one: mean over time, GPUs and repeats",
+              "no GPU reported it"},
         window.mean_power_w);
   visit(
       Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
@@ -138,7 +140,7 @@ void visit_fields(Visitor&& visit, Record& window) {
   visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU reported it"},
         window.highest_temperature_c);
   visit(Field{"gpu_throttled_share", "1",
-              "share of samples with a throttle reason of power or heat: mean over samples, GPUs and repeats",
+              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats",
               "no GPU reported it"},
         window.throttled_share);
   visit("gpu_throttle_reasons", window.throttle);

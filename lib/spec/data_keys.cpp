@@ -86,8 +86,9 @@ std::vector<KeyRule> label_keys() {
                 "that occur, sorted."),
       label_key("data.labels.none", &LabelsSpec::none,
                 "The name that means no label, such as No Finding; empty: there is none.", kJoinedLabels),
-      label_key("data.labels.split_column", &LabelsSpec::split_column,
-                "Column of train, val or test; empty: no splits, so only data.split all has images."),
+      label_key(
+          "data.labels.split_column", &LabelsSpec::split_column,
+          "Column of train, val (valid, validation) or test; empty: no splits, so only data.split all has images."),
       label_key("data.labels.patient_column", &LabelsSpec::patient_column,
                 "Column that identifies the patient; empty: each image counts as one."),
       label_key("data.labels.uncertain", &LabelsSpec::uncertain,
@@ -208,12 +209,12 @@ std::vector<KeyRule> store_keys() {
           .at_most(100)
           .only_where(kDistant),
       store_key("store.redirects", &StoreSpec::redirects,
-                "Redirects to follow: to the same scheme, host and port; or any, without a password and never from "
-                "https to http.")
+                "Redirects to follow: same_host, to the same scheme, host and port; any, without a password and never "
+                "from https to http.")
           .only_where(kWeb),
-      store_key(
-          "store.read", &StoreSpec::read,
-          "How shards and cached pixels are read: copies are safe if other programs change the files during the run.")
+      store_key("store.read", &StoreSpec::read,
+                "How shards and cached pixels are read: map, or copy, which is safe if other programs change the files "
+                "during the run.")
           .has_effect_where(kMapped),
   };
   std::ranges::move(shape_keys(), std::back_inserter(rules));

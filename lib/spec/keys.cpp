@@ -94,12 +94,13 @@ std::vector<KeyRule> comm_keys() {
           "Consecutive ranks that average among themselves first; 0: those of a host.")
           .at_least(0)
           .only_where(kHierarchical),
-      key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes, "Gradients averaged at once while backward continues.")
+      key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+          "Bytes of gradients averaged at once while backward continues.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
       key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-          "The first bucket, small so that communication starts early.")
+          "Bytes of the first bucket, small so that communication starts early.")
           .at_least(4)
           .at_most(kMostBytes)
           .has_effect_where(kBuckets),
@@ -219,7 +220,7 @@ std::vector<KeyRule> measure_keys() {
       key("measure.attribution", measure, &MeasureSpec::attribution,
           "Ops time their work, to attribute waits to them."),
       key("measure.trace", measure, &MeasureSpec::trace,
-          "Records threads into trace.json, which keeps the last repeat of each trial."),
+          "Records what threads do in trace.json, which keeps the last repeat of each trial."),
       key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
           "A trial ends after the repeat that exceeds this; null: no limit.")
           .above(0)

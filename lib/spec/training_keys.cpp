@@ -155,7 +155,8 @@ std::vector<KeyRule> epoch_keys() {
           "Path of a checkpoint to continue from, on any number of ranks; empty: a new training.")
           .is_path()
           .only_where(kEpochs),
-      key("training.target_auroc", training, &TrainingSpec::target_auroc, "Reports the time to this mean AUROC.")
+      key("training.target_auroc", training, &TrainingSpec::target_auroc,
+          "Reports the time to this mean AUROC; null: none.")
           .above(0.5)
           .at_most(1)
           .only_where(kEpochs),

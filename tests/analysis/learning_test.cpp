@@ -94,7 +94,7 @@ TEST(Learning, TellsThatATrainingEndedEarlyAndByWhichImagesItWasJudged) {
   EXPECT_THAT(
       learning_findings({&trial}).front().text,
       HasSubstr("after epoch 1 of 30, in 10 s; 0.8 took 10 s. It ended after 3 epochs because 2 were not better. This "
-                "was measured on the training images, because there are no others to validate on."));
+                "was measured on the training images, because training.validation_share is 0."));
 }
 
 TEST(Learning, OfClassesIsToldByTheirAccuracy) {
