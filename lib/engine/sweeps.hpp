@@ -26,7 +26,7 @@ struct KernelTiming {
   std::string device;
   std::string kernel;  // As in engine/cuda/sweep/kernel_call.hpp.
   std::string shape;   // "802816x64 relu f16": rows x channels.
-  // Both 0 for settings other than the defaults: SGD, color images, several batches a step.
+  // Both 0 where a setting is not the default, such as SGD, color images or several batches a step.
   int runs = 0;        // In one step with training.fused false.
   int fused_runs = 0;  // In one with training.fused, if every fused plan is taken; the tuner's choice is in between.
   std::int64_t bytes = 0;  // That it must read and write.

@@ -1,5 +1,5 @@
-// Statistics over the repeats of a measurement. The formulas are in apps/chexbench/reference/README.md. All functions
-// are pure and thread-safe. Values must be finite; results have the unit of the values unless noted.
+// Statistics over the repeats of a measurement. Formulas are at the functions, which are pure and thread-safe. Values
+// must be finite; results have the unit of the values unless noted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace chexbench::measure {
 // @throws std::invalid_argument for no values
 double median(std::span<const double> values);
 
-// Returns the median of abs(x - median), not scaled to a standard deviation.
+// Returns the median of abs(x - median), not scaled by 1.4826 to a standard deviation.
 // @throws std::invalid_argument for no values
 double median_absolute_deviation(std::span<const double> values);
 

@@ -38,7 +38,7 @@ std::string google_benchmark_json(const results::Report& report);
 
 // Returns the one finished trial with an emulated accelerator as the summary.json of DLIO 2.0.0, the input of MLPerf
 // Storage's reports: an epoch there is a repeat that counts here. See apps/chexbench/reference/README.md for the
-// meaning of each member.
+// meaning of members that are not obvious.
 // @throws DataError if there is no such trial, or more than one; the message names them
 std::string dlio_summary_json(const results::Report& report);
 

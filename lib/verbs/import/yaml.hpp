@@ -1,4 +1,4 @@
-// Reads the part of YAML that configuration files of DLIO use, and refuses the rest: README.md.
+// Reads the part of YAML that configuration files of DLIO use (see read_yaml()), and refuses the rest.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ struct PredictionRow {
   bool decode_measured = false;  // decode_images_per_s was measured on this many ranks, not computed
   std::optional<double> storage_images_per_s;
   double compute_images_per_s = 0;           // without communication
-  double network_images_per_s = 0;           // with the communication that backward does not hide
+  double network_images_per_s = 0;           // with the exposed communication: not overlapped with backward
   double exposed_communication_share = 0;    // of a step that does not wait for input
   std::optional<double> known_images_per_s;  // the rate of a real training on this many ranks
   bool fitted = false;                       // the network was fitted to known_images_per_s
