@@ -155,8 +155,8 @@ void tell_of_folder(const CLI::App& app, const std::string& word) {
 
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
   app.description(
-      "Measures how many images/s a machine delivers, which accelerators that rate keeps busy, what limits it,\n"
-      "and what would fix it.\n"
+      "Measures how many images/s a machine delivers, which accelerators that rate keeps busy, what\n"
+      "limits it, and what would fix it.\n"
       "  chexbench DIR                                                an answer about a folder in a minute\n"
       "  chexbench --config naive-vs-optimized --set data.root=DIR    a built-in experiment\n"
       "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment on two ranks");
