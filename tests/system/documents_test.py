@@ -63,6 +63,14 @@ class Documents(SystemTest):
             offered = re.search(r"--format\s+TEXT:\{([^}]*)\}", told)[1].split(",")
             self.assertEqual(values.split("|"), offered, path)
 
+    def test_the_table_of_commands_lists_those_of_help(self):
+        offered = re.findall(r"^  ([a-z]+) ", run("--help").stdout.split("Subcommands:")[1], re.MULTILINE)
+        table = (ROOT / "apps/chexbench/README.md").read_text().split("## Commands")[1].split("\n## ")[0]
+        cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        shown = {span.split()[0] for cell in cells for span in re.findall(r"`([^`]*)`", cell)}
+        self.assertGreater(len(offered), 10)
+        self.assertLessEqual(set(offered), shown)
+
     def test_help_of_plot_explains_each_figure(self):
         told = subprocess.run([sys.executable, ROOT / "scripts/plot.py", "--help"], capture_output=True, text=True,
                               check=True).stdout
