@@ -78,7 +78,7 @@ void add_compare_command(CLI::App& app) {
       ->type_name("RUN");
   verb->add_option("NEW", arguments->other, "Read the later run from here.")->required()->type_name("RUN");
   verb->add_option("--threshold", arguments->options.threshold,
-                   "Count a change only if it is at least this share of the images/s.")
+                   "Count a change only if it is more than this share of BASE's images/s.")
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the data's location differ.");

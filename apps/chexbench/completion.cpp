@@ -335,7 +335,7 @@ void add_completion_command(CLI::App& app) {
       app.add_subcommand("completion", "Prints a shell's completion script: source <(chexbench completion bash).");
   verb->group(kOtherCommands);
   const auto shell = std::make_shared<std::string>();
-  verb->add_option("SHELL", *shell, "Complete in this shell.")
+  verb->add_option("SHELL", *shell, "Print the script for this shell.")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb->callback([&app, shell] { print(completion(*shell, command_tree(app)), "script"); });

@@ -61,7 +61,7 @@ void run(const DiagnoseArguments& arguments) {
 void add_diagnose_command(CLI::App& app) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   CLI::App* const verb =
-      app.add_subcommand("diagnose", "Shows whether any training run waits for its input, from a log of its steps.");
+      app.add_subcommand("diagnose", "Shows from a log of steps whether another program's training waits for input.");
   verb->add_option("LOG", arguments->logs,
                    "A log of scripts/hooks (CSV with wait_s, step_s, images, [rank], [epoch]), or a file of "
                    "torch.profiler, TraceML, Horovod or DLIO.")

@@ -102,7 +102,7 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->needs(data)
       ->capture_default_str();
   add_set_option(*verb, options.overrides,
-                 "Set a key of the spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
+                 "Set a key as in a spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
   verb->add_option(
           "--cam", options.class_maps,
           "Write PNGs into OUTPUT/cam that mark in red the regions behind each image's N most probable labels.")

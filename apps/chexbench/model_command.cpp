@@ -60,7 +60,7 @@ void add_model_command(CLI::App& app) {
   add_in_range(*verb, "--image-size", request.image_size, 1, 4096, "Use an input of this height and width, in pixels.");
   CLI::Option* const roofline = verb->add_option("--roofline", arguments->profile,
                                                  "Compute instead how fast the device of this profile trains it, from "
-                                                 "peak rates and sourced efficiencies.")
+                                                 "peak rates and published efficiencies.")
                                     ->type_name("PROFILE");
   CLI::Option* const time_ops =
       verb->add_flag("--time-ops", arguments->times_ops,
@@ -68,7 +68,7 @@ void add_model_command(CLI::App& app) {
           ->excludes(roofline);
   CLI::Option* const batch_sizes =
       add_in_range(*verb, "--batch-sizes", request.batch_sizes, 1, 65536,
-                   "With --roofline or --time-ops: compute for these local batches; --time-ops takes one.")
+                   "With --roofline or --time-ops: compute for these local batch sizes; --time-ops takes one.")
           ->delimiter(',');
   CLI::Option* const precision = add_precision_option(
       *verb, request.precision, "With --roofline or --time-ops: compute in this precision.", "=f32");

@@ -152,7 +152,7 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   verbs::PredictionRequest& request = arguments->request;
   CLI::App* const verb =
-      app.add_subcommand("predict", "Predicts images/s on 1 to 1,024 ranks, their limits and their needs.");
+      app.add_subcommand("predict", "Predicts images/s on 1 to 1,024 ranks, what limits them, and what they need.");
   add_sources(*verb, *arguments);
   add_network(*verb, *arguments);
   add_ranks_list(*verb, request.ranks, "Predict for these numbers of ranks, e.g. 1,2,4 (default: 1, 2, 4, ... 1024).")
@@ -165,11 +165,12 @@ void add_predict_command(CLI::App& app) {
       add_rank_count(*verb, "--for-ranks", request.for_ranks, verbs::kMostRanks,
                      "Also compute what this many ranks need.", "ask for one after the other");
   verb->add_option("--efficiency", request.efficiency,
-                   "Let --for-ranks reach this efficiency, compared with one rank that never waits.")
+                   "Compute what --for-ranks needs for this efficiency, relative to one rank that never waits.")
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();
-  verb->add_flag("--explain", arguments->explain, "Show all rows, each limit by ranks, and the assumptions.");
+  verb->add_flag("--explain", arguments->explain,
+                 "Show all rows, each limit at each number of ranks, and the assumptions.");
   add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->callback([arguments] { run(*arguments); });
 }

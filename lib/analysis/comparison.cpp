@@ -113,7 +113,7 @@ std::string why_unclear(const Pair& pair, const std::string& trial, const std::s
       return fmt::format("The machine was too busy to compare {} with {}{}: {}", trial, base, disturbances, measured);
     case results::Grade::sample_too_small:
       if (!pair.ratio.ci95) break;
-      return fmt::format("Too few steps to compare {} with {}, because they drained buffers filled earlier: {}", trial,
+      return fmt::format("Too few steps to compare {} with {}: they used batches buffered before timing: {}", trial,
                          base, measured);
     case results::Grade::told_apart:
       break;
@@ -160,7 +160,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
     case results::Grade::sample_too_small:
       finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
       if (ratio.ci95) {
-        finding.reason = "Their steps drained buffers filled earlier.";
+        finding.reason = "Their steps used batches buffered before timing.";
         finding.advice = "Measure more steps.";
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
@@ -171,7 +171,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
                              : "Measure when the machine is free, or without the limit that ended it early.";
         if (setting.empty()) setting = fmt::format("measure.repeats={}", spec::kRepeatsForInterval);
         if (trial.figures.buffer_fed || base.figures.buffer_fed) {
-          finding.advice += " Their steps also drained buffers filled earlier: measure more.";
+          finding.advice += " Their steps also used batches buffered before timing: measure more.";
           setting += " --set " + more_steps(trial.trial);
         }
         finding.command = run_again(trial.trial, setting);

@@ -98,7 +98,8 @@ const std::vector<Flag>& flags() {
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},
       {"buffer_fed",
-       "the pipeline drained buffers filled earlier (images held fell by over 5 % of those trained): its true rate is "
+       "its steps used batches buffered before timing (images held fell by over 5 % of those trained): its true rate "
+       "is "
        "lower",
        [](const results::TrialResult&, const results::Figures& figures) { return figures.buffer_fed; }},
       {"oversubscribed", "ranks x cores_per_rank exceeds the cores of this host: ranks slow each other down",

@@ -261,11 +261,11 @@ class Verdict {
     };
     if (!waits || figures_.buffer_fed) {
       add_small(
-          fmt::format("Too few steps to say whether the input of {} keeps up, because they drained buffers "
-                      "filled earlier: raise measure.steps.",
+          fmt::format("Too few steps to say whether the input of {} keeps up, because they used batches "
+                      "buffered before timing: raise measure.steps.",
                       name_),
           {.headline = fmt::format("measured too few steps ({}) to judge its input", results::measured_steps(trial_)),
-           .reason = "They drained buffers filled earlier.",
+           .reason = "They used batches buffered before timing.",
            .advice = "Measure more steps.",
            .command = run_again(trial_, more_steps(trial_))});
       return;

@@ -165,7 +165,7 @@ TEST(Answer, OfFewRepeatsFedFromBuffersAsksForMoreRepeatsAndSteps) {
   results::TrialResult trial = starving({440});
   trial.repeats.front().buffer_fed = true;
   const Answer answer = answer_of({trial, fed({748})});
-  EXPECT_THAT(answer.advice, AllOf(HasSubstr("five repeats"), HasSubstr("drained buffers")));
+  EXPECT_THAT(answer.advice, AllOf(HasSubstr("five repeats"), HasSubstr("buffered before timing")));
   EXPECT_THAT(answer.command, MatchesRegex(".* --set measure.repeats=5 --set measure.steps=[0-9]+"));
 }
 

@@ -199,7 +199,7 @@ TEST(ProbeText, MarksOnceWhatABusyMachineOrASmallSampleMakesUnreliable) {
 TEST(ProbeText, SaysThatThreadsLackCores) {
   ProbeResult result = measured(500, 5);
   result.cores_busy_share = 0.4;
-  EXPECT_THAT(probe_text(result), HasSubstr("cores 40 % busy, and threads lack free ones\n"));
+  EXPECT_THAT(probe_text(result), HasSubstr("cores 40 % busy, and threads wait for a free one\n"));
   result.work = {.read = 0.1, .decode = 0.3, .resize = 0.1, .other = 0.5};
   EXPECT_THAT(probe_text(result), HasSubstr("limited by the cores\n"));
 }

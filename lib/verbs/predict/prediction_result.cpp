@@ -207,16 +207,16 @@ std::string answer_of(const PredictionArm& arm) {
   return text + fmt::format("\n  trial    {}\n", arm.name);
 }
 
-// Returns "  to reach 95 % of 64 ranks: 23347 images/s, 6 cores a rank, 9.9 GB/s of storage", and a line for each need
-// that is unknown.
+// Returns "  to reach 95 % of 64 ranks: 23347 images/s, 6 cores per rank, 9.9 GB/s of storage", and a line for each
+// need that is unknown.
 std::string requirement_text(const Requirement& needed) {
   std::string text =
       fmt::format("  to reach {} of {}: {} images/s", analysis::whole_percent(needed.efficiency),
                   count_text(static_cast<std::uint64_t>(needed.ranks), "rank"), rate_or_blank(needed.images_per_s));
   if (needed.cores_per_rank)
-    text += fmt::format(", {} a rank", count_text(static_cast<std::uint64_t>(*needed.cores_per_rank), "core"));
+    text += fmt::format(", {} per rank", count_text(static_cast<std::uint64_t>(*needed.cores_per_rank), "core"));
   if (needed.storage_bytes_per_s) text += fmt::format(", {:.3g} GB/s of storage", *needed.storage_bytes_per_s / 1e9);
-  if (needed.link_bytes_per_s) text += fmt::format(", {:.3g} GB/s a link", *needed.link_bytes_per_s / 1e9);
+  if (needed.link_bytes_per_s) text += fmt::format(", {:.3g} GB/s per link", *needed.link_bytes_per_s / 1e9);
   text += '\n';
   for (const std::string& note : needed.notes) text += fmt::format("           {}\n", note);
   return text;
@@ -260,7 +260,7 @@ std::string prediction_table(const Prediction& prediction, bool explain, const r
   }
   if (explain) return text;
   if (prediction.arms.size() == 1) text += "\n" + short_table(prediction.arms.front(), width) + "\n";
-  return text + "  details  --explain shows each limit by ranks, and the assumptions\n";
+  return text + "  details  --explain shows each limit at each number of ranks, and the assumptions\n";
 }
 
 }  // namespace chexbench::verbs

@@ -101,7 +101,7 @@ std::string work_line(const ProbeResult& result) {
   const bool lack_cores = result.holdup == Holdup::cores && result.cores_busy_share < analysis::kFullCores;
   return fmt::format("decoding {}, resizing {}, reading {}; cores {} busy{}", whole_percent(work.decode),
                      whole_percent(work.resize), whole_percent(work.read), whole_percent(result.cores_busy_share),
-                     lack_cores ? ", and threads lack free ones" : "");
+                     lack_cores ? ", and threads wait for a free one" : "");
 }
 
 std::string failed_line(const ProbeResult& result) {
