@@ -5,6 +5,7 @@ import re
 import shlex
 import unittest
 
+from documents_test import shown as lines_of_blocks
 from harness import HAS_ONEDNN, ROOT, SystemTest, run
 from import_test import WORKLOAD
 
@@ -21,11 +22,11 @@ SMALL_OF = {"accuracy": {"training.epochs": 1, "training.batch_size": 2},
 OPTIONS_OF = {"advise": ["--budget", "5"], "comm": ["--max-bytes", "64K"], "DIR": ["--time", "4"]}
 
 
-def shown(text):
+def shown(page):
     """The commands of a page: the lines of its blocks, and spans of code in its text that have an argument."""
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-        yield from re.sub(r"\\\n\s*", " ", block).splitlines()
-    for span in re.findall(r"`((?:mpirun [^`]*)?chexbench [^`]*)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+    yield from lines_of_blocks(page)
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for span in re.findall(r"`((?:mpirun [^`]*)?chexbench [^`]*)`", text):
         if span == "chexbench DIR" or len(span.split("chexbench")[1].split()) > 1:
             yield span.replace("\n", " ")
 
@@ -34,7 +35,7 @@ def commands():
     """The page, the number of ranks or None, the words, and the file of the output or "" of each command, once."""
     seen = set()
     for path in sorted({path for pattern in PAGES for path in ROOT.glob(pattern)}):
-        for line in shown(path.read_text()):
+        for line in shown(path):
             found = COMMAND.match(line.strip())
             words, _, output = found["words"].partition(">") if found else ("", "", "")
             if not found or ELSEWHERE.search(line) or words.strip() in ("data synth", "--config SPEC"):
