@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "results/read.hpp"
 #include "spec/document.hpp"
 #include "spec/parse.hpp"
+#include "spec/shipped.hpp"
 #include "spec/sweep.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/predict/prediction_request.hpp"
@@ -71,6 +74,22 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   return rate;
 }
 
+// Reads --comm: the name of a profile, or an output of `chexbench comm`.
+void read_comm(const std::string& comm, verbs::PredictionRequest& request) {
+  if (comm.empty()) return;
+  const std::vector<std::string> profiles = spec::names_of(spec::embedded_communication());
+  if (std::ranges::find(profiles, comm) != profiles.end()) {
+    request.comm_profile = comm;
+    return;
+  }
+  if (!std::filesystem::exists(comm)) {
+    throw SpecError(
+        fmt::format("--comm: no communication profile or file '{}'{}", spec::shown(comm), suggestion(comm, profiles)));
+  }
+  const std::string text = spec::read_text_file(comm, "result of chexbench comm");
+  request.measured_link = verbs::link_fit_from_json(text, comm);
+}
+
 std::string in_format(const PredictArguments& arguments, const verbs::Prediction& prediction) {
   if (arguments.format == "json") return verbs::prediction_json(prediction);
   if (arguments.format == "csv") return verbs::prediction_csv(prediction);
@@ -91,10 +110,7 @@ void run(const PredictArguments& arguments) {
     for (results::TrialResult& trial : results::read_report(folder).trials)
       request.measured.push_back(std::move(trial));
   }
-  if (!arguments.comm.empty()) {
-    request.link =
-        verbs::link_fit_from_json(spec::read_text_file(arguments.comm, "result of chexbench comm"), arguments.comm);
-  }
+  read_comm(arguments.comm, request);
   print(in_format(arguments, verbs::predict_all(request)), arguments.format);
 }
 
@@ -134,8 +150,17 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
   verb.add_option("--launch", request.launch_s,
                   "Assume this fixed cost of a bucket, in seconds (default: the spec's comm.launch_s).")
       ->check(CLI::NonNegativeNumber);
-  verb.add_option("--comm", arguments.comm, "Take alpha and beta from this output of `chexbench comm --format json`.")
-      ->type_name("FILE");
+  verb.add_option("--comm", arguments.comm,
+                  "Add what this communication software costs (`chexbench list`), or take alpha and beta from this "
+                  "output of `chexbench comm --format json`.")
+      ->type_name("PROFILE|FILE");
+  verb.add_option("--link", request.link,
+                  "Assume this link between hosts, by name: edr, fdr, 25gbe, ... (`chexbench list`).")
+      ->type_name("LINK");
+  verb.add_option("--host-link", request.host_link, "Assume this link between the ranks of a host, by name.")
+      ->type_name("LINK");
+  verb.add_option("--ranks-per-host", request.ranks_per_host, "Assume this many ranks on each host.")
+      ->check(CLI::Range(1, verbs::kMostRanks).description(""));
   verb.add_option("--fit", arguments.fit,
                   "Fit alpha and beta to training runs, given as ranks and images/s, e.g. 2:315,4:589.")
       ->type_name("RANKS:RATE,...")

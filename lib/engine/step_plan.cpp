@@ -13,20 +13,25 @@
 namespace chexbench::engine {
 namespace {
 
-std::vector<PlannedBucket> plan_ready_buckets(const EngineConfig& config, double backward_s) {
+// Cuts the model's gradients into the plan's buckets.
+void plan_buckets(const EngineConfig& config, StepPlan& plan) {
   const model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
   const std::vector<model::Parameter> parameters = model::backward_parameters(graph);
   const std::vector<double> ready_share = model::backward_ready_share(graph);
   std::vector<std::int64_t> counts;
   for (const model::Parameter& parameter : parameters) counts.push_back(parameter.info.count());
-  std::vector<PlannedBucket> buckets;
+  plan.tensors = static_cast<int>(parameters.size());
   const model::BucketLimits limits{.first_bytes = config.comm.first_bucket_bytes, .bytes = config.comm.bucket_bytes};
   for (const model::BucketRange& range : model::plan_buckets(counts, limits)) {
     const model::Parameter& last = parameters[range.first_tensor + range.tensors - 1];
-    buckets.push_back({.ready_s = backward_s * ready_share[static_cast<std::size_t>(last.layer)],
-                       .elements = static_cast<std::size_t>(range.elements)});
+    plan.buckets.push_back({.ready_s = plan.backward_s * ready_share[static_cast<std::size_t>(last.layer)],
+                            .elements = static_cast<std::size_t>(range.elements)});
   }
-  return buckets;
+}
+
+std::string describe_model(const spec::CommSpec& comm) {
+  return fmt::format("communication is modelled: {}, alpha {} s, {:.3g} GB/s, {} s a bucket", comm.profile,
+                     comm.alpha_s, comm.beta_bytes_per_s / 1e9, comm.launch_s);
 }
 
 void check_communication(const spec::ProfileEntry& entry, const EngineConfig& config) {
@@ -72,15 +77,14 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
         plan.notes.push_back("compute is emulated, gradients are averaged for real between the hosts' processes");
         break;
       case spec::CommModel::alpha_beta:
-        plan.notes.push_back(fmt::format("communication is modelled: alpha {} s, {:.3g} GB/s, {} s a bucket",
-                                         config.comm.alpha_s, config.comm.beta_bytes_per_s / 1e9,
-                                         config.comm.launch_s));
+        plan.software = spec::load_comm_profile(config.comm.profile);
+        plan.notes.push_back(describe_model(on_links(config.comm, plan.software, config.world)));
         break;
       case spec::CommModel::none:
         plan.notes.push_back("no communication is emulated between ranks");
         return plan;
     }
-    plan.buckets = plan_ready_buckets(config, plan.backward_s);
+    plan_buckets(config, plan);
   }
   return plan;
 }
@@ -123,18 +127,60 @@ double average_s(std::size_t bytes, int ranks, const spec::CommSpec& comm) {
   return ring_all_reduce_s(bytes, ranks, comm);
 }
 
-ModelledCommunication model_communication(const std::vector<PlannedBucket>& buckets, int ranks,
-                                          const spec::CommSpec& comm) {
+spec::CommSpec on_links(spec::CommSpec comm, const spec::CommProfile& software, int ranks) {
+  if (!comm.link.empty()) {
+    const spec::NamedLink& link = spec::find_link(comm.link);
+    comm.alpha_s = link.alpha_s;
+    comm.beta_bytes_per_s = link.beta_bytes_per_s;
+  }
+  const bool is_one_host = ranks <= comm.ranks_per_host;
+  if (!is_one_host) comm.beta_bytes_per_s *= software.line_rate_share;
+  if (!comm.host_link.empty()) {
+    const spec::NamedLink& inside = spec::find_link(comm.host_link);
+    comm.alpha_s = is_one_host ? inside.alpha_s : std::max(comm.alpha_s, inside.alpha_s);
+    comm.beta_bytes_per_s =
+        is_one_host ? inside.beta_bytes_per_s : std::min(comm.beta_bytes_per_s, inside.beta_bytes_per_s);
+  }
+  if (software.host_bytes_per_s) comm.beta_bytes_per_s = std::min(comm.beta_bytes_per_s, *software.host_bytes_per_s);
+  return comm;
+}
+
+ModelledCommunication model_communication(const StepPlan& plan, int ranks, const spec::CommSpec& comm) {
   ModelledCommunication result;
-  for (const PlannedBucket& bucket : buckets) {
+  const bool has_servers = plan.software.servers_on_hosts;
+  const int ring_ranks = has_servers ? std::min(ranks, comm.ranks_per_host) : ranks;
+  const spec::CommSpec ring = on_links(comm, plan.software, ring_ranks);
+  std::size_t all_bytes = 0;
+  for (const PlannedBucket& bucket : plan.buckets) {
     const std::size_t bytes = bucket.elements * bytes_of(comm.gradient_dtype);
-    const double bucket_s = average_s(bytes, ranks, comm);
-    const double begin_s = std::max(result.end_s, bucket.ready_s);
+    const double bucket_s = average_s(bytes, ring_ranks, ring);
+    // A bandwidth in host memory was measured over all of backward, so it includes the wait for the first buckets.
+    const double ready_s = plan.software.host_bytes_per_s ? 0 : bucket.ready_s;
+    const double begin_s = std::max(result.end_s, ready_s);
     result.end_s = begin_s + bucket_s;
     result.busy_s += bucket_s;
     result.buckets.push_back({.begin_s = begin_s, .end_s = result.end_s, .bytes = bytes});
+    all_bytes += bytes;
   }
+  if (ranks > 1) result.software_s = plan.software.tensor_s * plan.tensors;
+  if (has_servers) {
+    const double hosts = (ranks + comm.ranks_per_host - 1) / comm.ranks_per_host;
+    const spec::CommSpec network = on_links(comm, plan.software, ranks);
+    result.software_s += 2 * (hosts - 1) / hosts * static_cast<double>(all_bytes) / network.beta_bytes_per_s;
+  }
+  result.busy_s += result.software_s;
   return result;
+}
+
+ModelledCommunication slowed(ModelledCommunication communication, double factor) {
+  for (ModelledBucket& bucket : communication.buckets) {
+    bucket.begin_s *= factor;
+    bucket.end_s *= factor;
+  }
+  communication.end_s *= factor;
+  communication.software_s *= factor;
+  communication.busy_s *= factor;
+  return communication;
 }
 
 }  // namespace chexbench::engine

@@ -1,11 +1,13 @@
 // The timeline of one step of an emulated engine, and of a prediction: pure arithmetic without a clock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "spec/comm_profile.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::engine {
@@ -24,6 +26,8 @@ struct StepPlan {
   std::vector<PlannedBucket> buckets;  // In the order of backward; empty if there is no communication.
   std::vector<std::string> notes;
   int batches = 1;  // Forward and backward passes per step; communication and update follow the last one.
+  int tensors = 0;  // Of gradients; 0 if there is no communication.
+  spec::CommProfile software = {};  // Of the modelled communication.
 
   double compute_s() const { return batches * (forward_s + backward_s); }
 };
@@ -50,6 +54,11 @@ double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& com
 // - hierarchical: the tree within a group of ranks_per_group, then the ring over the groups.
 double average_s(std::size_t bytes, int ranks, const spec::CommSpec& comm);
 
+// Returns `comm` with the latency and bandwidth of the slowest link of a ring over `ranks` ranks, as `software` uses
+// it: within a host, comm.host_link; over several, comm.link, whose NIC the ring crosses once per host and direction.
+// Averages in host memory are bounded by that memory's bandwidth.
+spec::CommSpec on_links(spec::CommSpec comm, const spec::CommProfile& software, int ranks);
+
 // When a bucket is averaged, in seconds since the start of backward.
 struct ModelledBucket {
   double begin_s = 0;
@@ -60,10 +69,18 @@ struct ModelledBucket {
 // Buckets on one serial communication stream: each starts when it is complete and the bucket before it is done.
 struct ModelledCommunication {
   std::vector<ModelledBucket> buckets;
-  double end_s = 0;   // End of the last bucket, since the start of backward.
-  double busy_s = 0;  // Busy time of the stream, without gaps.
+  double end_s = 0;       // End of the last bucket, since the start of backward.
+  double software_s = 0;  // After that: what backward never hides.
+  double busy_s = 0;      // Busy time of the stream, without gaps.
+
+  // Communication that is not overlapped with a backward of `backward_s` seconds.
+  double exposed_s(double backward_s) const { return std::max(0.0, end_s - backward_s) + software_s; }
 };
-ModelledCommunication model_communication(const std::vector<PlannedBucket>& buckets, int ranks,
-                                          const spec::CommSpec& comm);
+// The average of the plan's gradients over `ranks` ranks, at least 1. With plan.software.servers_on_hosts, buckets are
+// summed within a host, and then 2 S (H-1)/H bytes cross its NIC, for S bytes of gradients and H hosts.
+ModelledCommunication model_communication(const StepPlan& plan, int ranks, const spec::CommSpec& comm);
+
+// Returns the same communication where everything takes `factor` times as long.
+ModelledCommunication slowed(ModelledCommunication communication, double factor);
 
 }  // namespace chexbench::engine

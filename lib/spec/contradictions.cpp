@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "spec/comm_profile.hpp"
 #include "spec/interval.hpp"
 #include "spec/key_lists.hpp"
 #include "spec/keys.hpp"
@@ -80,6 +81,7 @@ void check_comm(const TrialSpec& trial) {
   refuse_if(
       comm.model == CommModel::alpha_beta && comm.update == UpdateScheme::hierarchical && comm.ranks_per_group == 0,
       "comm.update is hierarchical, but a modelled network has no hosts: set comm.ranks_per_group");
+  if (comm.model == CommModel::alpha_beta) check_links(comm);
   const bool is_nccl = comm.backend == CommBackend::nccl;
   refuse_if(is_nccl && comm.update != UpdateScheme::all_reduce,
             "comm.update is {}, but NCCL chooses its own way: set comm.backend to mpi, or comm.update to all_reduce",

@@ -132,6 +132,21 @@ std::vector<KeyRule> comm_keys() {
       key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket.")
           .at_most(kLongestDelayS)
           .only_where(kAlphaBeta),
+      key("comm.profile", comm, &CommSpec::profile,
+          "What communication software adds to the time of the links: ideal (nothing), horovod-nccl, horovod-mpi-host, "
+          "nccl-tcp, grpc-ps, or the path of a file like those of configs/communication.")
+          .only_where(kAlphaBeta),
+      key("comm.link", comm, &CommSpec::link,
+          "Link between hosts by its name, instead of alpha_s and beta_bytes_per_s: edr, fdr, 100gbe, 25gbe, 10gbe, "
+          "nvlink2, nvlink1 or pcie3; empty: these two keys.")
+          .only_where(kAlphaBeta),
+      key("comm.host_link", comm, &CommSpec::host_link,
+          "Link between the ranks of a host by its name; empty: as between hosts.")
+          .only_where(kAlphaBeta),
+      key("comm.ranks_per_host", comm, &CommSpec::ranks_per_host,
+          "Consecutive ranks that share a host in the modelled network; 0: every rank has its own.")
+          .at_least(0)
+          .only_where(kAlphaBeta),
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
+#include "spec/object_reader.hpp"
 #include "spec/shipped.hpp"
 #include "spec/trial_spec.hpp"
 #include "spec/values.hpp"
@@ -16,85 +17,36 @@
 namespace chexbench::spec {
 namespace {
 
-ValueRule rule(ValueType type, double minimum = 0, double maximum = 1e9) {
-  ValueRule result;
-  result.type = type;
-  result.minimum = minimum;
-  result.maximum = maximum;
-  return result;
-}
-
 ValueRule precision_rule() {
-  ValueRule result = rule(ValueType::text);
+  ValueRule result = value_rule(ValueType::text);
   for (const auto& [value, word] : named_values<Precision>()) result.words.push_back(word);
   return result;
 }
 
-// Reads the members of one object of the profile. Errors include the JSON path.
-class Reader {
- public:
-  Reader(const Node& node, std::string path, const std::vector<std::string>& keys) : path_(std::move(path)) {
-    if (node.object() == nullptr) throw SpecError(fmt::format("{} must be an object, not {}", path_, describe(node)));
-    object_ = node.object();
-    for (const auto& [key, value] : *object_) {
-      if (std::ranges::find(keys, key) == keys.end())
-        throw SpecError(fmt::format("{} has no key '{}'{}", path_, shown(key), suggestion(key, keys)));
-    }
-  }
-
-  bool has(const std::string& key) const { return find_member(*object_, key) != nullptr; }
-  const Node& node(const std::string& key) const {
-    const Node* const node = find_member(*object_, key);
-    if (node == nullptr) throw SpecError(fmt::format("{}: the key '{}' is missing", path_, key));
-    return *node;
-  }
-  Value value(const std::string& key, const ValueRule& allowed) const {
-    return check_value(allowed, node(key), fmt::format("{}.{}", path_, key));
-  }
-  std::string text(const std::string& key) const {
-    std::string text = std::get<std::string>(value(key, rule(ValueType::text)));
-    if (text.empty()) throw SpecError(fmt::format("{}.{} must not be empty", path_, key));
-    return text;
-  }
-  int count(const std::string& key) const {
-    return static_cast<int>(std::get<std::int64_t>(value(key, rule(ValueType::integer, 1, 1e6))));
-  }
-  bool boolean(const std::string& key) const { return std::get<bool>(value(key, rule(ValueType::boolean))); }
-  double number(const std::string& key, const ValueRule& allowed) const {
-    return std::get<double>(value(key, allowed));
-  }
-  double number_or(const std::string& key, const ValueRule& allowed, double fallback) const {
-    return has(key) ? number(key, allowed) : fallback;
-  }
-  Precision precision() const {
-    const std::string word = std::get<std::string>(value("precision", precision_rule()));
-    const auto values = named_values<Precision>();
-    return std::ranges::find(values, word, &std::pair<Precision, std::string>::second)->first;
-  }
-
- private:
-  const Object* object_ = nullptr;
-  std::string path_;
-};
+Precision precision_of(const ObjectReader& reader) {
+  const std::string word = std::get<std::string>(reader.value("precision", precision_rule()));
+  const auto values = named_values<Precision>();
+  return std::ranges::find(values, word, &std::pair<Precision, std::string>::second)->first;
+}
 
 ValueRule speed_rule() {
-  ValueRule result = rule(ValueType::number);
+  ValueRule result = value_rule(ValueType::number);
   result.above_minimum = true;
   return result;
 }
 
 ValueRule peak_rule() {
-  ValueRule result = rule(ValueType::number, 0, 1e18);
+  ValueRule result = value_rule(ValueType::number, 0, 1e18);
   result.above_minimum = true;
   return result;
 }
 
 PeakRates parse_peaks(const Node& node, const std::string& path) {
-  const Reader reader(node, path, {"flops_per_s", "bytes_per_s", "source"});
+  const ObjectReader reader(node, path, {"flops_per_s", "bytes_per_s", "source"});
   PeakRates peaks{
       .flops_per_s = {}, .bytes_per_s = reader.number("bytes_per_s", peak_rule()), .source = reader.text("source")};
   const std::vector<std::string> words = precision_rule().words;
-  const Reader rates(reader.node("flops_per_s"), path + ".flops_per_s", words);
+  const ObjectReader rates(reader.node("flops_per_s"), path + ".flops_per_s", words);
   for (const auto& [precision, word] : named_values<Precision>()) {
     if (rates.has(word)) peaks.flops_per_s[precision] = rates.number(word, peak_rule());
   }
@@ -104,24 +56,24 @@ PeakRates parse_peaks(const Node& node, const std::string& path) {
 }
 
 ProfileEntry parse_entry(const Node& node, const std::string& path) {
-  const Reader reader(
+  const ObjectReader reader(
       node, path,
       {"model", "image_size", "precision", "batch_size", "images_per_s", "images_per_s_mad", "backward_share",
        "update_s", "includes_update", "includes_communication", "computed", "record_bytes", "source"});
   ProfileEntry entry{.model = reader.text("model"),
                      .image_size = reader.count("image_size"),
-                     .precision = reader.precision(),
+                     .precision = precision_of(reader),
                      .batch_size = reader.count("batch_size"),
                      .images_per_s = reader.number("images_per_s", speed_rule()),
-                     .backward_share = reader.number_or("backward_share", rule(ValueType::number, 0, 1), 2.0 / 3),
-                     .update_s = reader.number_or("update_s", rule(ValueType::number, 0, 1e3), 0),
+                     .backward_share = reader.number_or("backward_share", value_rule(ValueType::number, 0, 1), 2.0 / 3),
+                     .update_s = reader.number_or("update_s", value_rule(ValueType::number, 0, 1e3), 0),
                      .includes_update = reader.boolean("includes_update"),
                      .includes_communication = reader.boolean("includes_communication"),
                      .computed = reader.has("computed") && reader.boolean("computed"),
                      .source = reader.text("source")};
   if (reader.has("record_bytes")) entry.record_bytes = reader.number("record_bytes", speed_rule());
   if (reader.has("images_per_s_mad"))
-    entry.images_per_s_mad = reader.number("images_per_s_mad", rule(ValueType::number, 0));
+    entry.images_per_s_mad = reader.number("images_per_s_mad", value_rule(ValueType::number, 0));
   if (entry.includes_update && reader.has("update_s")) {
     throw SpecError(fmt::format(
         "{}: 'update_s' would count the update twice, because 'includes_update' is true; leave one of them out", path));
@@ -212,32 +164,22 @@ Node peaks_node(const PeakRates& peaks) {
       {"flops_per_s", {std::move(flops_per_s)}}, {"bytes_per_s", {peaks.bytes_per_s}}, {"source", {peaks.source}}}};
 }
 
-bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".json"); }
-
 }  // namespace
 
 std::span<const std::string> profile_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const EmbeddedFile& file : embedded_accelerators()) list.emplace_back(file.name);
-    return list;
-  }();
+  static const std::vector<std::string> names = names_of(embedded_accelerators());
   return names;
 }
 
 AcceleratorProfile load_profile(const std::string& name_or_path) {
-  if (is_path(name_or_path)) return parse_profile(read_text_file(name_or_path, "accelerator profile"), name_or_path);
-  for (const EmbeddedFile& file : embedded_accelerators()) {
-    if (file.name == name_or_path)
-      return parse_profile(std::string(file.text), fmt::format("configs/accelerators/{}.json", file.name));
-  }
-  throw SpecError(fmt::format("no accelerator profile '{}'{}; a file is given by a path that ends in .json",
-                              shown(name_or_path), suggestion(name_or_path, profile_names())));
+  const auto [text, where] =
+      read_shipped(name_or_path, embedded_accelerators(), "configs/accelerators", "accelerator profile");
+  return parse_profile(text, where);
 }
 
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where) {
   const Node document = parse_document(text, where);
-  const Reader reader(document, where, {"name", "device", "peaks", "entries"});
+  const ObjectReader reader(document, where, {"name", "device", "peaks", "entries"});
   AcceleratorProfile profile{.name = reader.text("name"), .device = reader.text("device"), .entries = {}};
   if (reader.has("peaks")) profile.peaks = parse_peaks(reader.node("peaks"), where + ".peaks");
   const List* const entries = reader.node("entries").list();

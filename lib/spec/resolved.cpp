@@ -133,6 +133,7 @@ std::span<const std::vector<std::string>> added_keys() {
        "training.task", "training.label_smoothing", "training.class_weights"},
       {"data.color"},
       {"measure.max_total_seconds"},
+      {"comm.profile", "comm.link", "comm.host_link", "comm.ranks_per_host"},
   };
   return versions;
 }

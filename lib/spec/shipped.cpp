@@ -1,8 +1,13 @@
 #include "spec/shipped.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "core/errors.hpp"
+#include "spec/comm_profile.hpp"
+#include "spec/document.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::spec {
@@ -45,6 +50,42 @@ std::vector<ShippedFile> shipped_accelerators() {
   for (const std::string& name : profile_names())
     list.push_back({.name = name, .description = load_profile(name).device});
   return list;
+}
+
+std::vector<ShippedFile> shipped_communication() {
+  std::vector<ShippedFile> list;
+  for (const EmbeddedFile& file : embedded_communication())
+    list.push_back(
+        {.name = std::string(file.name), .description = load_comm_profile(std::string(file.name)).description});
+  return list;
+}
+
+std::vector<ShippedFile> known_links() {
+  std::vector<ShippedFile> list;
+  for (const NamedLink& link : links()) {
+    list.push_back({.name = std::string(link.name),
+                    .description = fmt::format("{:.3g} GB/s, {:.3g} us: {}", link.beta_bytes_per_s / 1e9,
+                                               link.alpha_s * 1e6, link.title)});
+  }
+  return list;
+}
+
+std::vector<std::string> names_of(std::span<const EmbeddedFile> files) {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : files) names.emplace_back(file.name);
+  return names;
+}
+
+NamedText read_shipped(const std::string& name_or_path, std::span<const EmbeddedFile> files, std::string_view folder,
+                       std::string_view kind) {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json"))
+    return {.text = read_text_file(name_or_path, std::string(kind)), .where = name_or_path};
+  const auto found = std::ranges::find(files, name_or_path, &EmbeddedFile::name);
+  if (found == files.end()) {
+    throw SpecError(fmt::format("no {} '{}'{}; a file is given by a path that ends in .json", kind, shown(name_or_path),
+                                suggestion(name_or_path, names_of(files))));
+  }
+  return {.text = std::string(found->text), .where = fmt::format("{}/{}.json", folder, found->name)};
 }
 
 }  // namespace chexbench::spec

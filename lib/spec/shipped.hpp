@@ -1,4 +1,4 @@
-// Lists the experiments, pipelines and accelerator profiles of configs/ that are built into the binary.
+// Lists the experiments, pipelines and profiles of configs/ that are built into the binary.
 #pragma once
 
 #include <span>
@@ -17,6 +17,8 @@ struct ShippedFile {
 std::vector<ShippedFile> shipped_experiments();
 std::vector<ShippedFile> shipped_pipelines();
 std::vector<ShippedFile> shipped_accelerators();
+std::vector<ShippedFile> shipped_communication();
+std::vector<ShippedFile> known_links();  // in the order of links(), described by their bandwidth
 
 // A file's name and contents, valid until the program ends.
 struct EmbeddedFile {
@@ -27,10 +29,27 @@ struct EmbeddedFile {
 // Returns configs/accelerators/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_accelerators();
 
+// Returns configs/communication/*.json, sorted by name.
+std::span<const EmbeddedFile> embedded_communication();
+
 // Returns configs/experiments/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_experiments();
 
 // Returns configs/pipelines/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_pipelines();
+
+// Returns the names of the files.
+std::vector<std::string> names_of(std::span<const EmbeddedFile> files);
+
+struct NamedText {
+  std::string text;
+  std::string where;  // names the text in errors
+};
+
+// Returns the embedded file of that name, or the file of that path (which contains a '/' or ends in ".json"). `folder`
+// is where the embedded ones are in the sources, and `kind` says in errors what the file is.
+// @throws SpecError if the name is unknown (with the nearest one), or if the file cannot be read
+NamedText read_shipped(const std::string& name_or_path, std::span<const EmbeddedFile> files, std::string_view folder,
+                       std::string_view kind);
 
 }  // namespace chexbench::spec

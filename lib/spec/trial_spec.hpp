@@ -197,6 +197,11 @@ struct CommSpec {
   double alpha_s = 3e-6;          // models alpha_beta and shaped: latency of a message, in seconds
   double beta_bytes_per_s = 9e9;  // models alpha_beta and shaped: bandwidth of a link
   double launch_s = 0;            // model alpha_beta: fixed cost of a bucket, in seconds
+  // Of model alpha_beta, too (spec/comm_profile.hpp):
+  std::string profile = "ideal";  // what software adds to the links: a name, or the path of a file
+  std::string link;               // between hosts, by name; empty: alpha_s and beta_bytes_per_s
+  std::string host_link;          // between the ranks of a host, by name; empty: as between hosts
+  int ranks_per_host = 0;         // consecutive ranks that share a host; 0: every rank has its own
 
   friend bool operator==(const CommSpec&, const CommSpec&) = default;
 };

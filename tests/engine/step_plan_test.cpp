@@ -114,7 +114,7 @@ spec::CommSpec link() {
 TEST(ModelledCommunication, OfGradientsOf16BitsTakesHalfTheTimeOfTheLink) {
   spec::CommSpec comm = link();
   comm.alpha_s = comm.launch_s = 0;
-  const std::vector<PlannedBucket> bucket{{.elements = 1000}};
+  const StepPlan bucket{.buckets = {{.elements = 1000}}, .notes = {}};
   const double whole_s = model_communication(bucket, 4, comm).busy_s;
   for (const auto dtype : {FloatType::fp16, FloatType::bf16}) {
     comm.gradient_dtype = dtype;
@@ -148,9 +148,11 @@ TEST(ModelledAverage, TakesWhatTheSchemeSends) {
 
 TEST(ModelledCommunication, BeginsABucketWhenItIsReadyAndTheOneBeforeIsDone) {
   // Each bucket takes 0.5 + 2 + 4000 / 1e6 s = 6.5 ms on 2 ranks.
-  const std::vector<PlannedBucket> buckets{
-      {.ready_s = 1e-3, .elements = 1000}, {.ready_s = 2e-3, .elements = 1000}, {.ready_s = 30e-3, .elements = 1000}};
-  const ModelledCommunication modelled = model_communication(buckets, 2, link());
+  StepPlan plan{.buckets = {{.ready_s = 1e-3, .elements = 1000},
+                            {.ready_s = 2e-3, .elements = 1000},
+                            {.ready_s = 30e-3, .elements = 1000}},
+                .notes = {}};
+  const ModelledCommunication modelled = model_communication(plan, 2, link());
   EXPECT_NEAR(modelled.end_s, 36.5e-3, 1e-12);   // the third bucket is ready late, so it begins at 30 ms
   EXPECT_NEAR(modelled.busy_s, 19.5e-3, 1e-12);  // the gap before it does not count
   ASSERT_EQ(modelled.buckets.size(), 3u);
@@ -158,13 +160,85 @@ TEST(ModelledCommunication, BeginsABucketWhenItIsReadyAndTheOneBeforeIsDone) {
   EXPECT_NEAR(modelled.buckets[1].end_s, 14e-3, 1e-12);
   EXPECT_NEAR(modelled.buckets[2].begin_s, 30e-3, 1e-12);
   EXPECT_EQ(modelled.buckets[2].bytes, 4000u);
-  const ModelledCommunication first_two = model_communication({buckets[0], buckets[1]}, 2, link());
+  plan.buckets.pop_back();
+  const ModelledCommunication first_two = model_communication(plan, 2, link());
   EXPECT_NEAR(first_two.end_s, 1e-3 + 2 * 6.5e-3, 1e-12);  // the second waits for the first
 }
 
 TEST(ModelledCommunication, IsNothingWithoutBuckets) {
   EXPECT_EQ(model_communication({}, 4, link()).end_s, 0);
   EXPECT_EQ(model_communication({}, 4, link()).busy_s, 0);
+}
+
+// Two buckets of 4000 bytes, complete after 1 and 2 ms of a backward of 10 ms, of five tensors.
+StepPlan two_buckets() {
+  return {.backward_s = 10e-3,
+          .buckets = {{.ready_s = 1e-3, .elements = 1000}, {.ready_s = 2e-3, .elements = 1000}},
+          .notes = {},
+          .tensors = 5};
+}
+
+TEST(CommunicationSoftware, AddsATimePerTensorThatBackwardDoesNotHide) {
+  StepPlan plan = two_buckets();
+  const ModelledCommunication links = model_communication(plan, 2, link());
+  plan.software.tensor_s = 1e-3;
+  const ModelledCommunication modelled = model_communication(plan, 2, link());
+  EXPECT_DOUBLE_EQ(modelled.end_s, links.end_s);
+  EXPECT_DOUBLE_EQ(modelled.exposed_s(1), 5e-3);
+  EXPECT_DOUBLE_EQ(modelled.exposed_s(10e-3), links.exposed_s(10e-3) + 5e-3);
+  EXPECT_DOUBLE_EQ(modelled.busy_s, links.busy_s + 5e-3);
+  EXPECT_EQ(model_communication(plan, 1, link()).exposed_s(1), 0) << "one rank sends nothing";
+}
+
+TEST(CommunicationSoftware, InHostMemoryHasItsBandwidthFromTheStartOfBackward) {
+  StepPlan plan = two_buckets();
+  plan.software.host_bytes_per_s = 1e5;
+  spec::CommSpec comm = link();
+  comm.alpha_s = comm.launch_s = 0;
+  EXPECT_NEAR(model_communication(plan, 2, comm).end_s, 8000 / 1e5, 1e-12);  // 2 (n-1)/n = 1
+  plan.software.host_bytes_per_s = 1e9;
+  EXPECT_NEAR(model_communication(plan, 2, comm).end_s, 8000 / 1e6, 1e-12) << "the link is the slower of the two";
+}
+
+TEST(CommunicationSoftware, WithServersOnHostsSendsEachHostsSumAfterBackward) {
+  StepPlan plan = two_buckets();
+  plan.software.servers_on_hosts = true;
+  spec::CommSpec comm = link();
+  comm.ranks_per_host = 4;
+  EXPECT_DOUBLE_EQ(model_communication(plan, 4, comm).software_s, 0) << "one host has no network";
+  const ModelledCommunication of_three_hosts = model_communication(plan, 9, comm);
+  EXPECT_NEAR(of_three_hosts.software_s, 2 * 2.0 / 3 * 8000 / 1e6, 1e-12);
+  EXPECT_DOUBLE_EQ(of_three_hosts.end_s, model_communication(plan, 4, comm).end_s) << "the ring is within a host";
+}
+
+TEST(Links, OfARingAreTheSlowestThatItCrosses) {
+  spec::CommSpec comm;
+  comm.link = "10gbe";
+  comm.host_link = "pcie3";
+  comm.ranks_per_host = 4;
+  spec::CommProfile tcp;
+  tcp.line_rate_share = 0.5;
+  const spec::CommSpec within = on_links(comm, tcp, 4);
+  EXPECT_DOUBLE_EQ(within.beta_bytes_per_s, spec::find_link("pcie3").beta_bytes_per_s);
+  EXPECT_DOUBLE_EQ(within.alpha_s, spec::find_link("pcie3").alpha_s);
+  const spec::CommSpec between = on_links(comm, tcp, 5);
+  EXPECT_DOUBLE_EQ(between.beta_bytes_per_s, spec::find_link("10gbe").beta_bytes_per_s / 2);
+  EXPECT_DOUBLE_EQ(between.alpha_s, spec::find_link("10gbe").alpha_s);
+  comm.ranks_per_host = 0;
+  comm.host_link.clear();
+  EXPECT_DOUBLE_EQ(on_links(comm, {}, 2).beta_bytes_per_s, spec::find_link("10gbe").beta_bytes_per_s);
+  comm.link.clear();
+  EXPECT_DOUBLE_EQ(on_links(comm, {}, 2).beta_bytes_per_s, comm.beta_bytes_per_s);
+}
+
+TEST(ModelledCommunication, OfAScaleModelTakesItsFactorAsLong) {
+  StepPlan plan = two_buckets();
+  plan.software.tensor_s = 1e-3;
+  const ModelledCommunication full = model_communication(plan, 4, link());
+  const ModelledCommunication scaled = slowed(full, 3);
+  EXPECT_DOUBLE_EQ(scaled.exposed_s(30e-3), 3 * full.exposed_s(10e-3));
+  EXPECT_DOUBLE_EQ(scaled.busy_s, 3 * full.busy_s);
+  EXPECT_DOUBLE_EQ(scaled.buckets[1].begin_s, 3 * full.buckets[1].begin_s);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 #include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
-#include "spec/resolved.hpp"
 
 namespace chexbench::engine::emulated {
 namespace {
@@ -51,7 +50,8 @@ EngineTraits describe(const std::string& profile_name, const spec::AcceleratorPr
 
 class EmulatedEngine final : public TensorlessEngine {
  public:
-  EmulatedEngine(EngineTraits traits, StepPlan plan, const EngineConfig& config)
+  // `plan` and `modelled` (unused if gradients are averaged for real) are at the speed of the scale model.
+  EmulatedEngine(EngineTraits traits, StepPlan plan, ModelledCommunication modelled, const EngineConfig& config)
       : traits_(std::move(traits)),
         plan_(std::move(plan)),
         shape_{.images = config.training.batch_size,
@@ -63,13 +63,12 @@ class EmulatedEngine final : public TensorlessEngine {
         world_(config.world),
         averages_for_real_(config.world > 1 && spec::sends_gradients(config.comm.model)),
         meets_ranks_(config.world > 1 && config.comm.model == spec::CommModel::alpha_beta),
+        modelled_(std::move(modelled)),
         parts_(accumulate_steps_) {
     if (averages_for_real_) {
       std::size_t elements = 0;
       for (const PlannedBucket& bucket : plan_.buckets) elements += bucket.elements;
       gradients_.resize(elements);
-    } else {
-      modelled_ = model_communication(plan_.buckets, config.world, spec::slowed(config.comm, config.slowdown));
     }
     device_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -103,9 +102,9 @@ class EmulatedEngine final : public TensorlessEngine {
   const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
-  const bool meets_ranks_;          // A modelled average waits for all ranks, like a real one.
-  ModelledCommunication modelled_;  // Of each step, if gradients are not averaged for real.
-  std::vector<float> gradients_;    // Zeros: only the size of the gradients matters.
+  const bool meets_ranks_;                // A modelled average waits for all ranks, like a real one.
+  const ModelledCommunication modelled_;  // Of each step, if gradients are not averaged for real.
+  std::vector<float> gradients_;          // Zeros: only the size of the gradients matters.
 
   // Used by the host's thread only.
   measure::StepTimings timings_;
@@ -227,8 +226,7 @@ Communication EmulatedEngine::modelled_average(Reducer& reducer, double begin_s)
     all_begin_s = std::max(begin_s, now_s());
   }
   if (measure::is_tracing()) trace_modelled(all_begin_s);
-  return {.exposed_s = all_begin_s - begin_s + std::max(0.0, modelled_.end_s - plan_.backward_s),
-          .busy_s = modelled_.busy_s};
+  return {.exposed_s = all_begin_s - begin_s + modelled_.exposed_s(plan_.backward_s), .busy_s = modelled_.busy_s};
 }
 
 void EmulatedEngine::trace_modelled(double begin_s) const {
@@ -263,7 +261,9 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
       spec::find_entry(profile, config.model, config.training.precision, config.training.batch_size);
   StepPlan plan = plan_step(entry, config);
   EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
-  return std::make_unique<EmulatedEngine>(std::move(traits), slowed(std::move(plan), config.slowdown), config);
+  ModelledCommunication modelled = model_communication(plan, config.world, config.comm);
+  return std::make_unique<EmulatedEngine>(std::move(traits), slowed(std::move(plan), config.slowdown),
+                                          slowed(std::move(modelled), config.slowdown), config);
 }
 
 const EngineKind& kind() {

@@ -211,8 +211,8 @@ std::optional<LinkFit> fit_link(std::vector<CommRow>& rows) {
 }
 
 double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::CommSpec& comm) {
-  const double end_s = ranks == 1 ? 0 : engine::model_communication(plan.buckets, ranks, comm).end_s;
-  return plan.compute_s() + std::max(0.0, end_s - plan.backward_s) + plan.update_s;
+  const double exposed_s = ranks == 1 ? 0 : engine::model_communication(plan, ranks, comm).exposed_s(plan.backward_s);
+  return plan.compute_s() + exposed_s + plan.update_s;
 }
 
 ScalingFit fit_scaling(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,

@@ -21,14 +21,19 @@ Json file_to_json(const spec::ShippedFile& file) { return {{"name", file.name}, 
 std::string shipped_table() {
   return section("Experiments, for `chexbench --config NAME`:", spec::shipped_experiments()) + "\n" +
          section("Pipelines, for --set pipeline=NAME:", spec::shipped_pipelines()) + "\n" +
-         section("Accelerators, for --set engine=emulated:NAME:", spec::shipped_accelerators());
+         section("Accelerators, for --set engine=emulated:NAME:", spec::shipped_accelerators()) + "\n" +
+         section("Communication software, for predict --comm NAME and --set comm.profile=NAME:",
+                 spec::shipped_communication()) +
+         "\n" + section("Links, for predict --link NAME and --set comm.link=NAME:", spec::known_links());
 }
 
 std::string shipped_json() {
   return indented_json({{"chexbench_version", CHEXBENCH_VERSION},
                         {"experiments", list_of(spec::shipped_experiments(), file_to_json)},
                         {"pipelines", list_of(spec::shipped_pipelines(), file_to_json)},
-                        {"accelerators", list_of(spec::shipped_accelerators(), file_to_json)}});
+                        {"accelerators", list_of(spec::shipped_accelerators(), file_to_json)},
+                        {"communication", list_of(spec::shipped_communication(), file_to_json)},
+                        {"links", list_of(spec::known_links(), file_to_json)}});
 }
 
 }  // namespace chexbench::verbs

@@ -177,8 +177,11 @@ spec::ProfileEntry speed_of(const Training& training, int ranks) {
 }
 
 engine::StepPlan plan_step(const Training& training, int ranks) {
-  engine::EngineConfig config{
-      .model = training.model, .training = training.training, .comm = training.network.comm, .world = ranks};
+  engine::EngineConfig config{.model = training.model,
+                              .training = training.training,
+                              .comm = training.network.comm,
+                              .outputs = training.outputs,
+                              .world = ranks};
   config.training.batch_size = local_batch(training, ranks);
   config.comm.model = spec::CommModel::alpha_beta;
   if (config.comm.update == spec::UpdateScheme::hierarchical && config.comm.ranks_per_group == 0) {
@@ -230,13 +233,14 @@ Requirement require(const Training& training, int ranks, double efficiency) {
   const engine::StepPlan plan = plan_step(training, ranks);
   const double allowed_s = global_batch(training, ranks) / needed.images_per_s;
   spec::CommSpec comm = training.network.comm;
+  comm.link.clear();
   const auto reaches = [&](double beta_bytes_per_s) {
     comm.beta_bytes_per_s = beta_bytes_per_s;
     return overlapped_step_s(plan, ranks, comm) <= allowed_s;
   };
   if (!reaches(kFastestLink)) {
     needed.notes.emplace_back(
-        "network: no bandwidth is enough; latency, the cost of a bucket or smaller batches take too much");
+        "network: no bandwidth is enough; latency, software, the links of a host or smaller batches take too much");
     return needed;
   }
   double low = 1;

@@ -46,8 +46,8 @@ struct InputSide {
 
 // The network between the ranks.
 struct Network {
-  spec::CommSpec comm;              // alpha_s, beta_bytes_per_s, launch_s, the sizes of buckets and their type
-  std::optional<KnownRanks> known;  // empty if the figures were given, not measured
+  spec::CommSpec comm;  // links and software (spec/comm_profile.hpp), launch_s, the sizes of buckets and their type
+  std::optional<KnownRanks> known;               // empty if the figures were given, not measured
   std::optional<std::uint64_t> known_min_bytes;  // the smallest bucket that the figures were fitted to
   std::optional<std::uint64_t> known_max_bytes;  // the largest one
 };
@@ -57,6 +57,7 @@ struct Training {
   spec::ModelSpec model;
   spec::TrainingSpec training;  // batch_size: of one rank in weak scaling, of all ranks in strong scaling
   spec::AcceleratorProfile profile;
+  int outputs = kNihLabels;  // of the network, whose last layer's gradients are sent, too
   Scaling scaling = Scaling::weak;
   InputSide input;
   Network network;

@@ -11,6 +11,7 @@
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/comm_profile.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::verbs {
@@ -125,8 +126,10 @@ void check(const PredictionRequest& request) {
   if (request.storage_bytes_per_s && request.measured.empty()) {
     throw SpecError("--storage-bytes-s: needs the bytes of an image, which --report gives");
   }
-  if ((given_link ? 1 : 0) + (request.link ? 1 : 0) + (request.fit.empty() ? 0 : 1) > 1) {
-    throw SpecError("--alpha and --beta, --comm, and --fit each give the network's figures; leave all but one out");
+  const int links = (given_link ? 1 : 0) + (request.link ? 1 : 0) + (request.measured_link ? 1 : 0);
+  if (links + (request.fit.empty() ? 0 : 1) > 1) {
+    throw SpecError(
+        "--alpha and --beta, --link, --comm FILE, and --fit each give the network's figures; leave all but one out");
   }
 }
 
@@ -147,18 +150,34 @@ InputSide input_of(const PredictionRequest& request, const Arm& arm) {
   return input;
 }
 
-Network network_of(const PredictionRequest& request, const spec::CommSpec& comm) {
-  Network network{.comm = comm};
-  network.comm.alpha_s = request.alpha_s.value_or(comm.alpha_s);
-  network.comm.beta_bytes_per_s = request.beta_bytes_per_s.value_or(comm.beta_bytes_per_s);
-  network.comm.launch_s = request.launch_s.value_or(comm.launch_s);
+// Describes the link between hosts by its latency and bandwidth instead of a name.
+void set_link(spec::CommSpec& comm, double alpha_s, double beta_bytes_per_s) {
+  comm.link.clear();
+  comm.alpha_s = alpha_s;
+  comm.beta_bytes_per_s = beta_bytes_per_s;
+}
+
+Network network_of(const PredictionRequest& request, const spec::CommSpec& spec) {
+  static const spec::CommSpec defaults;
+  Network network{.comm = spec};
+  spec::CommSpec& comm = network.comm;
+  comm.profile = request.comm_profile.value_or(spec.profile);
+  comm.host_link = request.host_link.value_or(spec.host_link);
+  comm.ranks_per_host = request.ranks_per_host.value_or(spec.ranks_per_host);
+  comm.launch_s = request.launch_s.value_or(spec.launch_s);
+  if (request.alpha_s || request.beta_bytes_per_s)
+    set_link(comm, request.alpha_s.value_or(spec.alpha_s), request.beta_bytes_per_s.value_or(spec.beta_bytes_per_s));
   if (request.link) {
-    network.comm.alpha_s = request.link->alpha_s;
-    network.comm.beta_bytes_per_s = request.link->beta_bytes_per_s;
-    network.known = {.min = request.link->min_ranks, .max = request.link->max_ranks};
-    network.known_min_bytes = request.link->min_bytes;
-    network.known_max_bytes = request.link->max_bytes;
+    set_link(comm, defaults.alpha_s, defaults.beta_bytes_per_s);
+    comm.link = *request.link;
   }
+  if (request.measured_link) {
+    set_link(comm, request.measured_link->alpha_s, request.measured_link->beta_bytes_per_s);
+    network.known = {.min = request.measured_link->min_ranks, .max = request.measured_link->max_ranks};
+    network.known_min_bytes = request.measured_link->min_bytes;
+    network.known_max_bytes = request.measured_link->max_bytes;
+  }
+  spec::check_links(comm);
   return network;
 }
 
@@ -167,8 +186,7 @@ void fit(Training& training, const PredictionRequest& request, PredictionArm& ar
   if (training.scaling == Scaling::strong) throw SpecError("--fit: takes figures of weak scaling");
   const ScalingFit fitted =
       fit_scaling(plan, training.training.batch_size * plan.batches, request.fit, training.network.comm);
-  training.network.comm.alpha_s = fitted.alpha_s;
-  training.network.comm.beta_bytes_per_s = fitted.beta_bytes_per_s;
+  set_link(training.network.comm, fitted.alpha_s, fitted.beta_bytes_per_s);
   const auto [few, many] = std::ranges::minmax(request.fit, {}, &ScalingPoint::ranks);
   training.network.known = {.min = few.ranks, .max = many.ranks};
   arm.notes.push_back(
@@ -199,12 +217,14 @@ std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
 }
 
 PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
-  Training training{.model = arm.spec.model,
-                    .training = arm.spec.training,
-                    .profile = spec::load_profile(arm.spec.engine.substr(spec::kEmulatedPrefix.size())),
-                    .scaling = request.scaling,
-                    .input = input_of(request, arm),
-                    .network = network_of(request, arm.spec.comm)};
+  Training training{
+      .model = arm.spec.model,
+      .training = arm.spec.training,
+      .profile = spec::load_profile(arm.spec.engine.substr(spec::kEmulatedPrefix.size())),
+      .outputs = arm.spec.data.labels.classes > 0 ? static_cast<int>(arm.spec.data.labels.classes) : kNihLabels,
+      .scaling = request.scaling,
+      .input = input_of(request, arm),
+      .network = network_of(request, arm.spec.comm)};
   const spec::ProfileEntry speed = speed_of(training, 1);
   PredictionArm result{
       .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
@@ -221,14 +241,20 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
       .speed_computed = speed.computed,
       .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};
   if (!request.fit.empty()) fit(training, request, result);
-  const spec::CommSpec& comm = training.network.comm;
+  const std::vector<int> ranks = all_ranks(request, training.training.batch_size);
+  const spec::CommProfile software = spec::load_comm_profile(training.network.comm.profile);
+  const spec::CommSpec comm = engine::on_links(training.network.comm, software, ranks.back());
+  result.comm_profile = comm.profile;
+  result.link = comm.link;
+  result.host_link = comm.host_link;
+  result.ranks_per_host = comm.ranks_per_host;
   result.alpha_s = comm.alpha_s;
   result.beta_bytes_per_s = comm.beta_bytes_per_s;
   result.launch_s = comm.launch_s;
   result.grade = training.input.grade;
   result.input_images_per_s_per_rank = training.input.images_per_s_per_rank;
   result.cores_per_rank = training.input.cores_per_rank;
-  result.rows = predict(training, all_ranks(request, training.training.batch_size));
+  result.rows = predict(training, ranks);
   compare(result.rows, request.fit, true);
   compare(result.rows, request.check, false);
   const std::vector<std::string> notes = prediction_notes(training, result.rows);

@@ -29,11 +29,15 @@ struct PredictionRequest {
   std::optional<double> alpha_s;              // empty, like the next two: the value of the spec
   std::optional<double> beta_bytes_per_s;
   std::optional<double> launch_s;
-  std::optional<LinkFit> link;      // fitted by `chexbench comm`, instead of alpha and beta
-  std::vector<ScalingPoint> fit;    // known rates to which alpha and beta are fitted instead
-  std::vector<ScalingPoint> check;  // known rates, only compared with the prediction
-  std::optional<int> for_ranks;     // compute the needs of this number of ranks
-  double efficiency = 0.95;         // for for_ranks; above 0, at most 1
+  std::optional<std::string> comm_profile;  // empty, like the next three: the value of the spec
+  std::optional<std::string> link;
+  std::optional<std::string> host_link;
+  std::optional<int> ranks_per_host;
+  std::optional<LinkFit> measured_link;  // fitted by `chexbench comm`, instead of alpha and beta
+  std::vector<ScalingPoint> fit;         // known rates to which alpha and beta are fitted instead
+  std::vector<ScalingPoint> check;       // known rates, only compared with the prediction
+  std::optional<int> for_ranks;          // compute the needs of this number of ranks
+  double efficiency = 0.95;              // for for_ranks; above 0, at most 1
 };
 
 // Returns the input of a rank, from at least one trial of one arm with engine none. The trial with the most ranks

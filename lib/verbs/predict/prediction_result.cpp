@@ -61,6 +61,10 @@ Json arm_to_json(const PredictionArm& arm) {
           {"source", arm.source},
           {"speed_computed", arm.speed_computed},
           {"scaling", arm.scaling},
+          {"comm_profile", arm.comm_profile},
+          {"link", arm.link},
+          {"host_link", arm.host_link},
+          {"ranks_per_host", arm.ranks_per_host},
           {"alpha_s", arm.alpha_s},
           {"beta_bytes_per_s", arm.beta_bytes_per_s},
           {"launch_s", arm.launch_s},
@@ -97,6 +101,10 @@ void add_basis(report::CsvTable& table, const PredictionArm& arm) {
   table(Field{"fit_rms_error"}, arm.fit_rms_error);
   table(Field{"grade"}, results::to_string(arm.grade));
   table(Field{"source"}, arm.source);
+  table(Field{"comm_profile"}, arm.comm_profile);
+  table(Field{"link"}, arm.link);
+  table(Field{"host_link"}, arm.host_link);
+  table(Field{"ranks_per_host"}, arm.ranks_per_host);
 }
 
 void add_row(report::CsvTable& table, const PredictionArm& arm, const PredictionRow& row) {
@@ -224,8 +232,8 @@ std::string requirement_text(const Requirement& needed) {
 
 std::string explanation(const PredictionArm& arm, const report::LineWidth& width) {
   std::string text =
-      fmt::format("\n{} scaling; network alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a bucket\n\n{}\n", arm.scaling,
-                  arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, full_table(arm, width));
+      fmt::format("\n{} scaling; network {}, alpha {:.3g} s, beta {:.3g} GB/s, {:.3g} s a bucket\n\n{}\n", arm.scaling,
+                  arm.comm_profile, arm.alpha_s, arm.beta_bytes_per_s / 1e9, arm.launch_s, full_table(arm, width));
   for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
   return text +
          fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);

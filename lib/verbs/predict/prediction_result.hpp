@@ -68,7 +68,11 @@ struct PredictionArm {
   std::string source;           // where its speed comes from
   bool speed_computed = false;  // its speed was computed, not measured anywhere
   std::string scaling;          // "weak" or "strong"
-  double alpha_s = 0;
+  std::string comm_profile;     // what software adds to the links: a name, or the path of a file
+  std::string link;             // between hosts, by name; empty: given by its figures
+  std::string host_link;        // within a host, by name; empty: as between hosts
+  int ranks_per_host = 0;       // 0: every rank has its own
+  double alpha_s = 0;           // with beta, of the slowest link between the most ranks, as the software uses it
   double beta_bytes_per_s = 0;
   double launch_s = 0;
   std::optional<double> fit_rms_error;                // set if the network was fitted to trainings
