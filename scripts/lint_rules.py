@@ -12,7 +12,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - links: every relative link of a README leads to a file
 - helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
   together
-- shown: the test that a README names as `NAME` ([...](FILE)) at the end of a table's row is in that file
+- shown: each test that a document names as `NAME` in the last column of a table, "test", is in tests
 - columns: at most 120 in Python and CMake files, and 100 in Markdown except for tables, code, and links that cannot
   break
 - words: documents and comments use the idiom of a native speaker, for the worst of what is not
@@ -30,7 +30,6 @@ from pathlib import Path
 LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file contains none
 PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 PIP_IS_BOUND = re.compile(r"--require-hashes|\bFILE\.whl\b")
@@ -223,12 +222,19 @@ def links(path):
                 yield number, f"link to {target}, which does not exist"
 
 
+@functools.cache
+def names_in_tests():
+    return {name for path in tracked("tests/*.cpp", "tests/*.py", "tests/*.md")
+            for name in re.findall(r"\w+", path.read_text())}
+
+
 def shown(path):
+    of_tests = False
     for number, line in enumerate(path.read_text().split("\n"), 1):
-        if found := SHOWN_BY.search(line):
-            file = path.parent / found[2]
-            if file.exists() and not re.search(rf"\b{found[1]}\b", file.read_text()):
-                yield number, f"{found[1]} is not in {found[2]}"
+        of_tests = line.startswith("|") and (of_tests or line.endswith("| test |"))
+        for name in re.findall(r"`(\w+)`", line.rsplit(" | ", 1)[-1]) if of_tests else []:
+            if name not in names_in_tests():
+                yield number, f"{name} is not in tests"
 
 
 def words(path):
