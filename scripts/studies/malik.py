@@ -108,9 +108,9 @@ def misfits(predicted, published):
     for row in published:
         same = {name: row[name] for name in ("device", "model", "batch_size")}
         ours = {one["ranks"]: one["images_per_s"] for one in select(predicted, update="ring", **same)}
-        alone = select(published, ranks=1, program=row["program"], **same)
+        alone = select(published, ranks=1, program=row["by"], **same)
         if ours and alone and abs(ours[1] / alone[0]["images_per_s"] - 1) <= SAME_SPEED:
-            rows.append(comparison.row(row, ours[row["ranks"]], "predicted", row["program"]))
+            rows.append(comparison.row(row, ours[row["ranks"]], "predicted", row["by"]))
     return rows
 
 

@@ -147,7 +147,7 @@ class Malik(unittest.TestCase):
     def test_a_prediction_stands_beside_a_source_that_is_as_fast_on_one_gpu(self):
         training = {"device": "k80", "model": "alexnet", "batch_size": 512}
         predicted = [{**training, "update": "ring", "ranks": ranks, "images_per_s": 656.0 * ranks} for ranks in (1, 4)]
-        published = [{**training, "program": program, "ranks": ranks, "images_per_s": rate}
+        published = [{**training, "by": program, "ranks": ranks, "images_per_s": rate}
                      for program, ranks, rate in (("A", 1, 650.0), ("A", 4, 2000.0), ("B", 1, 1000.0), ("B", 4, 4000.0),
                                                   ("C", 4, 2600.0))]
         compared = malik.misfits(predicted, published)
