@@ -5,7 +5,7 @@ import statistics
 import drawing
 import page
 from measuring import chexbench, kept, measured, say
-from verdicts import FAILS, HOLDS, UNKNOWN, select, write_csv
+from verdicts import select, write_csv
 
 RANKS = (1, 2, 4)
 IMAGES = 1000
@@ -33,27 +33,6 @@ def train(spec, folder, budget_s):
              "training_loss": epoch["training_loss"], "validation_loss": epoch["validation_loss"],
              "mean_auroc": epoch["mean_auroc"]}
             for trial in report["trials"] for repeat in trial["repeats"] for epoch in repeat["epochs"]]
-
-
-def judge(losses):
-    """Judged by each repeat's mean training loss over all epochs: it is lower if the loss falls sooner."""
-    claim = "AlexNet: with more ranks the loss falls in more epochs"
-    if not losses:
-        return claim, UNKNOWN, "not measured: the budget leaves no time to train"
-    means = {}
-    for ranks in RANKS:
-        repeats = sorted({row["repeat"] for row in select(losses, ranks=ranks)})
-        means[ranks] = [statistics.mean(row["training_loss"] for row in select(losses, ranks=ranks, repeat=repeat))
-                        for repeat in repeats]
-    text = "; ".join(f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f}) on {ranks}"
-                     for ranks, values in means.items())
-    text = f"training loss, mean over {max(row['epoch'] for row in losses)} epochs: {text} ranks, trained for real"
-    pairs = [(means[few], means[many]) for few, many in zip(RANKS, RANKS[1:])]
-    if any(len(values) < REPEATS for values in means.values()):
-        return claim, UNKNOWN, f"{text}; fewer than {REPEATS} repeats"
-    if all(max(few) < min(many) for few, many in pairs):
-        return claim, HOLDS, text
-    return claim, FAILS if all(min(few) > max(many) for few, many in pairs) else UNKNOWN, text
 
 
 def blocks(folder, name, losses):

@@ -8,7 +8,6 @@ import statistics
 import time
 from pathlib import Path
 
-import comparison
 import drawing
 import page
 import timeline
@@ -16,7 +15,7 @@ from measuring import ROOT, kept, measured, read_csv, say
 from planning import Group, cores
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt, write_csv
 from worlds import (BATCH_SIZE, RANKS, STEPS, Results, closing, made_by, measure, predict, rates_table, ratio_text,
-                    scaling_claim, series_rows, write_figure)
+                    flat_claim, linear_claim, series_rows, write_figure)
 
 NAME = "dell-article"
 TITLE = "Dell's article: optimization techniques for training CheXNet"
@@ -96,25 +95,6 @@ def starving_claim(results):
     return claim, FAILS if rows[-1]["ranks"] == RANKS[-1] else UNKNOWN, text
 
 
-def compare(results, published):
-    """The authors' figures next to those measured or predicted for the same number of ranks."""
-    ours = {row["ranks"]: row for row in results.select(decoder="opencv", pipeline="optimized")}
-    return [comparison.row({**row, "images_per_s": row["value"]}, ours[row["ranks"]]["images_per_s"],
-                           ours[row["ranks"]]["kind"], "Dell") for row in published if row["ranks"] in ours]
-
-
-def published_claim(compared):
-    """Judges the authors' own rates by those measured for the same number of ranks."""
-    claim = "DenseNet121, optimized: 315 to 1,913 images/s on 2 to 16 V100s, as the authors published"
-    rows = [row for row in comparison.of_several(compared) if row["kind"] == "measured"]
-    parts = [f"{row['images_per_s']:,.0f} against {row['published']:,.0f} on {row['ranks']} ({row['ratio']:.2f} x)"
-             for row in rows]
-    fits = not comparison.off(rows)
-    text = "; ".join(parts) + ("" if fits else ": more than links and input explain, since the emulated V100 has the "
-                               "authors' own speed on one")
-    return claim, (HOLDS if fits else FAILS) if rows else UNKNOWN, text or "not measured on several ranks"
-
-
 def mapping_claim(rates):
     claim = "Mapping ranks by socket is best"
     if not rates:
@@ -134,10 +114,9 @@ def mapping_claim(rates):
     return claim, HOLDS if worst < 1 else FAILS if best > 1 else UNKNOWN, text
 
 
-def claims(results, compared, overlap, rates):
-    return [overlap_claim(overlap), scaling_claim(results, MODEL, "naive", False, "tfrecord"), starving_claim(results),
-            scaling_claim(results, MODEL, "optimized", True, "tfrecord"), published_claim(compared),
-            mapping_claim(rates)]
+def claims(results, overlap, rates):
+    return [overlap_claim(overlap), flat_claim(results, MODEL, "naive", "tfrecord"), starving_claim(results),
+            linear_claim(results, MODEL, "optimized", "tfrecord"), mapping_claim(rates)]
 
 
 def ablation_rows(report):
@@ -208,7 +187,7 @@ def published_rows():
 
 
 def run(folder, data, budget_minutes):
-    """Measures, predicts and writes the pages; returns their paths, the claims, and the comparisons."""
+    """Measures, predicts and writes the pages; returns their paths and the claims."""
     ends = time.monotonic() + 60 * budget_minutes
     published = published_rows()
     several = min(2, cores())
@@ -223,9 +202,8 @@ def run(folder, data, budget_minutes):
     runs = mapping_runs(folder, data, several) if several > 1 else []
     has_time = ends - time.monotonic() > MAPPING_S or all(kept(*run) for _, run in runs)
     rates = map_ranks(runs) if runs and has_time else {}
-    compared = compare(results, published)
-    found = claims(results, compared, overlap, rates)
+    found = claims(results, overlap, rates)
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
                 *scaling_blocks(folder, results, published), *ablation_blocks(folder, ablation)]
     pages = page.publish(folder, TITLE, blocks(found, pictures, plan, budget_minutes, environment, results))
-    return pages, found, compared
+    return pages, found

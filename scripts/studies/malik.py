@@ -7,7 +7,6 @@ import json
 import statistics
 import time
 
-import comparison
 import convergence
 import drawing
 import page
@@ -30,7 +29,6 @@ UPDATES = {"ring": "ring", "parameter_server": "one parameter server"}
 EPOCH_IMAGES = 1_281_167  # of ImageNet's training set, which the authors used
 STEP_S = 64 / 656  # of AlexNet on a K80 in update.json, at full scale
 RANK_BYTES = 2e9  # of AlexNet: gradients, messages, and batches
-SAME_SPEED = 0.02  # of a profile's speed from a source's on one GPU, within which the source's other rows are compared
 COLUMNS = ["device", "model", "batch_size", "update", "ranks", "kind", "images_per_s", "epoch_s", "efficiency",
            "speed", "source"]
 
@@ -97,21 +95,6 @@ def largest_batches(rows):
     sizes = {device: max(row["batch_size"] for row in select(rows, device=device))
              for device in {row["device"] for row in rows}}
     return [row for row in rows if row["batch_size"] == sizes[row["device"]]]
-
-
-def misfits(predicted, published):
-    """Published figures, the predictions for them, and predicted / published.
-
-    Only sources whose speed on one GPU is that of the profile: the others ran another program.
-    """
-    rows = []
-    for row in published:
-        same = {name: row[name] for name in ("device", "model", "batch_size")}
-        ours = {one["ranks"]: one["images_per_s"] for one in select(predicted, update="ring", **same)}
-        alone = select(published, ranks=1, program=row["by"], **same)
-        if ours and alone and abs(ours[1] / alone[0]["images_per_s"] - 1) <= SAME_SPEED:
-            rows.append(comparison.row(row, ours[row["ranks"]], "predicted", row["by"]))
-    return rows
 
 
 def groups():
@@ -191,13 +174,13 @@ def batch_claim(known, model, claim):
     return claim, UNKNOWN, text
 
 
-def claims(known, predicted, reports, losses):
+def claims(known, predicted, reports):
     same = "all batch sizes have the same performance"
     return [*(linear_claim(predicted, model) for model in MODELS),
             batch_claim(known, "alexnet", "AlexNet: the larger batch is the faster"),
             batch_claim(known, "googlenet", f"GoogLeNet: {same}"),
             batch_claim(known, "resnet50", f"ResNet50: {same}"),
-            server_claim(predicted, reports), convergence.judge(losses)]
+            server_claim(predicted, reports)]
 
 
 def scaling_figure(folder, name, model, rows, published, quantity, label, what):
@@ -250,7 +233,7 @@ def figures(folder, known, predicted, published):
     return [*blocks, *batch_figure(folder, f"figure{number + 1}", known)], number + 2
 
 
-def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
+def blocks(found, drawn, holes, plan, budget_minutes, environment):
     if environment:
         yield made_by(NAME, budget_minutes, environment)
     yield page.paragraph(
@@ -262,12 +245,6 @@ def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR}.")
     yield from drawn
-    yield page.heading("Predictions and published figures")
-    yield page.paragraph(
-        f"{comparison.sentence(comparison.of_several(compared))} Nothing was fitted: what TensorFlow's parameter "
-        "servers and hosts cost beyond EDR's ring is the misfit. Rows of one GPU do not count: the predictions are "
-        "made from them.")
-    yield comparison.table(compared)
     missing = left_out(plan)
     missing += [f"{MODELS[model]} on {device.upper()}: its profile has no speed for it" for device, model in holes]
     if missing:
@@ -276,7 +253,7 @@ def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
 
 
 def run(folder, _, budget_minutes):
-    """Predicts, measures and writes the pages; returns their paths, the claims, and the comparisons."""
+    """Predicts, measures and writes the pages; returns their paths and the claims."""
     published = published_rows()
     known, holes = trainings()
     predicted = predict(known)
@@ -287,11 +264,10 @@ def run(folder, _, budget_minutes):
                                            [f"ranks={group.ranks}", *at_most_cores(group.ranks)], group.ranks),
                             lambda group: RANK_BYTES)
     losses = convergence.train(SPECS / "convergence.json", folder, ends - time.monotonic())
-    found = claims(known, predicted, reports, losses)
-    compared = misfits(predicted, published)
+    found = claims(known, predicted, reports)
     drawn, number = figures(folder, known, predicted, published)
     drawn += convergence.blocks(folder, f"figure{number}", losses)
     environment = next((report["environment"] for _, report in reports), None)
-    content = blocks(found, drawn, compared, holes, plan, budget_minutes, environment)
+    content = blocks(found, drawn, holes, plan, budget_minutes, environment)
     pages = page.publish(folder, TITLE, content)
-    return pages, found, compared
+    return pages, found

@@ -189,9 +189,9 @@ def blocks(folder, compared, systems):
 
 
 def run(folder, *_):
-    """Predicts and writes the pages; returns their paths, the claims, and the compared rows."""
+    """Predicts and writes the pages; returns their paths and the claims."""
     systems = read_csv(SPECS / "systems.csv")
     compared = compare([row for study in SOURCES for row in published_rows(study)], systems)
     write_csv(folder / "compared.csv", compared, COLUMNS)
     pages = page.publish(folder, TITLE, blocks(folder, compared, systems))
-    return pages, claims(compared), compared
+    return pages, claims(compared)

@@ -53,7 +53,7 @@ def figures(folder, evidence, link_rows, images):
     yield from storage.format_blocks(folder, evidence.stores)
 
 
-def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environment):
+def blocks(found, drawn, plan, missing, speeds, budget_minutes, environment):
     if environment:
         yield made_by(NAME, budget_minutes, environment)
     yield page.paragraph(
@@ -68,7 +68,6 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
     yield page.paragraph(f"Rates are called equal within {100 * storage.EQUAL:.0f} %. GPUs and networks are predicted, "
                          "and predictions judge nothing.")
     yield from drawn
-    yield from misfits
     yield page.heading("Speeds of one GPU")
     yield page.paragraph("Figures 1, 2, 4 and 5 are predicted from these. \"Computed\" ones were not measured; "
                          "configs/accelerators says how they were made.")
@@ -83,7 +82,7 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
 
 
 def run(folder, data, budget_minutes):
-    """Predicts, measures and writes the pages; returns their paths, the claims, and the comparisons."""
+    """Predicts, measures and writes the pages; returns their paths and the claims."""
     ends = time.monotonic() + 60 * budget_minutes
     published, published_stores = gpus.published_rows(), storage.published_rows()
     link_rows = gpus.links()
@@ -104,7 +103,5 @@ def run(folder, data, budget_minutes):
     judged = claims(evidence)
     drawn = figures(folder, evidence, link_rows, images)
     environment = next((report["environment"] for _, report in [*reports, *sending]), None)
-    compared = gpus.compare(predicted, precisions, published)
-    content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found),
-                     gpus.misfit_blocks(compared), budget_minutes, environment)
-    return page.publish(folder, TITLE, content), judged, compared
+    content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found), budget_minutes, environment)
+    return page.publish(folder, TITLE, content), judged

@@ -3,7 +3,6 @@
 import itertools
 import json
 
-import comparison
 import drawing
 import page
 import profiles
@@ -250,29 +249,6 @@ def network_blocks(folder, rows):
         "figure5.csv.")
 
 
-def compare(rows, precisions, published):
-    """The author's runs over InfiniBand, and NVIDIA's with the program behind the profile of a V100."""
-    compared = []
-    for row in published:
-        ours = {OWN: select(rows, network=NETWORK), "NVIDIA, DGX-1": precisions}.get(row["by"], [])
-        same = select(ours, **{name: row[name] for name in ("device", "model", "precision", "ranks")})
-        if same:
-            by = f"{row['by']}, {row['precision']}"
-            compared.append(comparison.row(row, same[0]["images_per_s"], "predicted", by))
-    return compared
-
-
-def misfit_blocks(compared):
-    several = comparison.of_several(compared)
-    if not several:
-        return
-    yield page.heading("Predictions and published figures")
-    yield page.paragraph(
-        f"{comparison.sentence(several)} Nothing was fitted. What TensorFlow 1.8, its hosts and Intel MPI cost beyond "
-        "a ring of equal links is the misfit; it is largest on the fastest GPU.")
-    yield comparison.table(several)
-
-
 def speed_table(found):
     rows = []
     for key, (path, entry) in sorted(found.items(), key=in_order):
@@ -293,12 +269,13 @@ def network_text(rows, model):
 
 
 def published_network_ratios(published):
-    own = []
+    """The author's images/s over InfiniBand / over Ethernet on most GPUs, by device."""
+    own = {}
     for device in DEVICES:
         fast, slow = (select(published, device=device, ranks=RANKS[-1], by=by) for by in (OWN, OWN_ETHERNET))
         if fast and slow:
-            own.append(f"{device.upper()} {fast[0]['images_per_s'] / slow[0]['images_per_s']:.2f} x")
-    return ", ".join(own)
+            own[device] = fast[0]["images_per_s"] / slow[0]["images_per_s"]
+    return own
 
 
 def small_model_claim(rows):
@@ -321,4 +298,4 @@ def mixed_claim(rows, published):
                       for precision in PRECISIONS)
         if full and half:
             text += f"; {half[0]['images_per_s'] / full[0]['images_per_s']:.2f} x on {ranks}, published ({by})"
-    return claim, UNKNOWN, f"{text}; no GPU was measured"
+    return claim, UNKNOWN, f"{text}; no V100 was measured"

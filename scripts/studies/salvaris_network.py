@@ -68,7 +68,7 @@ def ratios_of(rows):
 
 
 def claim(ratios, predicted, published):
-    """Holds if the fast network gains anything on the newest GPU, and more than on each older one."""
+    """Holds if the fast network gains anything on the newest GPU, and more than on each older one, here and there."""
     text = "Do use enhanced networking wherever possible, especially for the latest GPUs"
     parts = [f"{device.upper()}: {gpus.NETWORK} trains {value:.3f} x ({low:.3f} to {high:.3f}) the images/s of "
              f"{gpus.SLOW_NETWORK} on {RANKS} GPUs, measured" for device, (value, low, high) in ratios.items()]
@@ -78,17 +78,18 @@ def claim(ratios, predicted, published):
                      f"predicted: {efficiencies}")
     own = gpus.published_network_ratios(published)
     if own:
-        parts.append(f"published by the author for {gpus.RANKS[-1]}, InfiniBand against Ethernet: {own}")
-    return text, verdict(ratios), "; ".join(parts) or "no profile has a speed for it"
+        parts.append(f"published by the author for {gpus.RANKS[-1]}, InfiniBand with MPI against Ethernet with NCCL: "
+                     + ", ".join(f"{device.upper()} {ratio:.2f} x" for device, ratio in own.items()))
+    return text, verdict(ratios, own), "; ".join(parts) or "no profile has a speed for it"
 
 
-def verdict(ratios):
+def verdict(ratios, own):
     older = [ratios[device] for device in gpus.DEVICES[:-1] if device in ratios]
     if gpus.DEVICES[-1] not in ratios or not older:
         return UNKNOWN
     _, low, high = ratios[gpus.DEVICES[-1]]
     if low > max(1, *(bounds[2] for bounds in older)):
-        return HOLDS
+        return HOLDS if max(own, key=own.get, default=gpus.DEVICES[-1]) == gpus.DEVICES[-1] else UNKNOWN
     return FAILS if high < max(1, *(bounds[1] for bounds in older)) else UNKNOWN
 
 

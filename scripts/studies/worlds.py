@@ -11,6 +11,7 @@ from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
 IMAGE_SIZE = {"resnet50": 224, "densenet121": 256}
 RANKS = (1, 2, 4, 8, 16)
+FLAT = 1.1  # images/s on twice the ranks / before, below which more ranks gain nothing
 # With more ranks a step passes more images, so fewer steps show the same amount of input. On sixteen ranks a step of 64
 # images a rank takes naive minutes on a few cores, and a window of one step would only show its full buffers.
 STEPS = {1: 3, 2: 3, 4: 2, 8: 1, 16: 3}
@@ -114,24 +115,35 @@ def efficiency(most, one):
             most["high"] / (n * one["low"]))
 
 
-def scaling_claim(results, model, pipeline, is_linear, fmt="images"):
-    """Judges whether a pipeline scales linearly (or, for naive, that it does not)."""
-    claim = f"{MODELS[model]}, {pipeline}: " + ("scaling is close to linear" if is_linear else "it does not scale")
+def linear_claim(results, model, pipeline, fmt="images"):
+    """Judges whether a pipeline scales linearly, to all ranks."""
+    claim = f"{MODELS[model]}, {pipeline}: scaling is close to linear"
     arm = {"model": model, "decoder": "opencv", "pipeline": pipeline, "format": fmt}
     predicted = {row["ranks"]: row for row in results.select(kind="predicted", **arm)}
     most, one = results.most(**arm)
     if most is None or most["low"] is None or one["low"] is None:
         return claim, UNKNOWN, "not measured on more than one rank"
     value, low, high = efficiency(most, one)
-    verdict = UNKNOWN
-    if high < LINEAR:  # more ranks do not help
-        verdict = FAILS if is_linear else HOLDS
-    elif low >= LINEAR and most["ranks"] == RANKS[-1]:
-        verdict = HOLDS if is_linear else FAILS
+    verdict = FAILS if high < LINEAR else HOLDS if low >= LINEAR and most["ranks"] == RANKS[-1] else UNKNOWN
     text = f"efficiency {value:.2f} ({low:.2f} to {high:.2f}) on {most['ranks']} ranks, measured"
     if 16 in predicted:
         text += f"; {predicted[16]['images_per_s'] / (16 * one['images_per_s']):.2f} on 16 ranks, predicted"
     return claim, verdict, text
+
+
+def flat_claim(results, model, pipeline, fmt="images"):
+    """Judges whether more ranks gain nothing, by the last doubling of the ranks that was measured."""
+    claim = f"{MODELS[model]}, {pipeline}: it does not scale"
+    rows = {row["ranks"]: row for row in results.select(kind="measured", model=model, decoder="opencv",
+                                                        pipeline=pipeline, format=fmt) if row["low"] is not None}
+    doubled = [(rows[ranks // 2], row) for ranks, row in sorted(rows.items()) if ranks // 2 in rows]
+    if not doubled:
+        return claim, UNKNOWN, "not measured on two numbers of ranks, one twice the other"
+    few, many = doubled[-1]
+    low, high = many["low"] / few["high"], many["high"] / few["low"]
+    text = (f"{many['ranks']} ranks train {many['images_per_s'] / few['images_per_s']:.2f} x ({low:.2f} to {high:.2f}) "
+            f"the images/s of {few['ranks']}, measured")
+    return claim, HOLDS if high < FLAT else FAILS if low > FLAT else UNKNOWN, text
 
 
 def ratio_text(finding):
