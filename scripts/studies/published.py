@@ -150,9 +150,10 @@ def claims(compared):
     for by in dict.fromkeys(row["by"] for row in compared):
         rows = [row for row in compared if row["by"] == by]
         worst = max(rows, key=lambda row: abs(row["ratio"] - 1))
-        found.append((f"{by}: {rows[0]['comm_profile']} predicts the published rates within {100 * MISFIT:.0f} %",
-                      UNEXPLAINED if off(rows) else HOLDS, f"{len(rows) - len(off(rows))} of {len(rows)} rows; the worst is predicted at "
-                      f"{worst['ratio']:.2f} x ({worst['ranks']} {worst['device'].upper()})"))
+        claim = f"{by}: {rows[0]['comm_profile']} predicts the published rates within {100 * MISFIT:.0f} %"
+        found.append((claim, UNEXPLAINED if off(rows) else HOLDS,
+                      f"{len(rows) - len(off(rows))} of {len(rows)} rows; predicted / published is at worst "
+                      f"{worst['ratio']:.2f}, on {worst['ranks']} {worst['device'].upper()}s"))
     return found
 
 

@@ -38,6 +38,25 @@ class Measured(PredictTest):
         self.assertLess(predicted[4] / predicted[1], 3)  # the network was there to be felt
 
     @measured
+    def test_emulated_ranks_under_each_communication_profile_are_met_within_five_percent(self):
+        out = self.folder / "out"
+        profiles = ["ideal", "horovod-nccl", "horovod-mpi-host", "nccl-tcp", "grpc-ps"]
+        comm = {"model": "alpha_beta", "link": "10gbe", "host_link": "pcie3", "ranks_per_host": 2}
+        spec = self.spec(ranks=[2, 4], measure={"warmup_steps": 1, "steps": 4, "repeats": 1, "extra_repeats": 0},
+                         sweep={"comm.profile": profiles}, **{**EMULATED, "comm": comm})
+        self.succeed("--config", spec, "--output", out, ranks=4, timeout=240)
+        predicted = {profile: self.rates("--config", spec, "--set", "sweep=null", "--comm", profile, "--ranks", "2,4")
+                     for profile in profiles}
+        trials = self.report(out)["trials"]
+        self.assertEqual(len(trials), 2 * len(profiles))
+        for trial in trials:
+            profile, ranks = trial["spec"]["comm"]["profile"], trial["ranks"]
+            self.assertAlmostEqual(predicted[profile][ranks] / trial["figures"]["images_per_s"], 1, delta=0.05,
+                                   msg=f"{profile} on {ranks} ranks")
+        self.assertEqual(max(profiles, key=lambda profile: predicted[profile][4]), "ideal")
+        self.assertLess(predicted["horovod-mpi-host"][4], 0.9 * predicted["ideal"][4])  # it was there to be felt
+
+    @measured
     def test_the_network_that_comm_measured_is_taken_over(self):
         told = self.succeed("comm", "--min-bytes", "64K", "--max-bytes", "16M", "--format", "json", ranks=2).stdout
         self.assertIsNotNone(json.loads(told)["fit"], "times of a busy machine do not grow with bytes")
@@ -53,6 +72,18 @@ class Predict(PredictTest):
         out = self.folder / "input"
         self.succeed("--config", self.spec(cores_per_rank=1, **keys), "--output", out)
         return out
+
+    def test_links_and_software_by_name_are_in_the_result_and_unknown_ones_name_the_nearest(self):
+        spec = self.spec(**EMULATED)
+        asked = ("predict", "--config", spec, "--ranks", "8")
+        arm, = self.predicted(*asked[1:], "--link", "edr", "--host-link", "pcie3", "--ranks-per-host", "4", "--comm",
+                              "horovod-nccl")
+        self.assertEqual((arm["comm_profile"], arm["link"], arm["host_link"], arm["ranks_per_host"],
+                          arm["beta_bytes_per_s"]), ("horovod-nccl", "edr", "pcie3", 4, 1.25e10))
+        for options, says in ((("--link", "10bge"), "'10gbe'"), (("--comm", "horovod-ncll"), "'horovod-nccl'"),
+                              (("--comm", "grpc-ps"), "--ranks-per-host"), (("--host-link", "edr"), "--ranks-per-host"),
+                              (("--link", "edr", "--alpha", "1e-6"), "leave all but one out")):
+            self.fail_with(2, *asked, *options, says=[says])
 
     def test_a_measured_input_limits_what_it_cannot_feed(self):
         out = self.input_run()
