@@ -20,6 +20,7 @@ from worlds import made_by
 NAME = "malik"
 TITLE = "Malik et al., NYSDS 2018: distributed TensorFlow on a GPU cluster"
 NEEDS_DATA = False
+TRAINS_FOR_REAL = False  # with --engine cuda or onednn
 SPECS = ROOT / "configs/studies" / NAME
 DEVICES = ("k40", "k80", "p100")
 MODELS = {"alexnet": "AlexNet", "googlenet": "GoogLeNet", "resnet50": "ResNet50"}
@@ -252,7 +253,7 @@ def blocks(found, drawn, holes, plan, budget_minutes, environment):
         yield page.bullets(missing)
 
 
-def run(folder, _, budget_minutes):
+def run(folder, _, budget_minutes, _engine):
     """Predicts, measures and writes the pages; returns their paths and the claims."""
     published = published_rows()
     known, holes = trainings()

@@ -55,11 +55,14 @@ def available_bytes():
     return 0
 
 
-def forecast_s(group, predicted):
-    """Seconds that a group takes, from the images/s at full scale that are predicted for each of its trials."""
+def forecast_s(group, predicted, factor):
+    """Seconds that a group takes, from the images/s predicted for each of its trials.
+
+    `factor` is that of its scale model.
+    """
     step_s = sum(group.ranks * group.batch_size / images_per_s for images_per_s in predicted)
     steps = group.repeats * (group.warmup_steps + group.steps)
-    return steps * step_s * scale_factor(group.ranks) + START_S * group.repeats * len(predicted)
+    return steps * step_s * factor + START_S * group.repeats * len(predicted)
 
 
 def choose(groups, budget_s, rank_bytes):

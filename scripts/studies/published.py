@@ -18,6 +18,7 @@ from verdicts import HOLDS, UNEXPLAINED, write_csv
 NAME = "published"
 TITLE = "Published rates on several GPUs, and what explains them"
 NEEDS_DATA = False
+TRAINS_FOR_REAL = False  # with --engine cuda or onednn
 STUDIES = ROOT / "configs/studies"
 SPECS = STUDIES / NAME
 SOURCES = {"dell-article": "published.csv", "malik": "published.csv", "salvaris": "published.csv",

@@ -17,6 +17,7 @@ from worlds import made_by
 NAME = "salvaris"
 TITLE = "Salvaris's talk: Distributed Deep Learning"
 NEEDS_DATA = False
+TRAINS_FOR_REAL = False  # with --engine cuda or onednn
 
 
 @dataclass
@@ -81,7 +82,7 @@ def blocks(found, drawn, plan, missing, speeds, budget_minutes, environment):
         yield page.bullets(left_out(plan))
 
 
-def run(folder, data, budget_minutes):
+def run(folder, data, budget_minutes, _engine):
     """Predicts, measures and writes the pages; returns their paths and the claims."""
     ends = time.monotonic() + 60 * budget_minutes
     published, published_stores = gpus.published_rows(), storage.published_rows()

@@ -3,9 +3,11 @@
 import json
 
 import page
+import engines
 from budget import measure_until
+from engines import Engine
 from measuring import chexbench, measured, read_spec
-from planning import cores, forecast_s, left_out
+from planning import Group, cores, forecast_s, left_out
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
@@ -15,6 +17,7 @@ FLAT = 1.1  # images/s on twice the ranks / before, below which more ranks gain 
 # With more ranks a step passes more images, so fewer steps show the same amount of input. On sixteen ranks a step of 64
 # images a rank takes naive minutes on a few cores, and a window of one step would only show its full buffers.
 STEPS = {1: 3, 2: 3, 4: 2, 8: 1, 16: 3}
+ARMS = ("naive images", "optimized images", "optimized tfrecord")  # of the specs of both studies
 BATCH_SIZE = {1: 64, 2: 64, 4: 64, 8: 64, 16: 8}
 
 
@@ -23,10 +26,11 @@ def arm_of(trial):
     return {"decoder": spec["data"]["decoder"], "pipeline": spec["pipeline"]["name"], "format": spec["data"]["format"]}
 
 
-def predict(folder, specs, data, decoders, models):
+def predict(folder, specs, data, decoders, models, engine):
     """Rows for all ranks, from this machine's decoding rate, and the environment of the runs behind it.
 
-    `specs` is the folder of a study's specs: input.json, and one named after each model.
+    `specs` is the folder of a study's specs: input.json, and one named after each model. Nothing is predicted for a
+    real engine, whose speed is not known.
     """
     rows = []
     for decoder in decoders:
@@ -34,6 +38,8 @@ def predict(folder, specs, data, decoders, models):
             run = folder / "runs" / f"input-{model}-{decoder}"
             report = measured(run, specs / "input.json", [f"data.root={data}", f"data.decoder={decoder}",
                                                           f"model.image_size={IMAGE_SIZE[model]}"])
+            if engine.is_real:
+                continue
             output = chexbench("predict", "--report", run, "--config", specs / f"{model}.json", "--set",
                                f"data.decoder={decoder}", "--set", f"data.root={data}", "--cores-per-rank", 10,
                                "--ranks", *RANKS, "--format", "json")
@@ -56,17 +62,27 @@ def link_settings(spec, batch_size):
                                   f"comm.beta_bytes_per_s={comm['beta_bytes_per_s'] / share:g}"]
 
 
-def measure(specs, plan, predicted, folder, data, ends, rank_bytes):
+def groups(order, engine):
+    """A group for each (model, decoder, ranks) of `order` that the engine has enough devices for."""
+    most = engine.most_ranks() if engine.is_real else RANKS[-1]
+    return [Group(model, decoder, ranks, STEPS[ranks], engine.batch_size(BATCH_SIZE[ranks]))
+            for model, decoder, ranks in order if ranks <= most]
+
+
+def measure(specs, plan, predicted, folder, data, ends, rank_bytes, engine):
     """The groups of `plan` that fit before `ends` (time.monotonic()), with their reports; marks those left out."""
     def run_of(group):
         spec = specs / f"{group.config}.json"
-        settings = [f"data.root={data}", *group.settings(), *link_settings(read_spec(spec), group.batch_size)]
-        return folder / "runs" / group.name, spec, settings, group.ranks
+        stated = read_spec(spec)
+        changed = engine.settings(stated) if engine.is_real else link_settings(stated, group.batch_size)
+        name = f"{group.name}-{engine.name}" if engine.is_real else group.name
+        return folder / "runs" / name, spec, [f"data.root={data}", *group.settings(), *changed], group.ranks
 
     for group in plan:
         rates = [row["images_per_s"] for row in predicted
                  if (row["model"], row["decoder"], row["ranks"]) == (group.config, group.decoder, group.ranks)]
-        group.seconds = forecast_s(group, rates)
+        trials = rates or [group.ranks * engines.GUESSED_RATE[engine.name]] * len(ARMS)
+        group.seconds = forecast_s(group, trials, engine.scale_factor(group.ranks))
     return measure_until(ends, specs.name, plan, run_of, rank_bytes)
 
 
@@ -77,7 +93,8 @@ def measured_rows(group, report):
         low, high = figures["images_per_s_ci95"] or (None, None)
         rows.append({"model": group.config, **arm_of(trial), "ranks": group.ranks, "kind": "measured",
                      "images_per_s": figures["images_per_s"], "low": low, "high": high,
-                     "busy_share": figures["busy_share"], "scale_factor": trial["scale_factor"]})
+                     "busy_share": figures["busy_share"],
+                     "scale_factor": trial["scale_factor"] if figures["emulated"] else None})
     return rows
 
 
@@ -170,10 +187,16 @@ def rates_table(results, model):
     for row in sorted(results.select(model=model), key=lambda row: (row["decoder"], row["pipeline"], row["format"],
                                                                    row["ranks"])):
         interval = f" ({row['low']:,.0f} to {row['high']:,.0f})" if row["low"] is not None else ""
-        kind = f"scale model, 1 : {row['scale_factor']:.3g}" if row["kind"] == "measured" else "predicted"
         rows.append([row["decoder"], row["pipeline"], row["format"], row["ranks"],
-                     f"{row['images_per_s']:,.0f}{interval}", f"{100 * row['busy_share']:.1f} %", kind])
-    return page.table(["decoder", "pipeline", "format", "ranks", "images/s (95 % interval)", "V100 busy", "how"], rows)
+                     f"{row['images_per_s']:,.0f}{interval}", f"{100 * row['busy_share']:.1f} %", how(row)])
+    return page.table(["decoder", "pipeline", "format", "ranks", "images/s (95 % interval)", "busy", "how"], rows)
+
+
+def how(row):
+    """How a rate was found."""
+    if row["kind"] != "measured":
+        return "predicted"
+    return f"scale model, 1 : {row['scale_factor']:.3g}" if row["scale_factor"] else "trained for real"
 
 
 def predictions_table(results):
@@ -186,18 +209,20 @@ def predictions_table(results):
     return page.table(["model", "decoder", "pipeline", "format", "ranks", "measured", "predicted", "ratio"], rows)
 
 
-def made_by(name, budget_minutes, environment):
+def made_by(name, budget_minutes, environment, engine=Engine()):
+    options = f" --engine {engine.name}" if engine.is_real else ""
     return page.paragraph(
-        f"Made by scripts/reproduce {name} --budget {budget_minutes:g}, {environment['date_utc'][:10]}, "
+        f"Made by scripts/reproduce {name} --budget {budget_minutes:g}{options}, {environment['date_utc'][:10]}, "
         f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
 
 
 def closing(results, plan):
     """The end of a page: predictions next to measurements, and the groups left out."""
-    if results.select(kind="measured"):
+    if results.predicted and results.select(kind="measured"):
         yield page.heading("Predictions and measurements")
         yield predictions_table(results)
     if left_out(plan):
         yield page.heading("Not measured")
-        yield page.paragraph("These did not fit into the budget and were predicted instead:")
+        instead = " and were predicted instead" if results.predicted else ""
+        yield page.paragraph(f"These did not fit into the budget{instead}:")
         yield page.bullets(left_out(plan))

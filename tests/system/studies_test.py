@@ -5,11 +5,18 @@ import json
 import os
 import subprocess
 import sys
+import unittest
+from unittest import mock
 
-from harness import BINARY, ROOT, SystemTest
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
+import dell_article  # noqa: E402
+import engines  # noqa: E402
 import salvaris_gpus  # noqa: E402
+import sc19_poster  # noqa: E402
+import worlds  # noqa: E402
+from measuring import StudyError, chexbench, read_spec  # noqa: E402
 
 REPRODUCE = ROOT / "scripts/reproduce"
 
@@ -106,3 +113,33 @@ class Reproduce(SystemTest):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(says, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
+
+
+class RealEngines(unittest.TestCase):
+    def test_a_real_engine_resets_what_a_spec_emulates(self):
+        made = engines.Engine("onednn").settings({"engine": "emulated:v100", "emulation": {"cores_per_accelerator": 10},
+                                                  "comm": {"model": "alpha_beta", "alpha_s": 1e-6}})
+        self.assertEqual(made, ["engine=onednn", "emulation.cores_per_accelerator=null", "comm.model=null",
+                                "comm.alpha_s=null"])
+        self.assertEqual(engines.Engine().settings({"emulation": {}}), [])
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_the_specs_of_the_studies_that_train_for_real_are_valid_for_cpus(self):
+        real = engines.Engine("onednn")
+        for study, spec in ((sc19_poster, "resnet50"), (sc19_poster, "densenet121"), (dell_article, "densenet121")):
+            path = study.SPECS / f"{spec}.json"
+            settings = [*real.settings(read_spec(path)), "ranks=1", "sweep=null", "data.format=images",
+                        "training.batch_size=1", "model.image_size=32", f"data.root={REAL_IMAGES}"]
+            done = chexbench("--config", path, "--dry-run",
+                                       *(text for setting in settings for text in ("--set", setting)))
+            self.assertNotIn("emulated", done)
+
+    def test_groups_have_no_more_ranks_than_the_machine_has_devices(self):
+        with mock.patch.object(engines, "cores", lambda: 2):
+            made = worlds.groups([("resnet50", "opencv", ranks) for ranks in (1, 2, 4)], engines.Engine("onednn"))
+        self.assertEqual([(group.ranks, group.batch_size) for group in made], [(1, 8), (2, 8)])
+
+    def test_without_a_gpu_cuda_is_an_error(self):
+        with mock.patch.object(engines, "chexbench", lambda *_: '{"gpus": []}'):
+            with self.assertRaisesRegex(StudyError, "finds no GPU here"):
+                engines.Engine("cuda").most_ranks()
