@@ -59,13 +59,18 @@ std::string bytes_text(double bytes) {
 
 std::string rate_text(double per_s) {
   if (per_s < 99.95) return fmt::format("{:.{}f}", per_s, per_s < 9.995 ? 2 : 1);
-  std::string text = fmt::format("{:.0f}", per_s);
-  for (std::size_t at = text.size(); at > 3; text.insert(at, 1, ',')) at -= 3;
-  return text;
+  return grouped(fmt::format("{:.0f}", per_s));
 }
 
+std::string grouped(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3; digits.insert(at, 1, ',')) at -= 3;
+  return digits;
+}
+
+std::string grouped(std::uint64_t count) { return grouped(fmt::to_string(count)); }
+
 std::string count_text(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", grouped(count), one, count == 1 ? "" : "s");
 }
 
 std::string sentence_of(std::string clause) {

@@ -31,7 +31,11 @@ std::string bytes_text(double bytes);
 // "1,051".
 std::string rate_text(double per_s);
 
-// Returns a count of things named `one` in the singular: "1 file", "3 files".
+// Return a whole number with commas: "112,120".
+std::string grouped(std::string digits);
+std::string grouped(std::uint64_t count);
+
+// Returns a count of things named `one` in the singular: "1 file", "3,000 files".
 std::string count_text(std::uint64_t count, std::string_view one);
 
 // Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. An empty clause stays

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/printable.hpp"
+#include "core/text.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -212,6 +213,8 @@ std::string render(const TextTable& raw) {
 std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string decimal(double value) { return value < 0.9995 ? fmt::format("{:.3f}", value) : rate_text(value); }
 
 std::string times(double ratio) { return fmt::format("{:.2f} x", ratio); }
 

@@ -42,6 +42,7 @@ std::string render(const TextTable& table);
 std::string gigabytes(std::uint64_t bytes);                             // "1.5 GB"
 std::string percent(double share);                                      // "12.3 %" for 0.123
 std::string times(double ratio);                                        // "1.97 x"
+std::string decimal(double value);                                      // "0.153", "3.46", "12.3", or "1,051"
 std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 to 2.02", or ""
 
 // Fits tables and sentences into the width of a terminal, so that it does not break lines.

@@ -59,6 +59,7 @@ TEST(CountText, HasOneThingOrSeveral) {
   EXPECT_EQ(count_text(0, "file"), "0 files");
   EXPECT_EQ(count_text(1, "file"), "1 file");
   EXPECT_EQ(count_text(3, "file"), "3 files");
+  EXPECT_EQ(count_text(112'120, "file"), "112,120 files");
 }
 
 TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {

@@ -16,7 +16,7 @@ class Model(SystemTest):
         for layer in told["layers"]:
             self.assertIn(f"{layer['channels']}x{layer['height']}x{layer['width']}", table)
             self.assertIn(layer["name"], table)
-        self.assertIn("5614254", table)
+        self.assertIn("5,614,254", table)
 
     def test_the_image_size_changes_the_maps(self):
         told = json.loads(self.succeed("model", "resnet50", "--image-size", "128", "--format", "json").stdout)

@@ -45,9 +45,9 @@ TEST(ModelSummary, AddsUpItsLayers) {
 
 TEST(NetworkTable, HasARowALayerAndTotals) {
   const std::string text = model_table(tiny());
-  EXPECT_THAT(text, HasSubstr("conv1  convolution  8x16x16        1000  2.000          0.008\n"));
+  EXPECT_THAT(text, HasSubstr("conv1  convolution  8x16x16       1,000   2.00          0.008\n"));
   EXPECT_THAT(text, HasSubstr("       relu         8x16x16                             0.008\n"));
-  EXPECT_THAT(text, HasSubstr("parameters        1126 (0.0 MB"));
+  EXPECT_THAT(text, HasSubstr("parameters        1,126 (0.0 MB"));
   EXPECT_THAT(text, HasSubstr("training          0.006 GFLOP"));
 }
 

@@ -8,6 +8,7 @@
 
 #include "bench/plan.hpp"
 #include "core/errors.hpp"
+#include "core/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/registry.hpp"
 #include "measure/statistics.hpp"
@@ -155,7 +156,7 @@ std::string profile_table(const spec::AcceleratorProfile& profile, const report:
         {entry.model, std::to_string(entry.image_size), spec::to_string(entry.precision),
          std::to_string(entry.batch_size), milliseconds(step_s), milliseconds(entry.compute_s() - backward_s),
          milliseconds(backward_s), entry.includes_update ? "" : milliseconds(entry.update_s),
-         fmt::format("{:.1f}", entry.batch_size / step_s),
+         rate_text(entry.batch_size / step_s),
          entry.images_per_s_mad ? fmt::format("{:.1f} %", 100 * *entry.images_per_s_mad / entry.images_per_s) : ""});
   }
   return fmt::format("{}: {}\n\n{}", profile.name, profile.device, report::fitted_text(table, width, "the profile"));

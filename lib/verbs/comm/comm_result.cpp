@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "report/csv_table.hpp"
 #include "report/text_table.hpp"
@@ -53,12 +54,16 @@ LinkFit fit_from(const Json& object) {
   return fit;
 }
 
-std::string microseconds(double seconds) {
-  const double us = seconds * 1e6;
-  return fmt::format("{:.{}f}", us, us < 1000 ? 1 : 0);
-}
+std::string microseconds(double seconds) { return rate_text(seconds * 1e6); }
 
-std::string gigabytes_per_s(double bytes_per_s) { return fmt::format("{:.{}f}", bytes_per_s / 1e9, 3); }
+std::string gigabytes_per_s(double bytes_per_s) { return report::decimal(bytes_per_s / 1e9); }
+
+// Returns "2" or "2 to 4".
+template <class Count>
+std::string count_range(Count least, Count most) {
+  const auto text = [](Count count) { return grouped(static_cast<std::uint64_t>(count)); };
+  return least == most ? text(least) : fmt::format("{} to {}", text(least), text(most));
+}
 
 std::string interval(const CommRow& row) {
   if (!row.time_s_ci95) return "";
@@ -70,10 +75,10 @@ std::string fit_text(const CommResult& result) {
   if (!result.fit) return "No fit: these times do not grow with bytes; measure larger sizes (--max-bytes).\n";
   const LinkFit& fit = *result.fit;
   return fmt::format(
-      "Fit of T = 2(n-1) alpha + 2((n-1)/n) S/beta: alpha {:.3g} s, beta {:.3g} GB/s; off by {:.0f} % (median of "
-      "all rows), {:.0f} % at worst. It covers {} to {} ranks and {} to {} bytes.\n",
-      fit.alpha_s, fit.beta_bytes_per_s / 1e9, 100 * fit.median_error, 100 * fit.worst_error, fit.min_ranks,
-      fit.max_ranks, fit.min_bytes, fit.max_bytes);
+      "Fit of T = 2(n-1) alpha + 2((n-1)/n) S/beta: alpha {:.3g} us, beta {:.3g} GB/s; off by {:.0f} % (median of "
+      "all rows), {:.0f} % at worst. Valid for {} ranks and {} bytes.\n",
+      1e6 * fit.alpha_s, fit.beta_bytes_per_s / 1e9, 100 * fit.median_error, 100 * fit.worst_error,
+      count_range(fit.min_ranks, fit.max_ranks), count_range(fit.min_bytes, fit.max_bytes));
 }
 
 constexpr double kSeenShare = 0.1;  // minimum share of transfer in the largest size's time to determine the bandwidth
@@ -177,11 +182,11 @@ LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
 
 std::string comm_table(const CommResult& result, const report::LineWidth& width) {
   report::TextTable table{
-      .header = {"ranks", "bytes", "time_us", "time_us_ci95", "algbw_GB_s", "busbw_GB_s", "fit_off_by"},
+      .header = {"ranks", "bytes", "time us", "95 % interval", "algbw GB/s", "busbw GB/s", "fit off by"},
       .rows = {},
       .expendable = {3, 4}};
   for (const CommRow& row : result.rows) {
-    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.bytes), microseconds(row.time_s), interval(row),
+    table.rows.push_back({std::to_string(row.ranks), grouped(row.bytes), microseconds(row.time_s), interval(row),
                           gigabytes_per_s(row.algbw_bytes_per_s()), gigabytes_per_s(row.busbw_bytes_per_s()),
                           result.fit ? fmt::format("{:+.0f} %", 100 * row.fit_error) : ""});
   }

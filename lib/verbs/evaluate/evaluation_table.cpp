@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/learning.hpp"
+#include "core/text.hpp"
 #include "report/text_table.hpp"
 #include "verbs/evaluate/evaluation_result.hpp"
 
@@ -32,10 +33,10 @@ std::string heading(const EvaluationResult& result) {
 
 std::string data_set_heading(const EvaluationResult& result) {
   const DataSetScores& data_set = *result.data_set;
-  const std::string of_patients = data_set.patients > 0 ? fmt::format("{} patients", data_set.patients)
+  const std::string of_patients = data_set.patients > 0 ? count_text(data_set.patients, "patient")
                                                         : "patients unknown, so each image counts as one";
-  return report::shown_line(fmt::format("{} images ({}) of split '{}' of {}", result.rows.size(), of_patients,
-                                        data_set.split, data_set.root)) +
+  return report::shown_line(fmt::format("{} ({}) of split '{}' of {}", count_text(result.rows.size(), "image"),
+                                        of_patients, data_set.split, data_set.root)) +
          fmt::format(
              "95 % intervals: percentile bootstrap over patients, {} resamples, seed {} (Field and Welsh 2007){}\n",
              measure::kBootstrapResamples, measure::kBootstrapSeed,
@@ -83,7 +84,7 @@ std::string label_table(const EvaluationResult& result, const report::LineWidth&
   const measure::ScoreSummary& scores = result.data_set->scores;
   for (std::size_t f = 0; f < result.labels.size(); ++f) {
     const measure::LabelScores& label = scores.labels[f];
-    add({result.labels[f], std::to_string(label.positives), std::to_string(label.negatives)},
+    add({result.labels[f], grouped(label.positives), grouped(label.negatives)},
         {label.auroc, label.average_precision, label.brier});
     add_published([f](const analysis::PublishedAurocs& published) { return published.of[f]; });
   }
@@ -119,10 +120,10 @@ std::string class_table(const EvaluationResult& result, const report::LineWidth&
                           .expendable = {5, 3}};
   for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
     const measure::ClassAccuracy& of = scores.classes[order[i]];
-    table.rows.push_back({result.labels[order[i]], std::to_string(of.images), number(share(of.in_top1, of.images)), "",
+    table.rows.push_back({result.labels[order[i]], grouped(of.images), number(share(of.in_top1, of.images)), "",
                           number(share(of.in_top5, of.images)), ""});
   }
-  table.rows.push_back({"all", std::to_string(result.rows.size()), number(scores.top1.value), interval(scores.top1),
+  table.rows.push_back({"all", grouped(result.rows.size()), number(scores.top1.value), interval(scores.top1),
                         number(scores.top5.value), interval(scores.top5)});
   std::string text = report::fitted_text(table, width, "--format csv");
   if (order.size() > kMostRows) {

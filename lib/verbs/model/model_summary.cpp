@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "core/text.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 #include "verbs/to_json.hpp"
@@ -20,8 +21,8 @@ Value total(const std::vector<ModelLayer>& layers, Value ModelLayer::*field) {
 }
 
 // Zero becomes an empty cell, so that a column shows where the work is.
-std::string count(std::int64_t value) { return value == 0 ? "" : std::to_string(value); }
-std::string mega(double value) { return value == 0 ? "" : fmt::format("{:.3f}", value * 1e-6); }
+std::string count(std::int64_t value) { return value == 0 ? "" : grouped(static_cast<std::uint64_t>(value)); }
+std::string mega(double value) { return value == 0 ? "" : report::decimal(value * 1e-6); }
 
 std::string shape(const ModelLayer& layer) {
   return fmt::format("{}x{}x{}", layer.channels, layer.height, layer.width);
@@ -65,12 +66,13 @@ std::string model_table(const ModelSummary& network, const report::LineWidth& wi
   return fmt::format(
       "{} for images of {}x{}; outputs, FLOPs (a multiply-add counts two) and activations (f32) of one image\n\n{}\n"
       "parameters        {} ({:.1f} MB in f32, as many bytes of gradients)\n"
-      "forward           {:.3f} GFLOP an image\n"
-      "training          {:.3f} GFLOP an image: forward, and the gradients of data and of weights\n"
+      "forward           {} GFLOP an image\n"
+      "training          {} GFLOP an image: forward, and the gradients of data and of weights\n"
       "activations       {:.1f} MB an image, each layer's output kept once (engines that fuse layers keep less)\n",
       network.name, network.image_size, network.image_size, report::fitted_text(table, width, "--format json"),
-      network.parameters(), static_cast<double>(network.gradient_bytes()) * 1e-6, network.forward_flops() * 1e-9,
-      network.training_flops() * 1e-9, static_cast<double>(network.activation_bytes()) * 1e-6);
+      count(network.parameters()), static_cast<double>(network.gradient_bytes()) * 1e-6,
+      report::decimal(network.forward_flops() * 1e-9), report::decimal(network.training_flops() * 1e-9),
+      static_cast<double>(network.activation_bytes()) * 1e-6);
 }
 
 std::string model_json(const ModelSummary& network) {

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
 #include "model/roofline.hpp"
@@ -255,8 +256,8 @@ Efficiency best_efficiency(const Wanted& wanted) {
                   wanted.place.device, to_string(wanted.place.precision)));
 }
 
-std::string four_digits(const std::optional<double>& images_per_s) {
-  return images_per_s ? fmt::format("{:.4g}", *images_per_s) : "";
+std::string rate_cell(const std::optional<double>& images_per_s) {
+  return images_per_s ? rate_text(*images_per_s) : "";
 }
 
 std::string misfit_percent(const RooflineCheck& check, const std::optional<double>& computed) {
@@ -270,7 +271,7 @@ std::string factor_text(const std::optional<double>& factor) {
 std::string entries_table(const Roofline& roofline, const report::LineWidth& width) {
   report::TextTable table{.header = {"batch", "images/s", "step", "efficiency", "bound by memory"}, .rows = {}};
   for (const RooflineEntry& one : roofline.entries) {
-    table.rows.push_back({std::to_string(one.entry.batch_size), four_digits(one.entry.images_per_s),
+    table.rows.push_back({std::to_string(one.entry.batch_size), rate_cell(one.entry.images_per_s),
                           fmt::format("{:.1f} ms", 1e3 * one.entry.compute_s()), fmt::format("{:.3f}", one.efficiency),
                           fmt::format("{:.0f} %", 100 * one.memory_bound_share)});
   }
@@ -286,10 +287,10 @@ std::string checks_table(const Roofline& roofline, const report::LineWidth& widt
   for (const RooflineCheck& check : roofline.checks) {
     table.rows.push_back({fmt::format("{} {}x{}", check.entry.model, check.entry.image_size, check.entry.image_size),
                           to_string(check.entry.precision), std::to_string(check.entry.batch_size),
-                          four_digits(check.entry.images_per_s), fmt::format("{:.3f}", check.efficiency),
-                          four_digits(check.by_own_network), misfit_percent(check, check.by_own_network),
-                          four_digits(check.by_proportion), misfit_percent(check, check.by_proportion),
-                          four_digits(check.by_other_networks), misfit_percent(check, check.by_other_networks)});
+                          rate_cell(check.entry.images_per_s), fmt::format("{:.3f}", check.efficiency),
+                          rate_cell(check.by_own_network), misfit_percent(check, check.by_own_network),
+                          rate_cell(check.by_proportion), misfit_percent(check, check.by_proportion),
+                          rate_cell(check.by_other_networks), misfit_percent(check, check.by_other_networks)});
   }
   return report::fitted_text(table, width, "--format json");
 }
