@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "core/text.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "ranks.hpp"
@@ -32,6 +33,7 @@ struct AdviseArguments {
   std::string format = "table";
   double budget_s = 300;
   std::vector<std::string> without;
+  bool explain = false;
 };
 
 // Returns the one trial of the spec. @throws SpecError if the spec is wrong or describes more than one trial
@@ -69,6 +71,13 @@ void write(const verbs::AdviceResult& result, spec::TrialSpec best, const std::s
   put("advice.json", verbs::advice_json(result.advice));
 }
 
+// Returns how to run the faster spec, or "" if no edit was kept.
+std::string next_line(const verbs::Advice& advice, const std::string& folder) {
+  if (!advice.ratio || advice.withdrawn) return "";
+  const std::string ranks = advice.ranks > 1 ? fmt::format("mpirun -np {} ", advice.ranks) : "";
+  return fmt::format("next     {}chexbench --config {}\n", ranks, shell_word(folder + "/spec.json"));
+}
+
 void advise(const AdviseArguments& arguments, bench::Session& session) {
   const int rank = join_ranks(session);
   const spec::Trial trial = in_agreement(session, [&] { return load_trial(arguments); });
@@ -78,8 +87,9 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
                                                     .without = {arguments.without.begin(), arguments.without.end()},
                                                     .run = {.progress = bench::progress_options("auto")}});
   if (rank != 0) return;
-  print(arguments.format == "json" ? verbs::advice_json(result.advice)
-                                   : verbs::advice_table(result.advice, stdout_width()),
+  print(arguments.format == "json"
+            ? verbs::advice_json(result.advice)
+            : verbs::advice_table(result.advice, stdout_width(), !arguments.explain) + next_line(result.advice, folder),
         arguments.format);
   write(result, result.best, folder);
 }
@@ -105,6 +115,7 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
       ->option_text(fmt::format("EDIT:{{{}}}", fmt::join(verbs::edit_names(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false);
+  verb->add_flag("--explain", arguments->explain, "Show all edits with their reasons, and what limits the trial.");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { advise(*arguments, session); });
 }

@@ -111,11 +111,10 @@ std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string
 
 CLI::Option* add_findings_option(CLI::App& verb, std::string& findings) {
   return verb
-      .add_option(
-          "--findings", findings,
-          fmt::format(
-              "Print this many findings, the costliest first, or `all` (default: {}). report.html shows all of them.",
-              report::kToldFindings))
+      .add_option("--findings", findings,
+                  fmt::format("Print this many findings, the costliest first, or `all` (default: up to {}). "
+                              "report.html shows them all.",
+                              report::kToldFindings))
       ->check(CLI::Validator(fault_in, ""))
       ->type_name("N|all");
 }
@@ -126,6 +125,7 @@ report::TableOptions table_options(const std::string& findings, const std::strin
     throw SpecError(fmt::format("--findings belongs to --format table, not to {}", format));
   }
   report::TableOptions options{.brief = !explain, .folder = folder};
+  options.whole_findings = !findings.empty();
   if (findings == kAll) {
     options.findings.reset();
   } else if (!findings.empty()) {

@@ -24,6 +24,9 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDoubt = "\x1b[33m";  // yellow
 constexpr const char* kPlain = "\x1b[0m";
 constexpr std::size_t kIndent = 3;
+constexpr std::size_t kFewestHeadlines = 2;
+
+std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 // Returns a sentence that may contain names, made safe for a terminal.
 std::string shown(const std::string& sentence) { return printable(sentence, sentence.max_size()); }
@@ -65,8 +68,9 @@ class Printer {
       text_ += '\n';
     }
     if (brief) {
-      print_headlines(answer);
-      print_next(answer);
+      const std::string next = next_text(answer);
+      print_headlines(answer, next);
+      text_ += next;
     } else {
       print_times();
       print_findings();
@@ -128,15 +132,15 @@ class Printer {
     return finding.trial.empty() ? finding.headline : fmt::format("{} {}", name, finding.headline);
   }
 
-  void print_headline(const results::Finding& finding) {
+  std::string headline_text(const results::Finding& finding) const {
     const bool is_sure = finding.grade == results::Grade::told_apart;
     const std::string grade = is_sure ? "" : fmt::format(" [{}]", results::to_string(finding.grade));
     const std::string first = wrapped(shown("- " + headline(finding) + grade), options_.width, kIndent);
-    text_ += styled(first, is_sure ? kBold : kDoubt) + '\n';
+    return styled(first, is_sure ? kBold : kDoubt) + '\n';
   }
 
   void print_finding(const results::Finding& finding) {
-    print_headline(finding);
+    text_ += headline_text(finding);
     std::vector<std::string> sentences;
     for (const std::string& sentence : {finding.reason, finding.advice}) {
       if (!sentence.empty()) sentences.push_back(sentence);
@@ -147,22 +151,31 @@ class Printer {
     if (!finding.command.empty()) text_ += blanks + command(finding.command) + '\n';
   }
 
-  void print_headlines(const analysis::Answer& answer) {
+  void print_headlines(const analysis::Answer& answer, const std::string& next) {
     std::vector<const results::Finding*> findings = analysis::by_worth(report_.findings);
     std::erase_if(findings, [&](const results::Finding* finding) {  // what the answer's first line says
       return finding->kind.ends_with("_ratio") && finding->trial == answer.trial && answer.ratio &&
              finding->headline.find(times(answer.ratio->value)) != std::string::npos;
     });
     findings.resize(std::min(options_.findings.value_or(findings.size()), findings.size()));
-    for (const results::Finding* finding : findings) print_headline(*finding);
+    std::size_t lines = lines_in(text_) + lines_in(next), told = 0;
+    for (const results::Finding* finding : findings) {
+      const std::string text = headline_text(*finding);
+      lines += lines_in(text);
+      if (!options_.whole_findings && told >= kFewestHeadlines && lines > kBriefLines) return;
+      text_ += text;
+      ++told;
+    }
   }
 
-  void print_next(const analysis::Answer& answer) {
-    if (report_.interrupted) text_ += "The run ended early: these are the measurements up to then.\n";
+  std::string next_text(const analysis::Answer& answer) const {
+    std::string text;
+    if (report_.interrupted) text += "The run ended early: these are the measurements up to then.\n";
     const std::string next = answer.command.empty() ? answer.advice : command(answer.command);
     const std::string details = command("chexbench report DIR --explain");
     for (const auto& [name, line] : {std::pair("next", next), std::pair("details", details)})
-      if (!line.empty()) text_ += fitted_lines(fmt::format("{:<8} {}", name, line), options_.width) + '\n';
+      if (!line.empty()) text += fitted_lines(fmt::format("{:<8} {}", name, line), options_.width) + '\n';
+    return text;
   }
 
   void print_findings() {

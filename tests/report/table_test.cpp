@@ -282,6 +282,18 @@ TEST(ResultTable, IsBriefIfAskedTo) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST(ResultTable, LeavesOutFindingsThatDoNotFitIntoTwelveLines) {
+  results::Report report = report_with_findings();
+  const auto lines = [&](const TableOptions& options) {
+    return static_cast<std::size_t>(std::ranges::count(result_table(report, options), '\n'));
+  };
+  EXPECT_LE(lines({.width = 100, .brief = true}), kBriefLines);
+  const std::string narrow = result_table(report, {.width = 40, .brief = true});
+  EXPECT_THAT(narrow, AllOf(HasSubstr("starves 6"), HasSubstr("starves 5"), Not(HasSubstr("starves 3"))));
+  const std::string asked = result_table(report, {.width = 40, .brief = true, .findings = 4, .whole_findings = true});
+  EXPECT_THAT(asked, AllOf(HasSubstr("starves 3"), Not(HasSubstr("starves 2"))));
+}
+
 TEST(ResultTable, IsAsWideAsTheTerminal) {
   results::Report report = report_with_findings();
   report.trials[0].unstable = report.trials[0].oversubscribed = true;

@@ -150,13 +150,15 @@ class Predict(PredictTest):
         self.assertEqual(explained.splitlines()[0], slow.splitlines()[0])
 
     def test_the_answer_is_short(self):
+        told = self.succeed("predict", "--report", self.input_run(), "--accelerator", "v100", "--for-ranks", "64").stdout
+        self.assertLessEqual(len(told.splitlines()), 12, told)
         short = self.succeed("predict", "--config", self.spec(**EMULATED)).stdout.splitlines()
         self.assertLessEqual(len(short), 12, short)
         lines = self.succeed("predict", "--config", self.spec(**EMULATED), "--for-ranks", "64").stdout.splitlines()
         self.assertRegex(lines[0], r"^[\d.,]+ images/s predicted on 64 ranks, \d+ % of full speed; limited")
         self.assertRegex(lines[2], r"^  to reach 95 % of 64 ranks: [\d,]+ images/s")
-        self.assertEqual([int(line.split()[0]) for line in lines[1:] if line.strip()[:1].isdigit()],
-                         [1, 4, 16, 64, 256, 1024])
+        self.assertEqual([int(line.split()[0].replace(",", "")) for line in lines[1:] if line.strip()[:1].isdigit()],
+                         [1, 4, 16, 64])
 
     def test_the_table_keeps_the_rows_that_were_asked_for(self):
         spec = self.spec(**EMULATED)
@@ -164,7 +166,7 @@ class Predict(PredictTest):
         self.assertIn(48, ranks)
         told = self.succeed("predict", "--config", spec, "--for-ranks", "32", "--check", "2:100,8:300").stdout
         rows = [int(line.split()[0]) for line in told.splitlines()[4:] if line.strip()[:1].isdigit()]
-        self.assertEqual(rows, [1, 2, 4, 8, 16, 32, 64, 256, 1024])
+        self.assertEqual(rows, [1, 2, 4, 8, 16, 32])
 
     def test_strong_scaling_ends_at_one_image_a_rank(self):
         arm, = self.predicted("--config", self.spec(**EMULATED), "--scaling", "strong")

@@ -267,9 +267,19 @@ TEST(AdviceTable, ShowsWhatWasPredictedMeasuredAndKept) {
   EXPECT_THAT(table, testing::ContainsRegex("an_edit +1.97 x +2.10 x .2.00 to 2.20. +yes"));
   EXPECT_THAT(table, testing::ContainsRegex("another +1.25 x +not tried"));
   EXPECT_THAT(table,
-              HasSubstr("naive images (emulated): 2.10 x the images/s with the edits kept (95 % interval 2.00 to "
-                        "2.20): 210 against 100."));
+              HasSubstr("naive images (emulated): 2.10 x the images/s with the edits kept (2.00 to 2.20): 210 against "
+                        "100."));
   EXPECT_THAT(table, Not(HasSubstr("--budget")));
+}
+
+TEST(AdviceTable, IsBriefIfAskedTo) {
+  Advice advice = an_advice();
+  advice.tries[0].why = "it pays";
+  const std::string brief = advice_table(advice, 100, true);
+  EXPECT_THAT(brief, AllOf(HasSubstr("it pays"), testing::EndsWith("\nnot tried: another\n"),
+                           Not(HasSubstr("it is there")), Not(HasSubstr("starves its accelerator."))));
+  advice.tries[0].kept = false;
+  EXPECT_THAT(advice_table(advice, 100, true), Not(HasSubstr("it pays")));
 }
 
 TEST(AdviceTable, SaysHowTheTriesEnded) {

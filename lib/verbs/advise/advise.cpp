@@ -1,6 +1,7 @@
 #include "verbs/advise/advise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -320,7 +321,7 @@ std::string outcome(const Advice& advice) {
                        rate_text(advice.images_per_s_before));
   return fmt::format("{}: {} the images/s with the edits kept{}: {} against {}.\n", name,
                      report::times(advice.ratio->value),
-                     advice.ratio->ci95 ? fmt::format(" (95 % interval {})", report::interval_text(advice.ratio)) : "",
+                     advice.ratio->ci95 ? fmt::format(" ({})", report::interval_text(advice.ratio)) : "",
                      rate_text(advice.images_per_s_after), rate_text(advice.images_per_s_before));
 }
 
@@ -358,19 +359,25 @@ bool is_kept(const AdviceTry& attempt) {
   return attempt.grade == results::Grade::told_apart && value > 1;
 }
 
-std::string advice_table(const Advice& advice, const report::LineWidth& width) {
+std::string advice_table(const Advice& advice, const report::LineWidth& width, bool brief) {
   report::TextTable table{.header = {"edit", "predicted", "measured (95 % interval)", "kept", "because"},
                           .rows = {},
                           .left_columns = 1,
                           .last_left = true,
                           .expendable = {1}};
+  std::vector<std::string> untried;
   for (const AdviceTry& attempt : advice.tries) {
-    table.rows.push_back(
-        {attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), kept(attempt), attempt.why});
+    if (brief && !attempt.ratio) {
+      untried.push_back(attempt.edit);
+      continue;
+    }
+    table.rows.push_back({attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), kept(attempt),
+                          brief && !attempt.kept ? "" : attempt.why});
   }
   std::string text = outcome(advice);
-  if (!advice.verdict.empty()) text += advice.verdict + "\n";
+  if (!brief && !advice.verdict.empty()) text += advice.verdict + "\n";
   if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
+  if (!untried.empty()) text += fmt::format("not tried: {}\n", fmt::join(untried, ", "));
   if (advice.out_of_time) text += "Time ran out before all promising edits were tried: give a longer --budget.\n";
   return text;
 }

@@ -71,9 +71,10 @@ inline constexpr double kToleratedLoss = 0.05;
 // tried is not kept, nor one left undecided by a busy machine or too few repeats.
 bool is_kept(const AdviceTry& attempt);
 
-// Returns plain text for people: a table of the edits with those that were kept, and the resulting ratio. The table is
-// at most `width` wide where possible.
-std::string advice_table(const Advice& advice, const report::LineWidth& width = {});
+// Returns plain text for people: the resulting ratio, and a table of the edits with those that were kept. If it is
+// `brief`, the reason of an edit is shown only if it was kept, edits that were not tried share a line, and the verdict
+// on the trial is left out. The table is at most `width` wide where possible.
+std::string advice_table(const Advice& advice, const report::LineWidth& width = {}, bool brief = false);
 // Returns one JSON object for programs; undefined values are null.
 std::string advice_json(const Advice& advice);
 

@@ -155,7 +155,7 @@ std::string limit_of(const PredictionRow& row) {
 }
 
 std::vector<std::string> cells_of(const PredictionRow& row) {
-  return {std::to_string(row.ranks),
+  return {grouped(static_cast<std::uint64_t>(row.ranks)),
           rate_or_blank(row.images_per_s),
           report::percent(row.efficiency),
           report::percent(row.accelerator_share()),
@@ -171,8 +171,8 @@ const PredictionRow& answered_row(const PredictionArm& arm) {
   return arm.rows.back();
 }
 
-// Returns the rows with the columns of an answer: if there are many, every second one, the answer's, and those with
-// known rates.
+// Returns the rows with the columns of an answer: if there are many, every second one up to the requested number of
+// ranks, the answer's, and those with known rates.
 std::string short_table(const PredictionArm& arm, const report::LineWidth& width) {
   constexpr std::size_t kMostRows = 6;
   report::TextTable table{.header = {"ranks", "images/s", "efficiency", "of accelerator", "limit", "known", "off by"},
@@ -182,7 +182,8 @@ std::string short_table(const PredictionArm& arm, const report::LineWidth& width
   const PredictionRow& answered = answered_row(arm);
   for (std::size_t i = 0; i < arm.rows.size(); ++i) {
     const PredictionRow& row = arm.rows[i];
-    if (are_many && i % 2 == 1 && &row != &answered && !row.known_images_per_s) continue;
+    const bool is_beyond = arm.requirement && row.ranks > arm.requirement->ranks;
+    if (are_many && (i % 2 == 1 || is_beyond) && &row != &answered && !row.known_images_per_s) continue;
     table.rows.push_back(cells_of(row));
   }
   return report::fitted_text(table, width, "--format csv");
@@ -194,12 +195,12 @@ std::string full_table(const PredictionArm& arm, const report::LineWidth& width)
                           .rows = {},
                           .expendable = {11, 8, 10, 9, 7, 1, 5, 12}};
   for (const PredictionRow& row : arm.rows) {
-    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate_or_blank(row.images_per_s),
-                          report::percent(row.efficiency), scaling_word(row), report::percent(row.accelerator_share()),
-                          row.limit, rate_or_blank(row.decode_images_per_s), rate_or_blank(row.storage_images_per_s),
-                          rate_or_blank(row.compute_images_per_s), rate_or_blank(row.network_images_per_s),
-                          report::percent(row.exposed_communication_share), rate_or_blank(row.known_images_per_s),
-                          off_by(row), row.extrapolated ? "*" : ""});
+    table.rows.push_back({grouped(static_cast<std::uint64_t>(row.ranks)), std::to_string(row.local_batch),
+                          rate_or_blank(row.images_per_s), report::percent(row.efficiency), scaling_word(row),
+                          report::percent(row.accelerator_share()), row.limit, rate_or_blank(row.decode_images_per_s),
+                          rate_or_blank(row.storage_images_per_s), rate_or_blank(row.compute_images_per_s),
+                          rate_or_blank(row.network_images_per_s), report::percent(row.exposed_communication_share),
+                          rate_or_blank(row.known_images_per_s), off_by(row), row.extrapolated ? "*" : ""});
   }
   return report::fitted_text(table, width, "--format csv");
 }
@@ -226,7 +227,7 @@ std::string requirement_text(const Requirement& needed) {
   if (needed.storage_bytes_per_s) text += fmt::format(", {:.3g} GB/s of storage", *needed.storage_bytes_per_s / 1e9);
   if (needed.link_bytes_per_s) text += fmt::format(", {:.3g} GB/s per link", *needed.link_bytes_per_s / 1e9);
   text += '\n';
-  for (const std::string& note : needed.notes) text += fmt::format("           {}\n", note);
+  for (const std::string& note : needed.notes) text += fmt::format("    {}\n", note);
   return text;
 }
 
@@ -267,7 +268,7 @@ std::string prediction_table(const Prediction& prediction, bool explain, const r
     if (explain) text += explanation(*arm, width);
   }
   if (explain) return text;
-  if (prediction.arms.size() == 1) text += "\n" + short_table(prediction.arms.front(), width) + "\n";
+  if (prediction.arms.size() == 1) text += "\n" + short_table(prediction.arms.front(), width);
   return text + "  details  --explain shows each limit at each number of ranks, and the assumptions\n";
 }
 
