@@ -310,7 +310,9 @@ std::vector<results::Finding> data_findings(const std::vector<const results::Tri
          .text = fmt::format("{} of {} trials read from the page cache, not from the storage (under {:.0f} % of their "
                              "bytes came from there): measure.page_cache cold shows what the storage delivers.{}",
                              cached, trials.size(), 100 * kFromStorage, share_in_memory(trials)),
-         .headline = fmt::format("{} of {} trials read from memory, not from storage", cached, trials.size()),
+         .headline = static_cast<std::size_t>(cached) == trials.size()
+                         ? "all images were read from memory, not from storage"
+                         : fmt::format("{} of {} trials read from memory, not from storage", cached, trials.size()),
          .reason = fmt::format("Under {:.0f} % of their bytes came from the storage.", 100 * kFromStorage),
          .advice = "Measure with a cold page cache to learn what the storage gives.",
          .command = run_again(*trials.back(), "measure.page_cache=cold")});

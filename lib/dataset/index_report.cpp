@@ -280,7 +280,7 @@ std::string headline(const IndexReport& report) {
   text += fmt::format(", {} ({})", count_text(report.label_names.size(), "label"), spec::to_string(report.layout));
   std::vector<std::string> parts;
   const auto part = [&](std::size_t count, std::string_view name) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, name));
+    if (count > 0) parts.push_back(fmt::format("{} {}", grouped(count), name));
   };
   part(report.train.rows, "train");
   part(report.val.rows, "val");
@@ -313,7 +313,11 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
 std::string index_report_text(const IndexReport& report, std::size_t shown, bool brief) {
   std::string text = headline(report) + "\n";
   const auto line = [&](std::string_view key, const auto& value) {
-    const std::string words = fmt::format("{}: {}", key, value);
+    std::string name(key);
+    if (brief)
+      std::ranges::replace_if(
+          name, [](char c) { return c == '_' || c == '.'; }, ' ');
+    const std::string words = fmt::format("{}: {}", name, value);
     text += printable(words, words.max_size()) + '\n';
   };
   const auto detail = [&](std::string_view key, const auto& value) {
@@ -364,7 +368,8 @@ std::string index_report_text(const IndexReport& report, std::size_t shown, bool
   unless_zero("orphan_files", counted(report.orphans, shown));
   detail("passed_over", report.passed.count());
   for (const auto& [kind, files] : report.passed.kinds())
-    unless_zero(fmt::format("passed_over.{}", to_string(kind)), files_text(files, shown));
+    unless_zero(brief ? fmt::format("not read ({})", kind_text(kind)) : fmt::format("passed_over.{}", to_string(kind)),
+                files_text(files, shown));
   for (const ShardCount& shards : report.shards) {
     unless_zero(fmt::format("shards.{}.{}", spec::to_string(shards.format), spec::to_string(shards.split)),
                 shards.problem.empty() ? fmt::to_string(shards.count)

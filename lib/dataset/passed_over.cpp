@@ -72,6 +72,13 @@ std::string names_text(const PassedOver::Files& files, std::size_t shown) {
 
 std::string_view to_string(PassedKind kind) { return words_of(kind).word; }
 
+std::string kind_text(PassedKind kind) {
+  if (kind == PassedKind::others) return "other files";
+  std::string text(to_string(kind));
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
 void PassedOver::add(PassedKind kind, std::string_view name) {
   if (used_.contains(name)) return;
   Files& files = kinds_[kind];

@@ -32,6 +32,9 @@ enum class PassedKind {
 // The word for a kind in reports: "other_formats".
 std::string_view to_string(PassedKind kind);
 
+// The same for people: "other formats".
+std::string kind_text(PassedKind kind);
+
 // Not thread-safe.
 class PassedOver {
  public:

@@ -209,7 +209,7 @@ std::string gpu_without_driver(const GpuSurvey& survey, std::span<const GpuLibra
   // A build without NVML cannot see the kernel module, so a working libcuda counts as a driver that answers.
   const bool answers = survey.build_has_nvml ? survey.nvml_answers : has_libcuda;
   if (survey.pci_bus_ids.empty() || answers) return {};
-  return fmt::format("{} of NVIDIA on the PCI bus ({}), but no driver answers: {}", gpus(survey.pci_bus_ids.size()),
+  return fmt::format("{} of NVIDIA on the PCI bus ({}), but no driver responds: {}", gpus(survey.pci_bus_ids.size()),
                      fmt::join(survey.pci_bus_ids, ", "),
                      survey.build_has_nvml ? survey.nvml_problem : "there is no libcuda.so.1 that works");
 }

@@ -46,8 +46,8 @@ void warn_of_load(const CpuLayout& cpu, std::size_t cores, Warnings& found) {
   const double spare_cores = std::max(0.0, cpu.physical_cores - static_cast<double>(cores));
   if (!cpu.load || *cpu.load <= spare_cores + kBusyShare * static_cast<double>(cores)) return;
   found.push_back(
-      fmt::format("the load average is {:.1f}, and ranks have {} of {} cores: other programs are using "
-                  "them; stop those, or trust only ratios of trials measured in the same rounds",
+      fmt::format("the load average is {:.1f}, and ranks have {} of {} cores: stop other programs, or trust only "
+                  "ratios of trials measured in the same rounds",
                   *cpu.load, cores, std::max<std::size_t>(cores, cpu.physical_cores)));
 }
 

@@ -48,8 +48,9 @@ TEST(Verdict, OfATrialThatWaitsNamesTheOpsThatItWaitsFor) {
   const results::Finding finding = verdict_of(waiting());
   EXPECT_EQ(finding.kind, "starved");
   EXPECT_TRUE(finding.emulated);
-  EXPECT_THAT(finding.text, HasSubstr("for 40 % of the time, because of map (decode) 31 %, map (other) 5 %, read 4 %; "
-                                      "100 images/s, of at most 167 without the wait."));
+  EXPECT_THAT(finding.text,
+              HasSubstr("for batches 40 % of the time, because of map (decode) 31 %, map (other) 5 %, read 4 %; "
+                        "100 images/s, of at most 167 without the wait."));
 }
 
 TEST(Verdict, LeavesOutWhatHardlyMadeItWait) {

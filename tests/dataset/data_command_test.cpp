@@ -181,7 +181,7 @@ TEST_F(DataCommandTest, AsksForAVerbAndItsArguments) {
 TEST_F(DataCommandTest, ListsAsManyNamesAsAskedFor) {
   make_set();
   for (const char* name : {"x.png", "y.png", "z.png"}) write_text(set() + "/images/" + name, "");
-  EXPECT_THAT(run("index --show 1 " + set()), HasSubstr("orphan_files: 3 (x.png, ...)"));
+  EXPECT_THAT(run("index --show 1 " + set()), HasSubstr("orphan files: 3 (x.png, ...)"));
 }
 
 }  // namespace

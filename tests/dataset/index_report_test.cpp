@@ -82,8 +82,8 @@ TEST_F(IndexReportTest, PrintsOneKeyALine) {
 TEST_F(IndexReportTest, BriefHasWhatIsWrongWithoutZerosAndSizes) {
   report_.ignored_labels = 2;
   EXPECT_THAT(index_report_text(report_, 5, true),
-              AllOf(HasSubstr("\nignored_labels: 2\n"), HasSubstr("\nmissing_files: 1 (b.png)\n"),
-                    HasSubstr("\norphan_files: 1 (z.png)\n"), HasSubstr("\npatients_in_both_splits: 1 (1)\n"),
+              AllOf(HasSubstr("\nignored labels: 2\n"), HasSubstr("\nmissing files: 1 (b.png)\n"),
+                    HasSubstr("\norphan files: 1 (z.png)\n"), HasSubstr("\npatients in both splits: 1 (1)\n"),
                     testing::Not(HasSubstr(": 0\n")), testing::Not(HasSubstr("label.Mass"))));
 }
 

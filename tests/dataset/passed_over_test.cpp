@@ -69,7 +69,7 @@ TEST_F(PassedOverTest, AreLinksThatLeadNowhereWhichCheckingCallsProblems) {
   const CheckReport report = check_data_set(root_.path(), 1);
   ASSERT_THAT(report.problems, SizeIs(3));
   EXPECT_THAT(report.problems[0], AllOf(HasSubstr("cat/b.png"), HasSubstr("leads nowhere")));
-  EXPECT_THAT(check_text(report, {root_.path()}), AllOf(HasSubstr("broken_links 3 (cat/b.png"), HasSubstr("hidden 1")));
+  EXPECT_THAT(check_text(report, {root_.path()}), AllOf(HasSubstr("broken links 3 (cat/b.png"), HasSubstr("hidden 1")));
   EXPECT_THAT(check_json(report, {root_.path()}), HasSubstr(R"("broken_links": 3)"));
 }
 

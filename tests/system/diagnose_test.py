@@ -20,7 +20,7 @@ class Diagnose(SystemTest):
 
     def test_a_starved_training(self):
         log = self.log(self.rank(0, 0.06))
-        self.assertIn("no batch was ready for 60 % of the time", self.succeed("diagnose", log).stdout)
+        self.assertIn("waits for batches 60 % of the time", self.succeed("diagnose", log).stdout)
         found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
         self.assertEqual(found["verdict"], "starved")
         self.assertAlmostEqual(found["images_per_s_without_wait"], 400)

@@ -37,7 +37,7 @@ class WithoutADriver(SystemTest):
         self.assertEqual(done.returncode, 4 if told["pci_bus_ids"] and told["misfits"] else 0, done.stderr)
 
     def test_the_table_says_why_no_driver_answers(self):
-        done = run("doctor", env=self.environment)
+        done = run("doctor", "--explain", env=self.environment)
         self.assertIn("driver", done.stdout)
         self.assertIn("nvml.h" if not NVML.exists() else "/nowhere/libnvidia-ml.so.1", done.stdout)
 

@@ -51,9 +51,9 @@ TEST(Diagnose, FindsAStarvedTrainingAndTheRateThatWouldFeedIt) {
   EXPECT_NEAR(*diagnosis.images_per_s_without_wait, 400, 1e-9);
   EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate"));
   EXPECT_EQ(diagnosis.findings[0].text,
-            "This training starves its accelerator: no batch was ready for 60 % of the time; 160 images/s, of at most "
+            "This training starves its accelerator: it waits for batches 60 % of the time; 160 images/s, of at most "
             "400 without the wait.");
-  EXPECT_EQ(diagnosis.findings[1].text, "An input of 400 images/s would feed it: 2.50 times what it delivers now.");
+  EXPECT_EQ(diagnosis.findings[1].text, "The input must deliver 400 images/s to feed it, 2.50 x what it delivers now.");
 }
 
 TEST(Diagnose, IsNotSureOfAFewSteps) {
@@ -128,8 +128,7 @@ TEST(Diagnose, SendsOutliersThatDoNotWaitElsewhere) {
 TEST(Diagnose, SumsTheImagesOfRanksThatGoAtOnePace) {
   const Diagnosis diagnosis = diagnose(joined(steps_of(20, 0.5, 0), steps_of(20, 0.5, 1)));
   EXPECT_NEAR(diagnosis.images_per_s, 320, 1e-9);
-  EXPECT_THAT(text_of(diagnosis, "needed_rate"),
-              HasSubstr("An input of 640 images/s in all, 320 a rank, would feed it"));
+  EXPECT_THAT(text_of(diagnosis, "needed_rate"), HasSubstr("must deliver 640 images/s (320 a rank) to feed it"));
   EXPECT_THAT(kinds(diagnosis), Not(Contains("slow_rank")));
 }
 
@@ -167,7 +166,7 @@ TEST(Diagnose, CountsStepsWhereTheLogDoesNotCountImagesAndSaysHowItWasRead) {
   const Diagnosis diagnosis = verbs::diagnose({.steps = steps, .counts_images = false, .notes = {"From a trace."}});
   EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate", "how_read"));
   EXPECT_THAT(text_of(diagnosis, "starved"), HasSubstr("10.0 steps/s, of at most 25.0"));
-  EXPECT_THAT(text_of(diagnosis, "needed_rate"), HasSubstr("An input of 25.0 steps/s would"));
+  EXPECT_THAT(text_of(diagnosis, "needed_rate"), HasSubstr("must deliver 25.0 steps/s to"));
   EXPECT_EQ(text_of(diagnosis, "how_read"), "From a trace.");
   EXPECT_THAT(format_diagnosis(diagnosis, "log", "table"), HasSubstr("steps/s"));
 }
@@ -176,8 +175,8 @@ TEST(DiagnosisTable, ListsTenOutliersAndCountsTheRest) {
   std::vector<LoggedStep> steps = steps_of(50, 0);
   for (std::size_t i = 1; i <= 12; ++i) steps[i].step_s = 1;
   const std::string table = format_diagnosis(diagnose(steps), "log.csv", "table");
-  EXPECT_THAT(table, AllOf(HasSubstr("log.csv: 50 steps of 1 rank; 1 first of an epoch"), HasSubstr("and 2 more\n"),
-                           StartsWith("This training keeps its accelerator fed")));
+  EXPECT_THAT(table, AllOf(HasSubstr("log.csv: 50 steps of 1 rank; the first step of each epoch (1 in all)"),
+                           HasSubstr("and 2 more\n"), StartsWith("This training keeps its accelerator fed")));
   const std::string brief = format_diagnosis(diagnose(steps), "log.csv", "table", 100, true);
   EXPECT_THAT(brief, AllOf(StartsWith("This training keeps its accelerator fed"), Not(HasSubstr("mean step")),
                            Not(HasSubstr("more than 3 times their")), HasSubstr("--explain")));

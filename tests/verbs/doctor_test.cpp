@@ -37,8 +37,8 @@ TEST(DoctorTable, OfAMachineWithoutAGpu) {
   EXPECT_THAT(doctor_table(without_gpu()),
               AllOf(HasSubstr("chexbench " CHEXBENCH_VERSION ", built with MPI, OpenCV, without oneDNN\n"),
                     HasSubstr("machine host: a CPU, 1 core,"), HasSubstr("instruction sets: preprocessing uses avx2\n"),
-                    HasSubstr("no driver answers: NVML: none here\n"), HasSubstr("no NVIDIA GPU was found\n"),
-                    HasSubstr("cuDNN    not found: no such file\n"),
+                    HasSubstr("NVIDIA driver does not respond: NVML: none here\n"),
+                    HasSubstr("no NVIDIA GPU was found\n"), HasSubstr("cuDNN    not found: no such file\n"),
                     StartsWith("No conflicts found, and nothing that distorts")));
 }
 
@@ -90,6 +90,7 @@ TEST(DoctorTable, SaysWhatItKnowsWhereTheDriverTellsLittle) {
   EXPECT_THAT(doctor_table(doctor), HasSubstr("GPUs on the PCI bus: 0000:17:00.0\n"));
   doctor.survey = {.build_has_nvml = false, .nvml_problem = "no nvml.h"};
   EXPECT_THAT(doctor_table(doctor), HasSubstr("driver not queried: no nvml.h\n"));
+  EXPECT_THAT(doctor_table(doctor, 100, true), Not(HasSubstr("no nvml.h")));  // and no GPU that could need it
 }
 
 // A container on one of two nodes, with two ranks and data on a server.

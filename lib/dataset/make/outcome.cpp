@@ -79,7 +79,7 @@ std::string passed_line(const PassedOver& passed) {
   constexpr std::size_t kShown = 3;
   std::string text;
   for (const auto& [kind, files] : passed.kinds())
-    text += fmt::format("{}{} {}", text.empty() ? "Passed over: " : ", ", to_string(kind), files_text(files, kShown));
+    text += fmt::format("{}{} {}", text.empty() ? "Not read: " : ", ", kind_text(kind), files_text(files, kShown));
   return text.empty() ? "" : text + ".\n";
 }
 

@@ -133,10 +133,11 @@ void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>&
   if (kind == "fed" || kind == "unknown" || !diagnosis.images_per_s_without_wait) return;
   const double most = *diagnosis.images_per_s_without_wait;
   const auto ranks = static_cast<double>(diagnosis.ranks.size());
-  const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", rate_text(most / ranks));
-  findings.push_back({.kind = "needed_rate",
-                      .text = fmt::format("An input of {} {}/s{} would feed it: {:.2f} times what it delivers now.",
-                                          rate_text(most), diagnosis.unit, each, most / diagnosis.images_per_s)});
+  const std::string each = ranks == 1 ? "" : fmt::format(" ({} a rank)", rate_text(most / ranks));
+  findings.push_back(
+      {.kind = "needed_rate",
+       .text = fmt::format("The input must deliver {} {}/s{} to feed it, {} x what it delivers now.", rate_text(most),
+                           diagnosis.unit, each, rate_text(most / diagnosis.images_per_s))});
 }
 
 void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {

@@ -28,7 +28,7 @@ std::string rank_table(const Diagnosis& diagnosis, const report::LineWidth& widt
     ranks.resize(kMostBrief);
   }
   for (const RankDiagnosis& rank : ranks) {
-    table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps), rate_text(rank.images / rank.time_s),
+    table.rows.push_back({std::to_string(rank.rank), grouped(rank.steps), rate_text(rank.images / rank.time_s),
                           report::percent(rank.wait_share()), milliseconds(rank.median_step_s),
                           brief ? "" : milliseconds(rank.mean_step_s()),
                           brief ? "" : milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
@@ -58,15 +58,15 @@ std::string table_of(const Diagnosis& diagnosis, const std::string& source, cons
   std::string text = fmt::format("{}\n\n{}", findings.front().text, rank_table(diagnosis, width, brief));
   if (!brief) text += outlier_table(diagnosis, width);
   if (brief && diagnosis.ranks.size() > kMostBrief)
-    text += fmt::format("and {} more ranks\n", diagnosis.ranks.size() - kMostBrief);
-  text += '\n';
+    text += fmt::format("and {} more ranks\n", grouped(diagnosis.ranks.size() - kMostBrief));
+  if (!brief) text += '\n';
   const std::size_t told = brief ? std::min(findings.size(), kMostBrief + 1) : findings.size();
   for (std::size_t i = 1; i < told; ++i) text += "- " + findings[i].text + "\n";
-  text += fmt::format("{}: {} steps of {} rank{}", source, diagnosis.steps, diagnosis.ranks.size(),
-                      diagnosis.ranks.size() == 1 ? "" : "s");
+  text += fmt::format("{}: {} of {}", source, count_text(diagnosis.steps, "step"),
+                      count_text(diagnosis.ranks.size(), "rank"));
   if (diagnosis.left_out > 0)
-    text += fmt::format("; {} first of an epoch, left out of rates and shares", diagnosis.left_out);
-  return text + (brief ? "\n--explain shows all findings, all ranks and slow steps.\n" : "\n");
+    text += fmt::format("; the first step of each epoch ({} in all) is not counted", grouped(diagnosis.left_out));
+  return text + (brief ? "\ndetails  --explain shows all findings, all ranks and slow steps\n" : "\n");
 }
 
 Json rank_to_json(const RankDiagnosis& rank) {

@@ -266,7 +266,8 @@ std::string instruction_sets_line(const Doctor& doctor) {
 
 std::string driver_line(const measure::GpuSurvey& survey) {
   if (!survey.nvml_answers) {
-    return (survey.build_has_nvml ? "no driver answers: " : "driver not queried: ") + survey.nvml_problem + "\n";
+    return (survey.build_has_nvml ? "NVIDIA driver does not respond: " : "NVIDIA driver not queried: ") +
+           survey.nvml_problem + "\n";
   }
   const std::string version = survey.driver_version.empty() ? "of unknown version" : survey.driver_version;
   return fmt::format("driver {}{}\n", version,
@@ -345,8 +346,9 @@ std::string doctor_table(const Doctor& doctor, const report::LineWidth& width, b
   if (!brief) text += instruction_sets_line(doctor);
   text += brief ? (around.data ? data_lines(*around.data) : "") + (around.ranks.size() > 1 ? rank_lines(around) : "")
                 : surroundings_text(around);
-  text +=
-      (doctor.store ? store_line(*doctor.store) : "") + driver_line(doctor.survey) + gpu_table(doctor.survey, width);
+  if (doctor.store) text += store_line(*doctor.store);
+  if (!brief || doctor.survey.has_gpu()) text += driver_line(doctor.survey);
+  text += gpu_table(doctor.survey, width);
   return text + (brief ? "details  --explain shows limits, memory, ranks and libraries\n"
                        : "\n" + library_table(doctor.libraries, width));
 }

@@ -89,8 +89,7 @@ StepLog TraceMlSummary::finish(const std::string& name) const {
     log.steps.push_back(
         {.rank = rank, .wait_s = *means.wait_ms / 1e3, .step_s = *means.step_ms / 1e3, .steps = steps_});
   }
-  log.notes.emplace_back(
-      "From TraceML's summary, which has the mean step of each rank: late single steps and epoch starts are in it.");
+  log.notes.emplace_back("TraceML's summary is a mean step of each rank, in which late steps and epoch starts count.");
   return log;
 }
 
@@ -138,7 +137,7 @@ StepLog DlioOutput::steps(const std::string& name) const {
     }
   }
   if (log.steps.empty()) throw DataError(name + ": DLIO trained no step; was it run only to generate data?");
-  log.notes.emplace_back("From DLIO's output: a wait is the load of a step, and its accelerator is simulated.");
+  log.notes.emplace_back("In DLIO's output, a step waits while it loads, and its accelerator is simulated.");
   return log;
 }
 
@@ -169,8 +168,8 @@ StepLog DlioOutput::epochs(const std::string& name) const {
                          .steps = static_cast<std::size_t>(samples)});
   }
   log.notes.emplace_back(
-      "From DLIO's summary, which has means of each epoch over all ranks: a step in the table is one sample, its "
-      "wait what the accelerators' utilization leaves. RANK_output.json in the same folder has single steps.");
+      "DLIO's summary has means over epochs and ranks: a step in the table is a sample, and its wait the time in which "
+      "accelerators are not busy. RANK_output.json in the same folder has single steps.");
   return log;
 }
 

@@ -262,9 +262,8 @@ StepLog KinetoSteps::finish(const std::string& name) {
   }
   log.notes.push_back(
       gpu_busy_.empty()
-          ? "From a trace of torch.profiler without GPU kernels: a wait is the time of the DataLoader's __next__."
-          : "From a trace of torch.profiler: a wait is the time of the DataLoader's __next__ in which no GPU kernel "
-            "ran.");
+          ? "This torch.profiler trace has no GPU kernels: a wait is the time in the DataLoader's __next__."
+          : "In a torch.profiler trace, a wait is time in the DataLoader's __next__ in which no GPU kernel ran.");
   return log;
 }
 
@@ -317,9 +316,9 @@ StepLog HorovodSteps::finish(const std::string& name) {
     log.steps[i].wait_s = std::min((until_ready_us[i] - shortest_us) / kMicrosecondsPerSecond, log.steps[i].step_s);
   }
   log.notes.emplace_back(
-      "From Horovod's timeline, which rank 0 writes for all ranks and which does not record the input: a step is the "
-      "job's, and a wait is how much longer than in the shortest step it took until all ranks had a gradient. An input "
-      "that is late in every step does not show; a hook of scripts/hooks would see it.");
+      "Horovod's timeline is rank 0's, for all ranks, and does not record the input: a wait is how much later than in "
+      "the shortest step all ranks have a gradient. An input that is late in every step shows only with a hook of "
+      "scripts/hooks.");
   return log;
 }
 
