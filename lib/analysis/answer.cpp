@@ -151,7 +151,7 @@ Advice limit_advice(const Measured& arm) {
   if (!arm.has_engine()) return accelerator_advice(arm.trial.spec);
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict) return {};
-  if (verdict->kind == "fed") return {.advice = "leave its input as it is, for it keeps up", .command = ""};
+  if (verdict->kind == "fed") return {.advice = "leave its input as it is: it keeps up", .command = ""};
   Advice advice{.advice = verdict->advice, .command = verdict->command};
   if (!advice.advice.empty())
     advice.advice.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(advice.advice.front())));

@@ -77,7 +77,7 @@ enum FigureColumn : std::size_t {
 enum TimeColumn : std::size_t { kMeanStep, kTimeWait, kUpload, kCompute, kCommunication, kUpdate, kOther };
 
 // The same of the table of what was learned.
-constexpr std::size_t kEpochs = 0, kTrainingLoss = 5, kValidationLoss = 6;
+constexpr std::size_t kEpochs = 0, kTrainingLoss = 6, kValidationLoss = 7;
 
 std::vector<std::size_t> columns_behind(const results::Labels& labels, std::vector<std::size_t> columns) {
   for (std::size_t& column : columns) column += labels.names.size();

@@ -58,9 +58,7 @@ class Printer {
       text_ += '\n';
     }
     if (!tables_.learning.rows.empty()) {
-      print_caption(kLearningCaption);
-      print_table(tables_.learning);
-      text_ += '\n';
+      print_learning(brief);
     }
     if (!tables_.two_jobs.rows.empty()) {
       print_caption(kTwoJobsCaption);
@@ -104,6 +102,17 @@ class Printer {
   }
 
   void print_table(const TextTable& table) { text_ += fitted_text(table, options_.width, "--format csv"); }
+
+  void print_learning(bool brief) {
+    TextTable learning = tables_.learning;
+    if (brief) {
+      for (const std::size_t column : learning.expendable)
+        for (auto& row : learning.rows) row[column].clear();
+    }
+    print_caption(brief ? "What was learned, on validation images, at the best epoch:" : kLearningCaption);
+    print_table(learning);
+    if (!brief) text_ += '\n';
+  }
 
   void print_figures() {
     TextTable figures = tables_.figures;

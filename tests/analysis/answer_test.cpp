@@ -183,7 +183,7 @@ TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
   const Answer answer = answer_of({fed({748, 748, 748, 748, 748})});
   EXPECT_EQ(answer.lines.at(0),
             "optimized images ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
-  EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
+  EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is: it keeps up.");
 }
 
 results::TrialResult at(int ranks, double images_per_s) {

@@ -111,7 +111,10 @@ TEST(Learning, OfClassesIsToldByTheirAccuracy) {
               ElementsAre(Field(&results::Finding::text,
                                 "optimized images ranks=1 reaches a top-1 accuracy of 0.700 (95 % interval 0.650 to "
                                 "0.750) and top-5 of 0.900 after epoch 2 of 3, in 20 s.")));
-  EXPECT_THAT(report::result_table(results::make_report({trial})), HasSubstr("AUROC or top-1"));
+  EXPECT_THAT(report::result_table(results::make_report({trial})),
+              AllOf(HasSubstr("AUROC or top-1"), HasSubstr("training loss"), HasSubstr("validation loss")));
+  EXPECT_THAT(report::result_table(results::make_report({trial}), {.brief = true}),
+              AllOf(HasSubstr("AUROC or top-1"), Not(HasSubstr(" loss"))));
   trial.repeats.push_back(trial.repeats[0]);
   EXPECT_FALSE(auroc_spread(trial)) << "classes have no AUROC";
   EXPECT_THAT(learning_findings({&trial}).front().text, Not(HasSubstr("The best of")));
