@@ -150,7 +150,8 @@ class Predict(PredictTest):
         self.assertEqual(explained.splitlines()[0], slow.splitlines()[0])
 
     def test_the_answer_is_short(self):
-        told = self.succeed("predict", "--report", self.input_run(), "--accelerator", "v100", "--for-ranks", "64").stdout
+        options = ("--report", self.input_run(), "--accelerator", "v100", "--for-ranks", "64")
+        told = self.succeed("predict", *options).stdout
         self.assertLessEqual(len(told.splitlines()), 12, told)
         short = self.succeed("predict", "--config", self.spec(**EMULATED)).stdout.splitlines()
         self.assertLessEqual(len(short), 12, short)
