@@ -4,11 +4,10 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import unittest
 
 from epochs import EpochsTest, read_checkpoint
-from harness import HAS_ONEDNN, TIMEOUT_S, command_line, measured, run
+from harness import BINARY, HAS_ONEDNN, measured, run
 
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
@@ -53,10 +52,8 @@ class Accuracy(EpochsTest):
         spec, out = self.training(training__epochs=4), self.folder / "out"
         self.interrupt_behind_first_epoch(spec, out, ranks=None)
         cores = len(os.sched_getaffinity(0))
-        done = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))),
-                               *command_line(["--config", spec, "--resume", out])],
-                              capture_output=True, text=True, timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        first_core = min(os.sched_getaffinity(0))
+        done = self.ends_with(0, "taskset", "-c", first_core, BINARY, "--config", spec, "--resume", out)
         self.assertIn(f"last.safetensors was trained on {cores} cores a rank, and this run has 1", done.stderr)
 
     def test_the_time_is_forecast_over_all_epochs(self):
@@ -192,11 +189,8 @@ class Accuracy(EpochsTest):
         self.interrupt_behind_first_epoch(spec, out, None)
         before = self.last(out).read_bytes()
         limit = len(before) // 2
-        done = subprocess.run(command_line(["--config", spec, "--resume", out]), capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-        self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("last.safetensors", done.stderr)
+        self.fail_with(6, "--config", spec, "--resume", out, says="last.safetensors",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual(self.last(out).read_bytes(), before)
         self.succeed("--config", spec, "--resume", out)
         self.assertEqual(len(self.epochs_of(out)), 3)

@@ -4,10 +4,9 @@ import json
 import os
 import resource
 import shlex
-import subprocess
 import unittest
 
-from harness import BINARY, REAL_IMAGES, SANITIZED, TIMEOUT_S, SystemTest, command_line
+from harness import REAL_IMAGES, SANITIZED, SystemTest, command_line, run, run_program
 
 
 class BadOutput(SystemTest):
@@ -32,17 +31,13 @@ class BadOutput(SystemTest):
 
     def test_standard_output_that_takes_nothing(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run(command_line(["--config", self.spec(), "--output", self.folder / "out"]),
-                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, 6, done.stderr)
+            self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", stdout=full)
         self.assertTrue((self.folder / "out/trials.csv").exists())
 
     def test_help_that_cannot_be_written(self):
         for arguments in (["--help"], ["--version"], ["data", "synth", "--help"], ["help", "predict"]):
             with open("/dev/full", "w") as full:
-                done = subprocess.run(command_line(arguments), stdout=full, stderr=subprocess.PIPE, text=True,
-                                      timeout=TIMEOUT_S)
-            self.assertEqual(done.returncode, 6, f"{arguments}: {done.stderr}")
+                self.fail_with(6, *arguments, stdout=full)
 
     def test_metrics_to_a_pipe_that_nobody_reads(self):
         os.mkfifo(self.folder / "pipe")
@@ -53,8 +48,7 @@ class BadOutput(SystemTest):
 class ClosedStreams(SystemTest):
     def run_in_shell(self, redirection, *arguments):
         line = " ".join(map(shlex.quote, command_line(["--config", self.spec(), *arguments])))
-        return subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True,
-                              timeout=TIMEOUT_S)
+        return run_program("bash", "-c", f"{line} {redirection}")
 
     def test_the_log_of_a_closed_stderr_goes_into_no_result(self):
         out = self.folder / "out"
@@ -82,8 +76,7 @@ class NobodyReads(SystemTest):
         reader, writer = os.pipe()
         os.close(reader)
         try:
-            return subprocess.run(command_line(arguments), stdout=writer, stderr=subprocess.PIPE, text=True,
-                                  timeout=TIMEOUT_S, **options)
+            return run(*arguments, stdout=writer, **options)
         finally:
             os.close(writer)
 
@@ -114,9 +107,8 @@ class NobodyReads(SystemTest):
 
 class Resources(SystemTest):
     def run_limited(self, limit, amount, *arguments):
-        return subprocess.run(command_line(["--config", self.spec(), "--output", self.folder / "out", *arguments]),
-                              capture_output=True, text=True, timeout=TIMEOUT_S,
-                              preexec_fn=lambda: resource.setrlimit(limit, (amount, amount)))
+        return run("--config", self.spec(), "--output", self.folder / "out", *arguments,
+                   preexec_fn=lambda: resource.setrlimit(limit, (amount, amount)))
 
     @unittest.skipIf(SANITIZED, "sanitizers take terabytes of address space")
     def test_too_little_memory_says_what_to_lower(self):
@@ -131,8 +123,7 @@ class DiskFull(SystemTest):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
         # restore_signals: Python ignores SIGXFSZ, and the child must do so, too, to see the error of write().
-        return subprocess.run(command_line(arguments), capture_output=True, text=True, timeout=TIMEOUT_S,
-                              preexec_fn=limit, restore_signals=False)
+        return run(*arguments, preexec_fn=limit, restore_signals=False)
 
     def test_what_fitted_is_kept_and_resume_goes_on_from_it(self):
         out = self.folder / "out"
@@ -171,7 +162,4 @@ class DiskFull(SystemTest):
 class StandardOutput(SystemTest):
     def test_a_verb_that_cannot_write_its_result_says_so(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([str(BINARY), "data", "index", str(REAL_IMAGES)], stdout=full,
-                                  stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("standard output", done.stderr)
+            self.fail_with(6, "data", "index", REAL_IMAGES, stdout=full, says="standard output")

@@ -3,10 +3,9 @@
 import json
 import re
 import shutil
-import subprocess
 import unittest
 
-from harness import BINARY, TIMEOUT_S, SystemTest
+from harness import SystemTest
 
 # Completes the words that follow as readline would: it has split them at '=' and ':'.
 BASH = """source "$1"; shift
@@ -31,8 +30,7 @@ class Completion(SystemTest):
         return path
 
     def shell(self, *command):
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=TIMEOUT_S, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, f"{command}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        done = self.ends_with(0, *command, cwd=self.folder)
         self.assertEqual(done.stderr, "")
         return done.stdout
 
@@ -151,10 +149,8 @@ class ManPage(SystemTest):
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_has_nothing_to_say_against_it(self):
         for device in ("utf8", "ps"):
-            done = subprocess.run(["groff", "-man", "-ww", "-z", f"-T{device}"], input=self.page, capture_output=True,
-                                  text=True, timeout=TIMEOUT_S)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(self.ends_with(0, "groff", "-man", "-ww", "-z", f"-T{device}", input=self.page).stderr, "")
 
     def test_it_tells_the_version(self):
-        version = subprocess.run([str(BINARY), "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        version = self.succeed("--version").stdout.strip()
         self.assertIn(f'"chexbench {version}"', self.page)

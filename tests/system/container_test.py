@@ -6,10 +6,9 @@ scripts/container/check builds and runs the image itself.
 import os
 import re
 import shutil
-import subprocess
 import unittest
 
-from harness import BINARY, ROOT, SystemTest
+from harness import BINARY, ROOT, SystemTest, run_program
 
 CONTAINER = ROOT / "scripts/container"
 RECIPES = [CONTAINER / "Containerfile", CONTAINER / "chexbench.def"]
@@ -26,7 +25,7 @@ class Recipes(SystemTest):
             self.assertTrue((ROOT / path).exists() or path == "scripts/setup", path)
 
     def test_what_is_left_out_is_no_source(self):
-        tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+        tracked = run_program("git", "ls-files", cwd=ROOT).stdout.splitlines()
         needed = ("lib/", "apps/", "configs/", "scripts/", "CMake", "LICENSE", "README.md")
         left_out = [line for line in (CONTAINER / "Containerfile.dockerignore").read_text().splitlines()
                     if not line.startswith("#")]
@@ -68,8 +67,8 @@ class Entrypoint(SystemTest):
         getent.write_text('#!/bin/sh\necho "$2" >> "$0.log"\n'
                           f'case " {" ".join(known)} " in *" $2 "*) ;; *) exit 2 ;; esac\n')
         getent.chmod(0o755)
-        return subprocess.run([CONTAINER / "entrypoint", *arguments], capture_output=True, text=True, timeout=30,
-                              env={"PATH": f"{self.folder}:{os.environ['PATH']}", **environment})
+        return run_program(CONTAINER / "entrypoint", *arguments, timeout=30,
+                           env={"PATH": f"{self.folder}:{os.environ['PATH']}", **environment})
 
     def launch(self, known, wait_s="1"):
         hosts = self.folder / "hostfile"
@@ -115,8 +114,7 @@ class Check(SystemTest):
             tool.write_text(f'#!/bin/sh\necho "$*" >> "{self.folder}/asked"\n'
                             f'case $1 in run) echo {user}; echo 0.1.0 ;; from) echo working-container ;; esac\n')
             tool.chmod(0o755)
-        return subprocess.run([CONTAINER / "check", *arguments], capture_output=True, text=True, timeout=30,
-                              env={"PATH": str(bin_folder)})
+        return run_program(CONTAINER / "check", *arguments, timeout=30, env={"PATH": str(bin_folder)})
 
     def asked(self):
         return (self.folder / "asked").read_text()
@@ -146,7 +144,7 @@ class Check(SystemTest):
 @unittest.skipUnless(os.path.exists("/usr/bin/dpkg-query"), "no Debian")
 class Packages(SystemTest):
     def call(self, *arguments):
-        return subprocess.run([CONTAINER / "packages-of", *arguments], capture_output=True, text=True, timeout=60)
+        return run_program(CONTAINER / "packages-of", *arguments)
 
     def test_it_prints_the_packages_of_the_linked_libraries(self):
         (self.folder / "bin").mkdir()

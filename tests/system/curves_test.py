@@ -2,20 +2,19 @@
 
 import csv
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from harness import BINARY, ROOT, small_images
+from harness import BINARY, ROOT, run_program, small_images
 
 CURVES = ROOT / "scripts/curves"
 
 
 def curves(*words, binary=BINARY):
-    return subprocess.run([sys.executable, "-B", CURVES, *map(str, words)], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "CHEXBENCH_BINARY": str(binary)})
+    return run_program(sys.executable, "-B", CURVES, *words, timeout=300,
+                       env={**os.environ, "CHEXBENCH_BINARY": str(binary)})
 
 
 def rows_of(path):

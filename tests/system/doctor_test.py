@@ -3,12 +3,11 @@
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from harness import BINARY, TIMEOUT_S, SystemTest, run
+from harness import BINARY, SystemTest, run, run_program
 
 STANDINS = Path(os.environ["CHEXBENCH_BUILD"]) / "tests/measure"
 NVML = STANDINS / "nvml_standin.so"  # not built without nvml.h
@@ -71,8 +70,8 @@ INSIDE = 'mount --bind "$MOUNTS" /proc/$$/mountinfo && exec "$@"'
 
 def can_fake_mounts():
     with tempfile.NamedTemporaryFile() as mounts:
-        return subprocess.run([*NAMESPACES, "sh", "-c", INSIDE, "sh", "true"], capture_output=True,
-                              env={**os.environ, "MOUNTS": mounts.name}).returncode == 0
+        return run_program(*NAMESPACES, "sh", "-c", INSIDE, "sh", "true",
+                           env={**os.environ, "MOUNTS": mounts.name}).returncode == 0
 
 
 @unittest.skipUnless(can_fake_mounts(), "there are no mount namespaces here")
@@ -85,10 +84,9 @@ class OnAParallelFileSystem(SystemTest):
             path = self.folder / "bin" / name
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)
-        command = [*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, "doctor", "--data", self.folder, *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S,
-                              env={**WithoutADriver.environment, "MOUNTS": str(self.folder / "mounts"),
-                                   "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
+        done = run_program(*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, "doctor", "--data", self.folder, *options,
+                           env={**WithoutADriver.environment, "MOUNTS": str(self.folder / "mounts"),
+                                "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
         self.assertIn(done.returncode, (0, 4), done.stderr)
         return done.stdout
 

@@ -3,7 +3,6 @@ of the program agrees with it."""
 
 import re
 import shlex
-import subprocess
 import sys
 
 from harness import ROOT, SystemTest, run
@@ -72,8 +71,7 @@ class Documents(SystemTest):
         self.assertLessEqual(set(offered), shown)
 
     def test_help_of_plot_explains_each_figure(self):
-        told = subprocess.run([sys.executable, ROOT / "scripts/plot.py", "--help"], capture_output=True, text=True,
-                              check=True).stdout
+        told = self.ends_with(0, sys.executable, ROOT / "scripts/plot.py", "--help").stdout
         figures = re.search(r"--figure\s+\{([^}]*)\}", told)[1].split(",")
         explained = re.findall(r"^  ([a-z]+)  +\S", told.split("Figures:")[1].split("\n\n")[0], re.MULTILINE)
         self.assertEqual(sorted(re.sub(r"\s", "", name) for name in figures), sorted(explained))

@@ -1,7 +1,6 @@
 """The engine for GPUs from the command line, run on a host twin of a GPU."""
 
 import re
-import subprocess
 import unittest
 
 from epochs import EpochsTest
@@ -76,10 +75,8 @@ class GpuEpochs(EpochsTest):
         cpus = BINARY.parents[1] / "chexbench"  # the twin has no onednn
         for engine, program in (("cuda", BINARY), ("onednn", cpus)):
             judged = self.folder / engine
-            done = subprocess.run([program, "evaluate", "--checkpoint", self.last(self.folder / "out"), "--data",
-                                   self.images, "--output", judged, "--set", f"engine={engine}"],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ends_with(0, program, "evaluate", "--checkpoint", self.last(self.folder / "out"), "--data",
+                           self.images, "--output", judged, "--set", f"engine={engine}")
             rows[engine] = self.rows(judged, "scores.csv")
         self.assertGreater(len(rows["cuda"]), 0)
         for ours, theirs in zip(rows["cuda"], rows["onednn"], strict=True):

@@ -40,9 +40,16 @@ def command_line(arguments, ranks=None):
     return [*launcher, str(BINARY), *map(str, arguments)]
 
 
-def run(*arguments, ranks=None, timeout=TIMEOUT_S, **options):
-    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails if it hangs or prints a secret."""
-    done = subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
+def run_program(*words, timeout=TIMEOUT_S, **options):
+    """Runs a program to its end; text of stdout and stderr, which `options` may redirect, and returncode. Fails if it
+    hangs."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.run([*map(str, words)], timeout=timeout, **streams | options)
+
+
+def run(*arguments, ranks=None, **options):
+    """The same of chexbench, which also may print no secret."""
+    done = run_program(*command_line(arguments, ranks), **options)
     if told := planted.secrets_in(done.stdout) + planted.secrets_in(done.stderr):
         raise AssertionError(f"{arguments} prints {told}\nstdout: {done.stdout}\nstderr: {done.stderr}")
     return done
@@ -98,16 +105,11 @@ def run_on_terminal(command, columns=None, environment=None, **streams):
     return told.decode()
 
 
-def python_with(package):
-    """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
-    for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
-        try:
-            found = subprocess.run(
-                [python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{package}'))"]
-            )
-        except OSError:
-            continue
-        if found.returncode == 0:
+def python_with(*packages):
+    """A Python that has these packages: the one of these tests, the system's, or that of scripts/peers; None: none."""
+    test = "import importlib.util as util, sys; sys.exit(not all(map(util.find_spec, sys.argv[1:])))"
+    for python in (sys.executable, Path("/usr/bin/python3"), ROOT / "build/peers-venv/bin/python"):
+        if Path(python).exists() and run_program(python, "-c", test, *packages).returncode == 0:
             return python
     return None
 
@@ -235,6 +237,12 @@ class SystemTest(unittest.TestCase):
     def told(self, *arguments, **options):
         """The JSON of a command that succeeds."""
         return json.loads(self.succeed(*arguments, "--format", "json", **options).stdout)
+
+    def ends_with(self, code, *words, **options):
+        """Runs a program, which must end with the exit code."""
+        done = run_program(*words, **options)
+        self.assertEqual(done.returncode, code, f"{words}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
 
     def fail_with(self, code, *arguments, says=(), **options):
         """Expects the exit code, and every text of `says` in stderr; no crash and no internal error."""

@@ -5,7 +5,6 @@ import csv
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -13,7 +12,7 @@ import types
 import unittest
 from unittest import mock
 
-from harness import ROOT, SystemTest, measured, python_with
+from harness import ROOT, SystemTest, measured, python_with, run_program
 
 WITHIN = 0.05  # of the time: how near the share of wait must come to the planted one
 
@@ -31,8 +30,7 @@ class Hook(SystemTest):
         log = self.folder / "steps.csv"
         environment = {**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks"),
                        "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        done = subprocess.run([python, "-B", program], env=environment, capture_output=True, text=True, timeout=200)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ends_with(0, python, "-B", program, env=environment, timeout=200)
         found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
         self.assertEqual(found["steps"], 40)
         self.assertEqual(found["left_out"], 2)
@@ -182,9 +180,8 @@ class PyTorch(Hook):
             print(cpu_s_per_step(5000, log), cpu_s_per_step(20, train))
             """
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts/hooks"), "CUDA_VISIBLE_DEVICES": ""}
-        command = [python, "-B", "-c", textwrap.dedent(program), self.folder / "steps.csv"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ends_with(0, python, "-B", "-c", textwrap.dedent(program), self.folder / "steps.csv",
+                              env=environment, timeout=200)
         hook_s, step_s = map(float, done.stdout.split())
         self.assertLess(hook_s, 0.01 * step_s)
 
@@ -192,10 +189,8 @@ class PyTorch(Hook):
         python = python_with("torchvision")
         if python is None:
             self.skipTest("no Python here has torchvision; scripts/peers/setup makes one")
-        command = [python, "-B", ROOT / "scripts/hooks/measure_overhead.py", "--rounds", "2", "--steps", "2",
-                   "--batch", "2", "--size", "32"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=200)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ends_with(0, python, "-B", ROOT / "scripts/hooks/measure_overhead.py", "--rounds", "2", "--steps",
+                              "2", "--batch", "2", "--size", "32", timeout=200)
         self.assertRegex(done.stdout, r"^pytorch, 2 rounds of 2 steps each way, [0-9.]+ ms a step\n"
                                       r"wall time with the hook: [-+.0-9]+ % \(95 % interval [-+.0-9]+ % to "
                                       r"[-+.0-9]+ %\)\nCPU time with the hook: ")
@@ -266,8 +261,8 @@ class KerasThatThrows(SystemTest):
         raise MemoryError
         """))
         log = self.folder / "steps.csv"
-        done = subprocess.run([sys.executable, "-B", program], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks")})
+        done = run_program(sys.executable, "-B", program,
+                           env={**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks")})
         self.assertIn("MemoryError", done.stderr)
         with open(log, newline="") as file:
             self.assertEqual([row["images"] for row in csv.DictReader(file)], ["8"] * 3, done.stderr)

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 
@@ -198,8 +197,7 @@ class NotUtf8(SystemTest):
 
     def shell(self, command):
         """The last word of a command, as bash parses it."""
-        return subprocess.run(["bash", "-c", "chexbench() { printf %s \"${!#}\"; }\n" + command], capture_output=True,
-                              check=True).stdout
+        return self.ends_with(0, "bash", "-c", "chexbench() { printf %s \"${!#}\"; }\n" + command, text=False).stdout
 
     def test_the_index_is_json_and_its_next_command_names_the_folder(self):
         told = self.told("data", "index", self.root)

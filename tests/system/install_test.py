@@ -1,21 +1,18 @@
 """An installation works on its own, away from the build tree."""
 
 import os
-import subprocess
 
-from harness import TIMEOUT_S, SystemTest
+from harness import SystemTest, run_program
 
 
 class Install(SystemTest):
     def setUp(self):
         super().setUp()
         self.prefix = self.folder / "prefix"
-        subprocess.run(["cmake", "--install", os.environ["CHEXBENCH_BUILD"], "--prefix", str(self.prefix)],
-                       check=True, capture_output=True, timeout=TIMEOUT_S)
+        self.ends_with(0, "cmake", "--install", os.environ["CHEXBENCH_BUILD"], "--prefix", self.prefix)
 
     def run_installed(self, *arguments):
-        return subprocess.run([str(self.prefix / "bin/chexbench"), *map(str, arguments)], capture_output=True,
-                              text=True, timeout=TIMEOUT_S, cwd=self.folder)
+        return run_program(self.prefix / "bin/chexbench", *arguments, cwd=self.folder)
 
     def test_it_holds_the_binary_and_the_configs_and_no_libraries_for_building(self):
         files = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if path.is_file()}
@@ -47,9 +44,8 @@ class Install(SystemTest):
         (self.prefix / "lib/libmpi.so.12").touch()  # as PyPI's mpich does in a Python environment
         for name in ("libmpich", "libmpi_cray"):
             (self.folder / f"{name}.so.12").touch()
-        done = subprocess.run([str(self.prefix / "bin/chexbench"), "doctor"], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, env={**os.environ, "PMI_RANK": "0", "PMI_SIZE": "2",
-                                                      "LD_LIBRARY_PATH": str(self.folder)})
+        done = run_program(self.prefix / "bin/chexbench", "doctor",
+                           env={**os.environ, "PMI_RANK": "0", "PMI_SIZE": "2", "LD_LIBRARY_PATH": str(self.folder)})
         if "Open MPI" in done.stderr or "has no MPI" in done.stderr:
             self.skipTest("built without an MPI that is loaded")
         self.assertEqual(done.returncode, 4, done.stderr)

@@ -2,23 +2,15 @@
 
 import json
 import re
-import subprocess
 import unittest
 
-from harness import REAL_IMAGES, ROOT, SystemTest
+from harness import REAL_IMAGES, ROOT, SystemTest, python_with
 
-PYTHON = "/usr/bin/python3"  # Debian's, for which scripts/setup full installs jsonschema and PyYAML
+PYTHON = python_with("jsonschema", "yaml")
 MANIFEST = ROOT / "scripts/kubernetes/mpijob.yaml"
 SCHEMA = ROOT / "tests/data/kubernetes/mpijob-v2beta1.json"
 PEER = ROOT / "tests/system/mpijob_peer.py"
 CONTAINER = ROOT / "scripts/container"
-
-
-def can_validate():
-    try:
-        return subprocess.run([PYTHON, "-c", "import jsonschema, yaml"], capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 def operator_errors(job):
@@ -42,12 +34,10 @@ def operator_errors(job):
     return errors
 
 
-@unittest.skipUnless(can_validate(), "needs jsonschema and PyYAML of Debian's Python: scripts/setup full brings them")
+@unittest.skipUnless(PYTHON, "needs jsonschema and PyYAML of Debian's Python: scripts/setup full brings them")
 class Manifest(SystemTest):
     def read(self, text):
-        done = subprocess.run([PYTHON, "-B", PEER, SCHEMA], input=text, capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        read = json.loads(done.stdout)
+        read = json.loads(self.ends_with(0, PYTHON, "-B", PEER, SCHEMA, input=text).stdout)
         return read["job"], read["errors"]
 
     def pods(self, job):

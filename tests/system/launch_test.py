@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, TIMEOUT_S, SystemTest, command_line, rank_number, ranks_of
+from harness import BINARY, TIMEOUT_S, SystemTest, rank_number, ranks_of, run_program
 
 
 class RanksThatNeverCome(SystemTest):
@@ -58,10 +58,8 @@ class UnlikeCommands(SystemTest):
 
     def check(self, first, second, *words):
         started = time.monotonic()
-        done = subprocess.run(["mpirun", "-n", "1", BINARY, *first, ":", "-n", "1", BINARY, *second],
-                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = self.ends_with(2, "mpirun", "-n", 1, BINARY, *first, ":", "-n", 1, BINARY, *second)
         self.assertLess(time.monotonic() - started, 30)
-        self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -87,21 +85,19 @@ class UnlikeCommands(SystemTest):
         spec = self.spec()
         job = ["mpirun", "-n", "1", BINARY, "--config", spec, "--output", self.folder / "out", ":"]
         job += ["-n", "1", BINARY, "--config", spec, "--quiet", "--progress", "never"]
-        done = subprocess.run(job, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ends_with(0, *job)
         self.assertEqual([row["ranks"] for row in self.rows(self.folder / "out")], ["2"])
 
 
-LINKED = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=False).stdout
+LINKED = run_program("ldd", BINARY).stdout
 SHARED = 'mount -t tmpfs -o "$OPTIONS" tmpfs /dev/shm && exec "$@"'
 
 
 def with_shared_memory(options, *command, **environment):
     """Runs a command where /dev/shm is a separate file system, with these mount options."""
     privilege = [] if os.getuid() == 0 else ["--map-root-user"]
-    return subprocess.run(["unshare", "--mount", *privilege, "sh", "-c", SHARED, "sh", *command], capture_output=True,
-                          text=True, timeout=TIMEOUT_S, check=False,
-                          env={**os.environ, "OPTIONS": options, **environment})
+    return run_program("unshare", "--mount", *privilege, "sh", "-c", SHARED, "sh", *command,
+                       env={**os.environ, "OPTIONS": options, **environment})
 
 
 @unittest.skipIf("libmpi.so.40" in LINKED, "built with Open MPI")
@@ -155,8 +151,7 @@ class LoadedMpi(SystemTest):
     def job(self, *launcher, **environment):
         """Runs under a launcher, with its variables, and with LD_LIBRARY_PATH for the ranks alone."""
         variables = [f"{name}={value}" for name, value in environment.items()]
-        return subprocess.run([*launcher, "env", *variables, *command_line(["doctor", "--explain"])],
-                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        return run_program(*launcher, "env", *variables, BINARY, "doctor", "--explain")
 
     def broken_libraries(self):
         for name in ("libmpi", "libmpich", "libmpi_cray"):

@@ -1,9 +1,8 @@
 """The project's own lint finds breaches of its rules."""
 
-import subprocess
 import sys
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, run_program
 
 LINK_LINES = "```\napps     -> bench\nbench    -> pipeline, data\npipeline -> data\n```\n"
 
@@ -19,9 +18,8 @@ class LintRules(SystemTest):
             path = self.folder / name.replace("__", "/").replace("_", ".")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        subprocess.run(["git", "init", "--quiet"], cwd=self.folder, check=True)
-        return subprocess.run([sys.executable, "-B", str(ROOT / "scripts/lint_rules.py")], cwd=self.folder,
-                              capture_output=True, text=True)
+        self.ends_with(0, "git", "init", "--quiet", cwd=self.folder)
+        return run_program(sys.executable, "-B", ROOT / "scripts/lint_rules.py", cwd=self.folder)
 
     def test_includes_along_the_link_lines_pass(self):
         done = self.lint(lib__bench__a_cpp='#include "pipeline/x.hpp"\n#include "core/x.hpp"\n')

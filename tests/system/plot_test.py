@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import unittest
 
@@ -66,8 +65,7 @@ class Figures(Plot):
 
     def test_the_same_run_gives_the_same_file(self):
         run = self.run_with(FEW_TRIALS)
-        subprocess.run([PYTHON, "-B", PLOT, run, "--figure", "throughput", "--output", self.folder / "a"], check=True,
-                       capture_output=True)
+        self.ends_with(0, PYTHON, "-B", PLOT, run, "--figure", "throughput", "--output", self.folder / "a")
         for ending in (".svg", ".png"):
             self.assertEqual((self.folder / f"a{ending}").read_bytes(), self.drawn(run, output="b" + ending))
         self.assertEqual(self.drawn(run, output="c.pdf"), self.drawn(run, output="d.pdf"))
@@ -251,8 +249,7 @@ class Columns(Plot):
                      output="none.svg")
 
     def test_the_names_of_files_are_those_of_the_columns(self):
-        done = subprocess.run([PYTHON, "-B", PLOT, self.measured(), "--y", "wall_s", "--x", "step"], text=True,
-                              capture_output=True, cwd=self.folder)
+        done = self.ends_with(0, PYTHON, "-B", PLOT, self.measured(), "--y", "wall_s", "--x", "step", cwd=self.folder)
         self.assertEqual(done.stdout.split(), ["wall_s-by-step.svg", "wall_s-by-step.png"])
         self.assertTrue((self.folder / "wall_s-by-step.png").exists())
 
@@ -328,7 +325,6 @@ class BadRuns(Plot):
 
     def test_without_matplotlib_it_says_how_to_get_it(self):
         (self.folder / "matplotlib.py").write_text("raise ImportError\n")
-        done = subprocess.run([sys.executable, "-B", PLOT, self.run_with(TRIALS), "--figure", "time"], text=True,
-                              capture_output=True, cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)})
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.ends_with(2, sys.executable, "-B", PLOT, self.run_with(TRIALS), "--figure", "time", cwd=self.folder,
+                              env={**os.environ, "PYTHONPATH": str(self.folder)})
         self.assertIn("apt-get install python3-matplotlib", done.stderr)

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, python_with
 
 SCRIPTS = ROOT / "scripts"
 PLOT = SCRIPTS / "plot.py"
@@ -79,17 +79,7 @@ MEASURED = [trial(pipeline, "images", ranks, 10 * ranks, "emulated:v100")
             for pipeline in ("naive", "optimized") for ranks in (1, 2)]
 
 
-def python_with_matplotlib():
-    for python in (sys.executable, "/usr/bin/python3"):
-        try:
-            if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
-                return python
-        except OSError:
-            continue
-    return None
-
-
-PYTHON = python_with_matplotlib()
+PYTHON = python_with("matplotlib")
 
 
 class Plot(SystemTest):

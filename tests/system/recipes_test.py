@@ -1,12 +1,10 @@
 """Trainings as people do them: the specs of published recipes, a frozen base, an early end, and images by heart."""
 
 import json
-import os
-import subprocess
 import unittest
 
 from epochs import EpochsTest, read_checkpoint
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, small_images
+from harness import HAS_ONEDNN, REAL_IMAGES, ROOT, small_images
 
 CONFIGS = ROOT / "configs"
 SMALL = ["--set", "model.image_size=32", "--set", "training.batch_size=4"]
@@ -107,10 +105,8 @@ class Recipes(EpochsTest):
                       self.accuracy_of(out))
 
     def test_the_sweep_of_learning_rates_is_what_the_figure_needs(self):
-        plan = subprocess.run([BINARY, "--config", CONFIGS / "experiments/learning-rate.json", "--set",
-                               f"data.root={self.images}", "--dry-run"], capture_output=True, text=True, timeout=120,
-                              env=os.environ)
-        self.assertEqual(plan.returncode, 0, plan.stderr)
+        plan = self.succeed("--config", CONFIGS / "experiments/learning-rate.json", "--set", f"data.root={self.images}",
+                            "--dry-run")
         self.assertIn("9 trials", plan.stdout)
 
     def accuracy_of(self, out):

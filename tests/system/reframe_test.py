@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
 import unittest
 
-from harness import BINARY, ROOT, SystemTest, small_images
+from harness import BINARY, ROOT, SystemTest, run_program, small_images
 
 REFRAME = ROOT / "build/reframe-venv/bin/reframe"
 CHECK = ROOT / "scripts/reframe/chexbench_reframe.py"
@@ -18,13 +17,12 @@ class ReFrame(SystemTest):
     def check(self, *options, settings=QUICK, data_root=None, case="optimized"):
         """Runs the case of one pipeline; its entry in ReFrame's report."""
         report = self.folder / "report.json"
-        done = subprocess.run(
-            [REFRAME, "--nocolor", "--config-file", self.config(), "--checkpath", CHECK, "--prefix", self.folder,
-             "--report-file", report, "--name", f"%pipeline={case}", "--setvar", f"chexbench={BINARY}",
-             "--setvar", f"settings={settings}", "--setvar", f"data_root={data_root or small_images()}",
-             *(word for option in options for word in ("--setvar", option)), "--run"],
-            cwd=self.folder, capture_output=True, text=True, timeout=120,
-            env={**os.environ, "HOME": str(self.folder)})
+        done = run_program(
+            REFRAME, "--nocolor", "--config-file", self.config(), "--checkpath", CHECK, "--prefix", self.folder,
+            "--report-file", report, "--name", f"%pipeline={case}", "--setvar", f"chexbench={BINARY}",
+            "--setvar", f"settings={settings}", "--setvar", f"data_root={data_root or small_images()}",
+            *(word for option in options for word in ("--setvar", option)), "--run",
+            cwd=self.folder, env={**os.environ, "HOME": str(self.folder)})
         self.assertTrue(report.exists(), done.stdout + done.stderr)
         (case,) = json.loads(report.read_text())["runs"][0]["testcases"]
         self.assertEqual(done.returncode, int(case["result"] != "pass"), done.stdout)

@@ -4,11 +4,10 @@ import copy
 import json
 import resource
 import statistics
-import subprocess
 import unittest
 
 import browser
-from harness import TIMEOUT_S, SystemTest, command_line, set_rate
+from harness import SystemTest, set_rate
 
 NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup full installs it")
 SHARES = ("wait_share", "upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share")
@@ -189,20 +188,15 @@ class BadReports(ReportTest):
     def test_a_full_disk_keeps_the_old_page(self):
         out = self.measured()
         (out / "report.html").write_text("the old page")
-        done = subprocess.run(command_line(["report", out]), capture_output=True, text=True, timeout=TIMEOUT_S,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-                              restore_signals=False)  # as DiskFull of bad_output_test.py
-        self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("report.html", done.stderr)
+        self.fail_with(6, "report", out, says="report.html", restore_signals=False,  # as DiskFull of bad_output_test.py
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
         self.assertEqual((out / "report.html").read_text(), "the old page")
         self.assertEqual(list(out.glob("report.html?*")), [])
 
     def test_standard_output_that_takes_nothing(self):
         out = self.measured()
         with open("/dev/full", "w") as full:
-            done = subprocess.run(command_line(["report", out, "--format", "markdown"]), stdout=full,
-                                  stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, 6, done.stderr)
+            self.fail_with(6, "report", out, "--format", "markdown", stdout=full)
 
 
 @NEEDS_BROWSER

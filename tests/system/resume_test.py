@@ -4,10 +4,9 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import unittest
 
-from harness import TIMEOUT_S, SystemTest, command_line
+from harness import TIMEOUT_S, SystemTest, command_line, run_program
 
 DEADLY_DISK = os.environ.get("CHEXBENCH_DEADLY_DISK")
 REPEATS = 2
@@ -28,8 +27,7 @@ class Resume(SystemTest):
         return command_line(["--config", self.spec_path, where, self.out], ranks)
 
     def run_to_the_end(self, ranks=None):
-        done = subprocess.run(self.command(ranks), capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ends_with(0, *self.command(ranks))
 
     def whole_lines(self):
         journal = self.out / "journal.jsonl"
@@ -86,9 +84,7 @@ class GoneOnWith(Resume):
     def test_ranks_get_the_spec_of_the_run_from_rank_0(self):
         self.run_to_the_end(ranks=2)
         kept = self.whole_lines()
-        done = subprocess.run(command_line(["--resume", self.out], 2), capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.succeed("--resume", self.out, ranks=2)
         self.assertEqual(self.whole_lines(), kept)
 
     def test_another_spec_is_told_by_the_line_that_differs(self):
@@ -137,7 +133,7 @@ class KilledAtEveryMoment(Resume):
 
     def killed_at(self, moment):
         environment = {**os.environ, "LD_PRELOAD": DEADLY_DISK, "DEADLY_MOMENT": str(moment)}
-        done = subprocess.run(self.command(), env=environment, capture_output=True, timeout=TIMEOUT_S, check=False)
+        done = run_program(*self.command(), env=environment)
         self.assertIn(done.returncode, (0, -signal.SIGKILL), done.stderr)
         return done.returncode != 0
 

@@ -6,12 +6,11 @@ import io
 import json
 import os
 import re
-import subprocess
 import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, SANITIZED, TIMEOUT_S, SystemTest, command_line
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, SANITIZED, SystemTest, run_program
 
 FIRST_COLUMNS = [
     "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
@@ -270,9 +269,8 @@ class DryRun(SystemTest):
         spec = self.spec(engine="onednn", model={"name": "resnet50", "image_size": 224}, training__batch_size=64)
         try:
             with memory_limit(300) as processes:
-                told = subprocess.run(["sh", "-c", f'echo $$ > {processes} && exec "$@"', "sh",
-                                       *command_line(["--config", spec, "--dry-run"])],
-                                      capture_output=True, text=True, timeout=TIMEOUT_S)
+                told = run_program("sh", "-c", f'echo $$ > {processes} && exec "$@"', "sh", BINARY, "--config", spec,
+                                   "--dry-run")
         except OSError as error:
             self.skipTest(f"no cgroup with a limit of memory can be made here: {error}")
         self.assertEqual(told.returncode, 0, told.stderr)
@@ -387,8 +385,7 @@ class Help(SystemTest):
 
     def test_help_needs_neither_ranks_nor_opencv(self):
         # Each costs a tenth of a second at start; neither may be loaded before it is needed.
-        maps = subprocess.run(["ldd", str(BINARY)], capture_output=True, text=True).stdout
-        self.assertNotIn("opencv", maps)
+        self.assertNotIn("opencv", run_program("ldd", BINARY).stdout)
 
     def test_hints_name_the_whole_verb_and_the_nearest(self):
         self.fail_with(2, "data", "synth", says="`chexbench data synth --help`")

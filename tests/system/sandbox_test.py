@@ -5,11 +5,10 @@ import ctypes
 import os
 import shutil
 import struct
-import subprocess
 import sys
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest
+from harness import BINARY, HAS_ONEDNN, SANITIZED, TIMEOUT_S, SystemTest, run_program
 
 CLONE3 = 435  # on every architecture
 PRIVILEGE = [] if os.getuid() == 0 else ["--map-root-user"]
@@ -36,8 +35,7 @@ class ClonesRefused(SystemTest):
     """Container runtimes older than clone3 answer it with EPERM, and glibc tries clone only after ENOSYS."""
 
     def run_with(self, error, *arguments, launcher=()):
-        return subprocess.run([sys.executable, __file__, str(error), *launcher, BINARY, *map(str, arguments)],
-                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        return run_program(sys.executable, __file__, error, *launcher, BINARY, *arguments)
 
     def check_error(self, done):
         self.assertEqual(done.returncode, 4, done.stderr)
@@ -60,16 +58,14 @@ class ClonesRefused(SystemTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
-@unittest.skipIf(subprocess.run([*WITHOUT_PROC, "true"], capture_output=True).returncode, "no mount namespaces here")
+@unittest.skipIf(run_program(*WITHOUT_PROC, "true").returncode, "no mount namespaces here")
 @unittest.skipIf(SANITIZED, "a sanitizer reads /proc itself")
 class WithoutProc(SystemTest):
     def test_every_engine_measures(self):
         for engine in ("none", "onednn") if HAS_ONEDNN else ("none",):
             with self.subTest(engine=engine):
                 spec = self.spec(engine=engine, model__image_size=32, measure__steps=2, measure__repeats=1)
-                done = subprocess.run([*WITHOUT_PROC, BINARY, "--config", spec, "--output", self.folder / engine],
-                                      capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
+                self.ends_with(0, *WITHOUT_PROC, BINARY, "--config", spec, "--output", self.folder / engine)
                 self.assertGreater(float(self.rows(self.folder / engine)[0]["images_per_s"]), 0)
 
 

@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
 import unittest
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, python_with
 
-PYTHON = "/usr/bin/python3"  # Debian's, for which scripts/setup full installs jsonschema
+PYTHON = python_with("jsonschema")
 FILE = ROOT / "configs/schema.json"
 SCHEMA = json.loads(FILE.read_text())
 SPECS = [path for pattern in ("experiments/*.json", "measurements/*.json", "studies/*/*.json")
@@ -21,13 +20,6 @@ validator = jsonschema.Draft202012Validator(schema)
 json.dump([sorted([error.json_path, error.validator] for error in validator.iter_errors(spec))
            for spec in json.load(sys.stdin)], sys.stdout)
 """
-
-
-def can_validate():
-    try:
-        return subprocess.run([PYTHON, "-c", "import jsonschema"], capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 def read(path):
@@ -78,13 +70,10 @@ class Schema(SystemTest):
             self.assertEqual((path.parent / lines[0].split('"')[3]).resolve(), FILE, path)
 
 
-@unittest.skipUnless(can_validate(), "needs jsonschema of Debian's Python: scripts/setup full brings it")
+@unittest.skipUnless(PYTHON, "needs jsonschema of Debian's Python: scripts/setup full brings it")
 class Mistakes(SystemTest):
     def mistakes(self, specs):
-        done = subprocess.run([PYTHON, "-c", VALIDATE, FILE], input=json.dumps(specs), capture_output=True, text=True,
-                              timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return json.loads(self.ends_with(0, PYTHON, "-c", VALIDATE, FILE, input=json.dumps(specs)).stdout)
 
     def test_nothing_is_underlined_in_shipped_specs(self):
         for path, found in zip(SPECS, self.mistakes([read(path) for path in SPECS]), strict=True):

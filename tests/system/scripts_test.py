@@ -1,10 +1,9 @@
 """Each script prints its usage, and refuses unknown options, before it does anything."""
 
 import os
-import subprocess
 import sys
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, run_program
 
 # A bundle's own scripts hand their arguments on.
 FOLDERS = ("scripts", "scripts/container", "scripts/peers", "scripts/reframe", "scripts/slurm", ".ci", "tests/slurm")
@@ -17,8 +16,7 @@ HAND_OPTIONS_ON = {"cluster"}
 class Scripts(SystemTest):
     def call(self, script, argument):
         interpreter = [sys.executable, "-B"] if script.suffix == ".py" else []
-        return subprocess.run([*interpreter, script, argument], cwd=self.folder, capture_output=True, text=True,
-                              timeout=30, check=False)
+        return run_program(*interpreter, script, argument, cwd=self.folder, timeout=30)
 
     def test_there_are_scripts(self):
         self.assertGreater(len(SCRIPTS), 12)

@@ -6,10 +6,9 @@ apt-get, dpkg-query and systemctl are short scripts.
 
 import os
 import shutil
-import subprocess
 import unittest
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, run_program
 
 PROGRAMS = {
     "dpkg-query": 'exit 1\n',
@@ -35,8 +34,7 @@ esac
 INSIDE = '''mount --bind "$FAKE/sbin" /usr/sbin && mount --bind "$FAKE/units" /etc/systemd/system &&
 mount --bind "$FAKE/os-release" /etc/os-release && exec "$@"'''
 NAMESPACES = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"])]
-HAS_NAMESPACES = subprocess.run([*NAMESPACES, "mount", "--bind", "/usr/sbin", "/usr/sbin"],
-                                capture_output=True, check=False).returncode == 0
+HAS_NAMESPACES = run_program(*NAMESPACES, "mount", "--bind", "/usr/sbin", "/usr/sbin").returncode == 0
 
 
 @unittest.skipUnless(HAS_NAMESPACES, "there are no mount namespaces here")
@@ -58,10 +56,9 @@ class Setup(SystemTest):
         (self.folder / "os-release").write_text(f"ID={name}\nVERSION_ID=\"{version}\"\n")
 
     def run_setup(self, *arguments, **environment):
-        return subprocess.run(
-            [*NAMESPACES, "sh", "-c", INSIDE, "sh", self.folder / "scripts/setup", *arguments],
-            env={**os.environ, "FAKE": str(self.folder), "PATH": f"{self.folder}/bin:/usr/bin:/bin", **environment},
-            capture_output=True, text=True, timeout=60, check=False)
+        return run_program(
+            *NAMESPACES, "sh", "-c", INSIDE, "sh", self.folder / "scripts/setup", *arguments,
+            env={**os.environ, "FAKE": str(self.folder), "PATH": f"{self.folder}/bin:/usr/bin:/bin", **environment})
 
     def check_nothing_is_left(self):
         self.assertFalse((self.folder / "started").exists())

@@ -7,11 +7,9 @@ import collections
 import json
 import os
 import re
-import subprocess
-import time
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, ROOT, TIMEOUT_S, SystemTest
+from harness import BINARY, HAS_ONEDNN, ROOT, SystemTest
 
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
@@ -36,11 +34,8 @@ echo "node=$SLURMD_NODENAME gpus=$CUDA_VISIBLE_DEVICES cores=$cores omp=$OMP_WAI
 class Slurm(SystemTest):
     def submit(self, script, *arguments, sizes=(), program=BINARY):
         """Submits a batch script from the test's folder; the job's number."""
-        done = subprocess.run(["sbatch", "--parsable", *SIZES, *sizes, SCRIPTS / script, *map(str, arguments)],
-                              cwd=self.folder, env={**os.environ, "CHEXBENCH": str(program)}, capture_output=True,
-                              text=True, timeout=TIMEOUT_S, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.strip()
+        return self.ends_with(0, "sbatch", "--parsable", *SIZES, *sizes, SCRIPTS / script, *arguments, cwd=self.folder,
+                              env={**os.environ, "CHEXBENCH": str(program)}).stdout.strip()
 
     def program(self, text):
         path = self.folder / "program"
@@ -50,16 +45,12 @@ class Slurm(SystemTest):
 
     def state(self, job):
         """Slurm's data on a job, or on each task of an array, as dictionaries."""
-        told = subprocess.run(["scontrol", "--oneliner", "show", "job", job], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=True).stdout
+        told = self.ends_with(0, "scontrol", "--oneliner", "show", "job", job).stdout
         return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in told.splitlines() if line]
 
     def await_end(self, job):
         """Waits until a job, or each task of an array, has ended for good."""
-        give_up = time.monotonic() + TIMEOUT_S
-        while not all(part["JobState"] in ENDED for part in self.state(job)):
-            self.assertLess(time.monotonic(), give_up, self.log(job))
-            time.sleep(0.2)
+        self.await_true(lambda: all(part["JobState"] in ENDED for part in self.state(job)))
         return sorted(self.state(job), key=lambda part: int(part.get("ArrayTaskId", 0)))
 
     def log(self, job):
@@ -72,13 +63,16 @@ class Slurm(SystemTest):
     def results(self, job):
         return self.folder / "results/slurm" / job
 
+    def await_running(self, job, condition):
+        """Waits for a condition, which must come true before the job ends."""
+        def is_met():
+            state = self.state(job)[0]["JobState"]  # before the condition, which its last second may fulfil
+            return condition() or self.assertNotIn(state, ENDED, self.log(job))
+        self.await_true(is_met)
+
     def await_repeats(self, job, count):
         journal = self.results(job) / "journal.jsonl"
-        give_up = time.monotonic() + TIMEOUT_S
-        while not (journal.exists() and journal.read_text().count("\n") >= count):
-            self.assertNotIn(self.state(job)[0]["JobState"], ENDED, self.log(job))
-            self.assertLess(time.monotonic(), give_up, self.log(job))
-            time.sleep(0.1)
+        self.await_running(job, lambda: journal.exists() and journal.read_text().count("\n") >= count)
 
     def check_each_repeat_is_measured_once(self, job, arms, repeats):
         lines = (self.results(job) / "journal.jsonl").read_text().splitlines()
@@ -180,9 +174,7 @@ class Requeue(Slurm):
         job = self.submit_slow("requeue.sbatch", sizes=["--time=1", "--signal=B:USR1@20"], measure__repeats=25,
                                sweep={"data.split": ["train", "all"]})
         self.await_repeats(job, 1)
-        while not (self.results(job) / "report.json").exists():
-            self.assertNotIn(self.state(job)[0]["JobState"], ENDED, self.log(job))
-            time.sleep(0.1)
+        self.await_running(job, (self.results(job) / "report.json").exists)
         saved = self.report(self.results(job))
         self.assertTrue(saved["interrupted"], self.log(job))
         kept = (self.results(job) / "journal.jsonl").read_text().splitlines()
@@ -193,7 +185,7 @@ class Requeue(Slurm):
         self.assertEqual(lines[:len(kept)], kept)
 
     def cancel(self, job, *options):
-        subprocess.run(["scancel", *options, job], timeout=TIMEOUT_S, check=True)
+        self.ends_with(0, "scancel", *options, job)
 
     def test_a_job_that_is_cancelled_keeps_what_it_measured_and_is_not_queued_again(self):
         for script in ("requeue.sbatch", "single-node.sbatch"):  # srun and mpirun; at a time limit, Slurm does the same
@@ -208,17 +200,14 @@ class Requeue(Slurm):
         job = self.submit_slow("requeue.sbatch", measure__repeats=8)
         self.await_repeats(job, 2)
         kept = (self.results(job) / "journal.jsonl").read_text().splitlines()
-        subprocess.run(["scontrol", "requeue", job], timeout=TIMEOUT_S, check=True)
+        self.ends_with(0, "scontrol", "requeue", job)
         self.succeeds(job)
         lines = self.check_each_repeat_is_measured_once(job, arms=1, repeats=8)
         self.assertEqual(lines[:len(kept)], kept)
 
     def test_a_job_that_got_no_further_is_not_queued_again(self):
         job = self.submit_slow("requeue.sbatch", measure__steps=5000)
-        give_up = time.monotonic() + TIMEOUT_S
-        while not (self.results(job) / "journal.jsonl").exists():
-            self.assertLess(time.monotonic(), give_up, self.log(job))
-            time.sleep(0.1)
+        self.await_running(job, (self.results(job) / "journal.jsonl").exists)
         self.cancel(job, "--batch", "--signal=USR1")
         self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
         self.assertIn("no repeat and no epoch fits into this time limit", self.log(job))
@@ -228,10 +217,7 @@ class Requeue(Slurm):
         spec = self.spec(engine="onednn", model={"name": "mobilenet_v2", "image_size": 32}, measure={"repeats": 1},
                          data__split="all", training={"batch_size": 2, "epochs": 12})
         job = self.submit("requeue.sbatch", spec)
-        give_up = time.monotonic() + TIMEOUT_S
-        while not list(self.results(job).glob("checkpoints/*/last.safetensors")):
-            self.assertLess(time.monotonic(), give_up, self.log(job))
-            time.sleep(0.1)
+        self.await_running(job, lambda: list(self.results(job).glob("checkpoints/*/last.safetensors")))
         self.cancel(job, "--batch", "--signal=USR1")
         self.succeeds(job)
         self.assertEqual(self.state(job)[0]["Restarts"], "1", self.log(job))

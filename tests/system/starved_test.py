@@ -1,11 +1,10 @@
 """scripts/starved: the chest X-ray training that starved its GPU, before and after, on synthetic images."""
 
 import json
-import subprocess
 import textwrap
 import unittest
 
-from harness import ROOT, SystemTest, python_with
+from harness import ROOT, SystemTest, python_with, run_program
 
 STARVED = ROOT / "scripts/starved"
 PYTHON = python_with("torchvision")
@@ -20,8 +19,7 @@ class Starved(SystemTest):
         self.succeed("data", "synth", self.images, "--images", "12", "--size", "256")
 
     def run_python(self, *arguments):
-        return subprocess.run([PYTHON, "-B", *map(str, arguments)], capture_output=True, text=True, timeout=200,
-                              cwd=self.folder)
+        return run_program(PYTHON, "-B", *arguments, timeout=200, cwd=self.folder)
 
     def train(self, log, *arguments, images_per_s):
         """chexbench's verdict on a training with an accelerator of this speed."""

@@ -3,12 +3,11 @@ leaves out."""
 
 import json
 import os
-import subprocess
 import sys
 import unittest
 from unittest import mock
 
-from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, SystemTest, run_program
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
 import dell_article  # noqa: E402
@@ -22,8 +21,7 @@ REPRODUCE = ROOT / "scripts/reproduce"
 
 
 def reproduce(*arguments):
-    return subprocess.run([REPRODUCE, *map(str, arguments)], capture_output=True, text=True,
-                          env={**os.environ, "CHEXBENCH_BINARY": str(BINARY)})
+    return run_program(REPRODUCE, *arguments, timeout=300, env={**os.environ, "CHEXBENCH_BINARY": str(BINARY)})
 
 
 class Reproduce(SystemTest):

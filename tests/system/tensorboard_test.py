@@ -3,45 +3,24 @@
 import json
 import math
 import os
-import subprocess
-import sys
 import unittest
 
 from epochs import EpochsTest
-from harness import HAS_ONEDNN, ROOT, SystemTest
+from harness import HAS_ONEDNN, ROOT, SystemTest, python_with
 
 PACKAGE = ROOT / "build/tensorboard"
 PEER = ROOT / "tests/system/tensorboard_peer.py"
-# It needs NumPy, which the tests' own Python need not have.
-PYTHONS = [sys.executable, "/usr/bin/python3", ROOT / "build/peers-venv/bin/python"]
+PYTHON = python_with("numpy") if PACKAGE.exists() else None
 PATHS = ":".join(str(PACKAGE / name) for name in ("package", "protobuf", "absl"))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": PATHS, "PYTHONDONTWRITEBYTECODE": "1"}
 BY_EPOCH = {"loss/training": "training_loss", "loss/validation": "validation_loss", "learning_rate": "learning_rate",
             "auroc/mean": "mean_auroc"}
 
 
-def find_python():
-    """A Python that can import the package, or none."""
-    test = "import tensorboard.backend.event_processing.data_provider"
-    for python in PYTHONS:
-        try:
-            if subprocess.run([python, "-c", test], env=ENVIRONMENT, capture_output=True).returncode == 0:
-                return python
-        except OSError:
-            continue
-    return None
-
-
-PYTHON = find_python() if PACKAGE.exists() else None
-
-
 class Trainings(EpochsTest):
     def shown(self, out):
         """TensorBoard's data of `tensorboard --logdir OUT/tensorboard`: run -> tag -> [[step, value, time]]."""
-        done = subprocess.run([PYTHON, PEER, out / "tensorboard"], env=ENVIRONMENT, capture_output=True, text=True,
-                              timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return json.loads(self.ends_with(0, PYTHON, PEER, out / "tensorboard", env=ENVIRONMENT).stdout)
 
     def check_epochs(self, curves, epochs):
         """The curves by epoch equal the report's values for these epochs."""

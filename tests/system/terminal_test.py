@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from unittest import mock
 
-from harness import REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest, command_line, run_on_terminal
+from harness import REAL_IMAGES, ROOT, SystemTest, command_line, run, run_on_terminal
 
 ESCAPE = "\x1b"
 FOREIGN = ROOT / "tests/data/foreign/kineto-steps.json"
@@ -148,8 +148,7 @@ class Terminal(SystemTest):
         out = self.measured(**self.KEYS)
         reader, end = os.pipe()
         os.close(reader)
-        done = subprocess.run(command_line(["report", out]), stdout=end, stderr=subprocess.PIPE, text=True,
-                              timeout=TIMEOUT_S)
+        done = run("report", out, stdout=end)
         os.close(end)
         self.assertEqual((done.returncode, done.stderr), (141, ""))
 
@@ -214,10 +213,8 @@ class Quickstart(SystemTest):
         script.write_text(text.replace(*instead) if instead[0] else text)
         script.chmod(0o755)
         (self.folder / "tests/data/nih").mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([script, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-                              start_new_session=True,  # its Ctrl-C reaches no other process
+        done = self.ends_with(fails, script, *arguments, start_new_session=True,  # its Ctrl-C reaches no other process
                               env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
-        self.assertEqual(done.returncode, fails, done.stdout + done.stderr)
         self.said = done.stderr
         return done.stderr if fails else done.stdout
 

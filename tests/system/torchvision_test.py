@@ -1,7 +1,6 @@
 """Weights between torchvision's networks and ours, by PyTorch itself."""
 
 import os
-import subprocess
 import unittest
 from array import array
 
@@ -16,10 +15,7 @@ XRAY = REAL_IMAGES / "images/00000001_000.png"
 @unittest.skipUnless(PYTHON.exists() and HAS_ONEDNN, "needs PyTorch: scripts/peers/setup brings it")
 class Torchvision(EpochsTest):
     def peer(self, *arguments):
-        done = subprocess.run(
-            [PYTHON, "-B", PEER, *arguments], capture_output=True, text=True, timeout=120, check=False
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ends_with(0, PYTHON, "-B", PEER, *arguments)
 
     def best(self, out):
         return self.last(out).with_name("best.safetensors")
@@ -48,10 +44,8 @@ class Torchvision(EpochsTest):
             with self.subTest(name):
                 saved, made = self.folder / f"{name}.pth", self.folder / f"{name}.safetensors"
                 self.peer(verb, name, saved)
-                done = subprocess.run(
-                    [PYTHON, "-B", ROOT / "scripts/weights", name, saved, made, "--check", XRAY],
-                    capture_output=True, text=True, timeout=120, env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                done = self.ends_with(0, PYTHON, "-B", ROOT / "scripts/weights", name, saved, made, "--check", XRAY,
+                                      env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
                 self.assertIn("from those of PyTorch", done.stdout)
 
     def values(self, path):

@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY
+from harness import BINARY, run_program
 
 INTERFACE = "eth0"
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
@@ -77,8 +77,7 @@ class TwoHosts:
         environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": INTERFACE}
         launcher = ["ip", "netns", "exec", self.names[0], "mpirun", "-launcher", "ssh", "-launcher-exec",
                     str(self.launcher), "-iface", INTERFACE, "-hosts", ",".join(ADDRESSES), "-ppn", "1", "-n", "2"]
-        done = subprocess.run([*launcher, str(BINARY), *map(str, arguments)], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, env=environment, timeout=timeout)
+        done = run_program(*launcher, BINARY, *arguments, env=environment, timeout=timeout)
         if done.returncode != 0 or not result.exists():
             raise AssertionError(f"exit code {done.returncode}:\n{done.stderr}")
 

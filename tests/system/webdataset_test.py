@@ -4,42 +4,20 @@ import csv
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import unittest
 
-from harness import IMAGES, REAL_IMAGES, ROOT, SystemTest
+from harness import IMAGES, REAL_IMAGES, ROOT, SystemTest, python_with
 
 PACKAGE = ROOT / "build/webdataset"
 PEER = ROOT / "tests/system/webdataset_peer.py"
-# It needs NumPy and PyYAML, which the tests' own Python need not have.
-PYTHONS = [sys.executable, "/usr/bin/python3", ROOT / "build/peers-venv/bin/python"]
+PYTHON = python_with("numpy", "yaml") if PACKAGE.exists() else None
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{PACKAGE}/package:{PACKAGE}/braces", "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def find_python():
-    """A Python that can import the package, or none."""
-    for python in PYTHONS:
-        try:
-            if (subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
-                == 0):
-                return python
-        except OSError:
-            continue
-    return None
-
-
-PYTHON = find_python() if PACKAGE.exists() else None
 
 
 @unittest.skipUnless(PYTHON, "needs the Python package webdataset, with NumPy and PyYAML: scripts/setup full brings it")
 class WebDataset(SystemTest):
     def peer(self, *arguments, **options):
-        done = subprocess.run(
-            [PYTHON, PEER, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, **options
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        return self.ends_with(0, PYTHON, PEER, *arguments, env=ENVIRONMENT, **options).stdout
 
     def findings(self, root):
         with open(root / "Data_Entry_2017.csv", newline="") as file:

@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import struct
-import subprocess
 import sys
 import types
 import unittest
@@ -179,12 +178,13 @@ def state_of(network, outputs=14):
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
 class Weights(EpochsTest):
+    def call(self, code, *arguments, binary=BINARY):
+        return self.ends_with(code, sys.executable, "-B", ROOT / "scripts/weights", *arguments,
+                              env=os.environ | {"CHEXBENCH_BINARY": str(binary)})
+
     def weights(self, network, state, save=save_archive, code=0, says=()):
         save(self.folder / "file.pth", state)
-        done = subprocess.run(
-            [sys.executable, "-B", ROOT / "scripts/weights", network, self.folder / "file.pth", self.out],
-            capture_output=True, text=True, timeout=120, env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        done = self.call(code, network, self.folder / "file.pth", self.out)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, done.stdout + done.stderr)
         self.assertEqual(self.out.exists(), code == 0)
@@ -249,16 +249,10 @@ class Weights(EpochsTest):
         self.weights("mobilenet_v2", {"epoch": 3}, code=3, says="no dictionary of tensors")
 
     def test_what_is_missing_here_is_named(self):
-        def call(binary, file, out):
-            return subprocess.run([sys.executable, "-B", ROOT / "scripts/weights", "alexnet", file, out],
-                                  capture_output=True, text=True, env=os.environ | {"CHEXBENCH_BINARY": str(binary)})
-        nowhere = call(BINARY, self.folder / "none.pth", self.out)
-        self.assertEqual((nowhere.returncode, "none.pth: No such file" in nowhere.stderr), (3, True), nowhere.stderr)
-        unbuilt = call(self.folder / "none", self.folder / "none.pth", self.out)
-        self.assertEqual((unbuilt.returncode, "build it, or name it by CHEXBENCH_BINARY" in unbuilt.stderr), (2, True))
+        none = self.folder / "none.pth"
+        self.assertIn("none.pth: No such file", self.call(3, "alexnet", none, self.out).stderr)
+        unbuilt = self.call(2, "alexnet", none, self.out, binary=self.folder / "none")
+        self.assertIn("build it, or name it by CHEXBENCH_BINARY", unbuilt.stderr)
         save_archive(self.folder / "file.pth", state_of("mobilenet_v2"))
-        away = subprocess.run(
-            [sys.executable, "-B", ROOT / "scripts/weights", "mobilenet_v2", self.folder / "file.pth",
-             self.folder / "no" / "folder"],
-            capture_output=True, text=True, env=os.environ | {"CHEXBENCH_BINARY": str(BINARY)})
-        self.assertEqual((away.returncode, "cannot write it" in away.stderr), (6, True), away.stderr)
+        away = self.call(6, "mobilenet_v2", self.folder / "file.pth", self.folder / "no/folder")
+        self.assertIn("cannot write it", away.stderr)
