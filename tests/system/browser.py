@@ -1,27 +1,179 @@
-"""Headless Chromium for the system tests: a page's contents after its scripts have run, its look, and its printout."""
+"""Headless Chromium for the system tests, over its DevTools protocol: a page's contents after its scripts have run, its
+look, and its printout."""
 
+import atexit
+import base64
+import collections
+import functools
 import html.parser
+import json
+import os
+import select
 import shutil
-import struct
 import subprocess
 import tempfile
-import zlib
-from pathlib import Path
+import time
+
+from harness import ROOT, TIMEOUT_S, run_program
 
 CHROMIUM = shutil.which("chromium")
 POPPLER = shutil.which("pdftotext") and shutil.which("pdftoppm")
-TIMEOUT_S = 120
+AXE = ROOT / "build/axe/package/axe.min.js"
+AXE_RUN = """
+axe.run({ resultTypes: ['violations'] }).then(result => result.violations
+  .filter(found => found.impact === 'serious' || found.impact === 'critical')
+  .map(found => `${found.id}: ${found.nodes.map(node => node.html).slice(0, 3).join(' ')}`))
+"""
+READY = """
+(async () => {
+  while (document.readyState !== 'complete' || !document.documentElement.dataset.ready)
+    await new Promise(done => setTimeout(done, 20));
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+})()
+"""
+COUNT = """
+(async base64 => {
+  const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), byte => byte.charCodeAt())]));
+  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+  context.drawImage(bitmap, 0, 0);
+  const pixels = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+  const counts = {};
+  for (let i = 0; i < pixels.length; i += 4) {
+    const color = pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2];
+    counts[color] = (counts[color] || 0) + 1;
+  }
+  return counts;
+})(%s)
+"""
 
 
-def run(page, *arguments, dark=False):
-    """Opens the file `page` for 5 s of virtual time; stdout and stderr of Chromium."""
-    with tempfile.TemporaryDirectory(prefix="chexbench-browser-") as profile:
-        done = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             f"--user-data-dir={profile}", "--enable-logging=stderr", "--virtual-time-budget=5000",
-             f"--blink-settings=preferredColorScheme={0 if dark else 1}", *arguments, page.as_uri()],
-            capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    return done.stdout, done.stderr
+class Tab:
+    """A page, until close(), that reaches only this host. `errors` has its exceptions and the console's errors."""
+
+    def __init__(self):
+        self.errors = []
+        self._asked, self._read, self._session = 0, b"", None
+        self._profile = tempfile.mkdtemp(prefix="chexbench-browser-")
+        commands, self._commands = os.pipe()
+        self._answers, answers = os.pipe()
+        # Chromium takes commands on descriptor 3 and answers on 4.
+        self._chromium = subprocess.Popen(
+            ["bash", "-c", f'exec {{in}}<&{commands} {{out}}>&{answers}; exec "$@" 3<&"$in" 4>&"$out"', "bash",
+             CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--window-size=1600,1000", f"--user-data-dir={self._profile}", "--remote-debugging-pipe",
+             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+            pass_fds=(commands, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(commands)
+        os.close(answers)
+        try:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Network"):
+                self.call(f"{domain}.enable")
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        os.close(self._commands)  # Chromium ends with it
+        try:
+            self._chromium.wait(10)
+        except subprocess.TimeoutExpired:
+            self._chromium.kill()
+            self._chromium.wait()
+        os.close(self._answers)
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def call(self, method, **parameters):
+        """Has Chromium do `method`; its result."""
+        self._asked += 1
+        message = {"id": self._asked, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        give_up = time.monotonic() + TIMEOUT_S
+        while (answer := self._next(give_up)).get("id") != self._asked:
+            self._note(answer)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def evaluate(self, expression):
+        """The value of the JavaScript expression in the page; of a promise, its result."""
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def open(self, page, width=1000, height=1400, dark=False):
+        """Opens the file `page` in a window of this size, and waits for its charts."""
+        self.errors.clear()
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Page.navigate", url=page.as_uri())
+        self.evaluate(READY)
+
+    def unfold(self):
+        self.evaluate("document.querySelectorAll('details').forEach(place => { place.open = true; })")
+        self.evaluate(READY)
+
+    def open_unfolded(self, page, width):
+        """Opens all of a page, which must not be wider than this; the titles of its figures."""
+        self.open(page, width)
+        self.unfold()
+        if (found := self.evaluate("document.documentElement.scrollWidth")) > width:
+            raise AssertionError(f"{page} is {found} pixels wide in a window of {width}")
+        return self.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+
+    def serious_findings(self):
+        """Those of axe-core in the open page; none if it is not installed."""
+        if not AXE.exists():
+            return []
+        self.evaluate(AXE.read_text() + "; 0")
+        return self.evaluate(AXE_RUN)
+
+    def screenshot(self):
+        """The page as a PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot")["data"])
+
+    def colors(self):
+        """The colors of the page's pixels, (red, green, blue) -> how many."""
+        counts = self.evaluate(COUNT % json.dumps(self.call("Page.captureScreenshot")["data"]))
+        return {tuple(int(color).to_bytes(3, "big")): count for color, count in counts.items()}
+
+    def pdf(self):
+        """The page as it is printed."""
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
+
+    def _next(self, give_up):
+        while b"\0" not in self._read:
+            if not select.select([self._answers], [], [], max(0, give_up - time.monotonic()))[0]:
+                raise TimeoutError(f"Chromium did not answer within {TIMEOUT_S} s")
+            more = os.read(self._answers, 1 << 20)
+            if not more:
+                raise RuntimeError("Chromium ended")
+            self._read += more
+        message, self._read = self._read.split(b"\0", 1)
+        return json.loads(message)
+
+    def _note(self, event):
+        parameters = event.get("params", {})
+        if event.get("method") == "Runtime.exceptionThrown":
+            self.errors.append(str(parameters["exceptionDetails"]))
+        elif event.get("method") == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+            self.errors.append(str(parameters["args"]))
+        elif event.get("method") == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            self.errors.append(str(parameters["entry"]))
+
+
+@functools.cache
+def shared_tab():
+    """One for all tests of the process."""
+    tab = Tab()
+    tab.call("Log.enable")
+    atexit.register(tab.close)
+    return tab
 
 
 class Page(html.parser.HTMLParser):
@@ -34,9 +186,9 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.tables, self.texts, self.classes, self.counts, self.attributes = {}, {}, {}, {}, {}
         self._cell, self._open = None, []
-        dom, log = run(path, "--dump-dom")
-        self.console = [line for line in log.splitlines() if ":CONSOLE" in line]
-        self.feed(dom)
+        shared_tab().open(path)
+        self.console = list(shared_tab().errors)
+        self.feed(shared_tab().evaluate("document.documentElement.outerHTML"))
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -71,70 +223,26 @@ class Page(html.parser.HTMLParser):
 
 
 def colors(page, dark):
-    """The colours of a screenshot's pixels, (red, green, blue) -> how many."""
-    with tempfile.TemporaryDirectory(prefix="chexbench-screenshot-") as folder:
-        picture = Path(folder, "page.png")
-        run(page, "--window-size=1000,1400", f"--screenshot={picture}", dark=dark)
-        return count_colors(picture.read_bytes())
+    """The colors of a page's pixels, (red, green, blue) -> how many."""
+    shared_tab().open(page, dark=dark)
+    return shared_tab().colors()
 
 
 class Print:
     """A page as it is printed: `texts`, one for each sheet of paper, laid out as there; colors()."""
 
     def __init__(self, page, dark=False):
-        with tempfile.TemporaryDirectory(prefix="chexbench-print-") as folder:
-            sheets = Path(folder, "page.pdf")
-            run(page, "--no-pdf-header-footer", f"--print-to-pdf={sheets}", dark=dark)
-            self.pdf = sheets.read_bytes()
+        shared_tab().open(page, dark=dark)
+        self.pdf = shared_tab().pdf()
         self.texts = self._poppler("pdftotext", "-layout", "-", "-").decode().split("\f")[:-1]
 
-    def _poppler(self, tool, *arguments):
-        return subprocess.run(
-            [tool, *arguments], input=self.pdf, capture_output=True, timeout=TIMEOUT_S, check=True
-        ).stdout
+    def _poppler(self, *command):
+        done = run_program(*command, input=self.pdf, text=False)
+        done.check_returncode()
+        return done.stdout
 
     def colors(self, sheet):
         """Of the pixels of a sheet (from 1), small, (red, green, blue) -> how many."""
-        ppm = self._poppler("pdftoppm", "-r", "60", "-f", str(sheet), "-l", str(sheet), "-")
+        ppm = self._poppler("pdftoppm", "-r", "60", "-f", sheet, "-l", sheet, "-")
         pixels = ppm.split(b"\n", 3)[3]  # P6, width height, 255
-        counts = {}
-        for at in range(0, len(pixels), 3):
-            color = tuple(pixels[at:at + 3])
-            counts[color] = counts.get(color, 0) + 1
-        return counts
-
-
-def count_colors(png):
-    """Of an 8-bit RGB or RGBA PNG that is not interlaced, like those of Chromium."""
-    width, height, _, color_type = struct.unpack(">IIBB", png[16:26])
-    bytes_per_pixel = {2: 3, 6: 4}[color_type]
-    pixels, at = b"", 8
-    while at < len(png):
-        size, kind = struct.unpack(">I4s", png[at:at + 8])
-        pixels += png[at + 8:at + 8 + size] if kind == b"IDAT" else b""
-        at += size + 12
-    pixels = zlib.decompress(pixels)
-    stride = width * bytes_per_pixel
-    counts, above = {}, bytearray(stride)
-    for row in range(height):
-        begin = row * (stride + 1)
-        above = unfiltered(pixels[begin], bytearray(pixels[begin + 1:begin + 1 + stride]), above, bytes_per_pixel)
-        for pixel in range(0, stride, bytes_per_pixel):
-            color = tuple(above[pixel:pixel + 3])
-            counts[color] = counts.get(color, 0) + 1
-    return counts
-
-
-def unfiltered(kind, line, above, bytes_per_pixel):
-    """A line of a PNG, of the filter `kind`, given the line above it."""
-    for i in range(len(line) if kind else 0):
-        left = line[i - bytes_per_pixel] if i >= bytes_per_pixel else 0
-        corner = above[i - bytes_per_pixel] if i >= bytes_per_pixel else 0
-        line[i] = (line[i] + predicted(kind, left, above[i], corner)) & 255
-    return line
-
-
-def predicted(kind, left, above, corner):
-    if kind == 4:
-        return min((left, above, corner), key=lambda value: abs(left + above - corner - value))
-    return {1: left, 2: above, 3: (left + above) // 2}[kind]
+        return collections.Counter(zip(pixels[::3], pixels[1::3], pixels[2::3]))

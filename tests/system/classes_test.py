@@ -7,10 +7,9 @@ import re
 import struct
 import unittest
 
-from devtools import Tab
+from browser import shared_tab
 from epochs import EpochsTest, read_checkpoint
 from harness import HAS_ONEDNN, SystemTest, run
-from report_page_test import open_unfolded, serious_findings
 from report_test import NEEDS_BROWSER
 from web_server import Server
 
@@ -151,8 +150,7 @@ class Classes(SystemTest):
         page = out / "judged/evaluation.html"
         if "Chart.js v" not in page.read_text():
             self.skipTest("built without Chart.js")
-        tab = Tab()
-        self.addCleanup(tab.close)
+        tab = shared_tab()
         for one in (page, self.of_many_classes(page)):
             with self.subTest(one.name):
                 self.check_page(tab, one)
@@ -160,7 +158,7 @@ class Classes(SystemTest):
     def check_page(self, tab, page):
         many = page.name == "many.html"
         for width in (400, 1200):
-            titles = open_unfolded(self, tab, page, width)
+            titles = tab.open_unfolded(page, width)
             self.assertIn(f"Top-1 accuracy of {'the 20 classes with the lowest' if many else 'all classes'}", titles)
             self.assertIn("Reliability of the most probable class", titles)
             rows = "document.querySelectorAll('#classes-table tbody tr').length"
@@ -169,7 +167,7 @@ class Classes(SystemTest):
             answer = tab.evaluate("document.querySelector('section.verdict p:not(.note)').textContent")
             self.assertRegex(answer, r"^Top-1 accuracy [01]\.\d{3}.*; top-5 accuracy [01]\.\d{3}.*, "
                                      r"over 36 images of \d+ classes\.$")
-        self.assertEqual(serious_findings(tab), [])
+        self.assertEqual(tab.serious_findings(), [])
         self.assertEqual(tab.errors, [])
 
     def test_a_training_validates_with_the_shards_of_the_validation(self):

@@ -9,10 +9,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from devtools import Tab
+from browser import shared_tab
 from epochs import read_checkpoint
 from harness import HAS_ONEDNN, REAL_IMAGES, SystemTest, run
-from report_page_test import open_unfolded, serious_findings
 from report_test import NEEDS_BROWSER
 
 FIGURES = ("auroc", "average_precision", "brier")
@@ -122,14 +121,13 @@ class Evaluate(Trained):
         page = self.folder / "out/evaluation.html"
         if "Chart.js v" not in page.read_text():
             self.skipTest("built without Chart.js")
-        tab = Tab()
-        self.addCleanup(tab.close)
+        tab = shared_tab()
         for width in (400, 1200):
-            titles = open_unfolded(self, tab, page, width)
+            titles = tab.open_unfolded(page, width)
             self.assertIn("ROC curve, mean over findings", titles)
             self.assertIn("Reliability: Hernia", titles)
             self.assertEqual(tab.evaluate("document.querySelectorAll('#findings-table tbody tr').length"), 14)
-        self.assertEqual(serious_findings(tab), [])
+        self.assertEqual(tab.serious_findings(), [])
         self.assertEqual(tab.errors, [])
 
     def test_standard_output_is_a_table_or_another_format(self):

@@ -9,23 +9,14 @@ import json
 import os
 from pathlib import Path
 
-from devtools import Tab
-from harness import ROOT, set_rate
+from browser import AXE, shared_tab
+from harness import set_rate
 from report_test import NEEDS_BROWSER, ReportTest
 
-AXE = ROOT / "build/axe/package/axe.min.js"
 PICTURES = os.environ.get("CHEXBENCH_PAGE_PICTURES")
 WIDTHS = (400, 800, 1200)
 HEIGHT = 900
 LONG_NAME = "naive_with_a_name_that_no_axis_of_any_page_has_room_for_in_one_line"
-READY = """
-(async () => {
-  while (document.readyState !== 'complete' || !document.documentElement.dataset.ready)
-    await new Promise(done => setTimeout(done, 20));
-  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-})()
-"""
-UNFOLD = "document.querySelectorAll('details').forEach(place => { place.open = true; })"
 # For each chart: where its area ends, and the ends of everything drawn along its axis of numbers.
 CHARTS = """
 [...document.querySelectorAll('canvas')].map(canvas => {
@@ -52,49 +43,16 @@ CHARTS = """
   };
 })
 """
-AXE_RUN = """
-axe.run({ resultTypes: ['violations'] }).then(result => result.violations
-  .filter(found => found.impact === 'serious' || found.impact === 'critical')
-  .map(found => `${found.id}: ${found.nodes.map(node => node.html).slice(0, 3).join(' ')}`))
-"""
-
-
-def open_page(tab, page, width):
-    """Opens a page of this width, and waits for its charts."""
-    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
-    tab.call("Page.navigate", url=page.as_uri())
-    tab.evaluate(READY)
-
-
-def open_unfolded(test, tab, page, width):
-    """Opens all of a page, which must not be wider than this; the titles of its figures."""
-    open_page(tab, page, width)
-    tab.evaluate(UNFOLD)
-    test.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
-    return tab.evaluate("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
-
-
-def serious_findings(tab):
-    """Those of axe-core in the open page; none if it is not installed."""
-    if not AXE.exists():
-        return []
-    tab.evaluate(AXE.read_text() + "; 0")
-    return tab.evaluate(AXE_RUN)
 
 
 @NEEDS_BROWSER
 class InThreeWidths(ReportTest):
     @classmethod
     def setUpClass(cls):
-        cls.tab = Tab()
-        cls.addClassCleanup(cls.tab.close)
+        cls.tab = shared_tab()
 
     def show(self, page, width, dark=False):
-        """Opens a page of this width."""
-        self.tab.errors.clear()
-        self.tab.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        open_page(self.tab, page, width)
+        self.tab.open(page, width, HEIGHT, dark)
 
     def charts(self):
         return self.tab.evaluate(CHARTS)
@@ -153,12 +111,12 @@ class InThreeWidths(ReportTest):
             with self.subTest(width=width, dark=dark):
                 self.show(page, width, dark)
                 self.take_picture(f"{width}-{'dark' if dark else 'light'}")
-                self.tab.evaluate(UNFOLD)
+                self.tab.unfold()
                 self.assertEqual(self.tab.errors, [])
                 root = self.tab.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
                 self.assertLessEqual(*root, "the page itself must not scroll sideways")
-                self.assertEqual(serious_findings(self.tab), [])
+                self.assertEqual(self.tab.serious_findings(), [])
         if not AXE.exists():
             self.skipTest("no axe-core here: scripts/setup full brings it")
 
@@ -182,8 +140,7 @@ class InThreeWidths(ReportTest):
         page = self.emulated_sweep()
         for width in WIDTHS:
             self.show(page, width)
-            self.tab.evaluate(UNFOLD)
-            self.tab.evaluate(READY)
+            self.tab.unfold()
             charts = self.charts()
             self.assertIn(1950, [value for chart in charts for value in chart["drawn"]])
             for chart in charts:
@@ -220,7 +177,7 @@ class InThreeWidths(ReportTest):
     def test_a_deep_queue_does_not_flatten_the_others(self):
         page = self.emulated_sweep()
         self.show(page, 1200)
-        self.tab.evaluate(UNFOLD)
+        self.tab.unfold()
         queues = [chart for chart in self.charts() if chart["title"].startswith("Queues:")]
         self.assertEqual(len(queues), 4)
         for chart in queues:
@@ -283,8 +240,7 @@ class InThreeWidths(ReportTest):
         self.tab.evaluate("document.querySelector('main details:not([open]) > summary').focus()")
         self.press("Enter", 13, "\r")
         self.assertEqual(self.tab.evaluate(folded), before - 1)
-        self.tab.evaluate(UNFOLD)
-        self.tab.evaluate(READY)
+        self.tab.unfold()
         wide = ("[...document.querySelectorAll('main *')].filter(place => place.scrollWidth > place.clientWidth && "
                 "getComputedStyle(place).overflowX === 'auto').map(place => place.tabIndex)")
         self.assertEqual(set(self.tab.evaluate(wide)), {0}, "wide tables and specs")
