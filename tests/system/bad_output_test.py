@@ -34,10 +34,11 @@ class BadOutput(SystemTest):
             self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", stdout=full)
         self.assertTrue((self.folder / "out/trials.csv").exists())
 
-    def test_help_that_cannot_be_written(self):
-        for arguments in (["--help"], ["--version"], ["data", "synth", "--help"], ["help", "predict"]):
+    def test_text_that_cannot_be_written(self):
+        for arguments in (["--help"], ["--version"], ["data", "synth", "--help"], ["help", "predict"],
+                          ["data", "index", REAL_IMAGES], ["report", self.measured(), "--format", "markdown"]):
             with open("/dev/full", "w") as full:
-                self.fail_with(6, *arguments, stdout=full)
+                self.fail_with(6, *arguments, stdout=full, says="standard output")
 
     def test_metrics_to_a_pipe_that_nobody_reads(self):
         os.mkfifo(self.folder / "pipe")
@@ -157,9 +158,3 @@ class DiskFull(SystemTest):
             done = self.run_with_room_for(room_bytes, "--config", self.spec(), "--output", self.folder / name)
             self.assertEqual(done.returncode, 6, done.stderr)
             self.assertIn(name, done.stderr.splitlines()[-1])
-
-
-class StandardOutput(SystemTest):
-    def test_a_verb_that_cannot_write_its_result_says_so(self):
-        with open("/dev/full", "w") as full:
-            self.fail_with(6, "data", "index", REAL_IMAGES, stdout=full, says="standard output")

@@ -67,18 +67,6 @@ class BadInput(SystemTest):
         path.write_text(path.read_text()[:-30])
         self.emulate(2, path, says="profile.json")
 
-    def test_a_profile_without_the_asked_precision_says_what_it_has(self):
-        path = self.profile(self.entry(precision="fp16"))
-        self.emulate(2, path, says=["resnet50 32x32 f32", "it has: resnet50 32x32 fp16"])
-
-    def test_entries_that_contradict_each_other_are_named(self):
-        self.emulate(2, self.profile(self.entry(), self.entry()), says=["entries[1]", "batch 2"])
-        path = self.profile(self.entry(), self.entry(batch_size=4, includes_communication=True))
-        self.emulate(2, path, says=["entries[1]", "includes_communication"])
-
-    def test_an_entry_without_a_source_is_refused(self):
-        self.emulate(2, self.profile(self.entry(source="")), says="source")
-
 
 @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
 class Calibrate(SystemTest):

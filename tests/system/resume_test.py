@@ -102,10 +102,6 @@ class GoneOnWith(Resume):
         (self.out / "run.json").unlink()
         self.fail_with(2, "--resume", self.out, says=["give the original --config and --set"])
 
-    def test_a_run_that_measured_nothing_leaves_no_folder(self):
-        self.fail_with(3, "--config", self.spec_path, "--set", "data.root=nowhere", "--output", self.out)
-        self.assertFalse(self.out.exists())
-
 
 class KilledAtEveryMoment(Resume):
     @unittest.skipUnless(DEADLY_DISK, "a sanitizer must be loaded first")

@@ -302,23 +302,6 @@ class Resume(SystemTest):
         self.assertFalse(out.exists())
         self.succeed("--config", self.spec(), "--output", out)
 
-    def test_resume_measures_only_what_is_missing(self):
-        out = self.folder / "out"
-        spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
-        self.succeed("--config", spec, "--output", out)
-        journal = out / "journal.jsonl"
-        lines = journal.read_text().splitlines(keepends=True)
-        self.assertEqual(len(lines), 4)  # two trials x two repeats
-        journal.write_text("".join(lines[:3]) + lines[3][:20])  # killed while the last line was written
-        for name in ("report.json", "trials.csv", "steps.csv", "ops.csv"):
-            (out / name).unlink()
-        self.succeed("--config", spec, "--resume", out)
-        self.assertEqual(len(self.rows(out)), 2)
-        kept = journal.read_text().splitlines(keepends=True)
-        self.assertEqual(kept[:3], lines[:3])
-        for line in kept:
-            json.loads(line)
-
     def test_a_resume_that_fails_leaves_a_finished_report_as_it_was(self):
         root = self.small_images()
         out = self.folder / "out"
