@@ -65,7 +65,7 @@ class Color(SystemTest):
         self.assertEqual(self.judged(checkpoint, "--set", "data.color=gray"), 0.5, "and can be told otherwise")
 
     def test_what_color_alone_tells_is_not_learned_in_gray(self):
-        top1, checkpoint = self.train("gray")
+        top1, checkpoint = self.train("gray", training__epochs=2)
         self.assertEqual(top1, 0.5, "each gray image is in both classes, so it is right in one of them")
         self.assertEqual(json.loads(read_checkpoint(checkpoint)[0]["use"])["data"]["color"], "gray")
         self.assertEqual(self.judged(checkpoint), 0.5)

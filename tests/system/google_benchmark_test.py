@@ -13,8 +13,7 @@ COMPARE = Path("/usr/share/benchmark/compare.py")
 @unittest.skipUnless(COMPARE.exists() and PYTHON, "no compare.py with SciPy here: scripts/setup full installs them")
 class Compare(SystemTest):
     def test_compares_two_runs_with_a_u_test(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(measure__repeats=9), "--output", out)
+        out = self.measured(measure__repeats=9)
         files = [self.folder / "old.json", self.folder / "new.json"]
         for file, slower in zip(files, (1, 2)):
             report = self.report(out)

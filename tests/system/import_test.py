@@ -74,9 +74,8 @@ class Import(SystemTest):
                                        delta=0.02)
 
     def test_the_shipped_profiles_of_mlperf_storage_run(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(engine="emulated:dlio-b200", model__image_size=800, comm__model="none",
-                                           training__precision="fp16", measure__target_au=0.85), "--output", out)
+        out = self.measured(engine="emulated:dlio-b200", model__image_size=800, comm__model="none",
+                            training__precision="fp16", measure__target_au=0.85)
         self.assertIn("retinanet_b200.yaml", self.report(out)["trials"][0]["engine_source"])
 
     def test_nothing_is_overwritten_without_being_asked(self):
@@ -105,8 +104,7 @@ class Import(SystemTest):
         self.fail_with(2, "import", says="see `chexbench import --help`")
 
     def test_a_run_of_several_trials_or_without_an_accelerator_has_no_summary(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
+        out = self.measured()
         self.fail_with(3, "report", out, "--format", "dlio", says="no trial has an emulated accelerator")
         shutil.rmtree(out)
         self.succeed("--config", self.spec(engine="emulated:v100", sweep={"pipeline": ["naive", "optimized"]}),

@@ -159,8 +159,7 @@ class OwnData(SystemTest):
     def test_a_report_tells_whether_staging_pays(self):
         root, near = self.classes(), self.folder / "near"
         self.succeed("data", "stage", root, near, "--split", "train")
-        spec = self.spec(sweep={"data.root": [str(root), str(near)]})
-        self.succeed("--config", spec, "--output", self.folder / "out")
+        self.measured(sweep={"data.root": [str(root), str(near)]})
         texts = [finding["text"] for finding in self.report(self.folder / "out")["findings"]
                  if finding["kind"] == "economics"]
         self.assertEqual(len(texts), 1, texts)

@@ -224,9 +224,7 @@ class Predict(PredictTest):
                 self.fail_with(2, "predict", *arguments, says=says)
 
     def test_reports_that_do_not_tell_of_the_input_are_errors_of_the_data(self):
-        out = self.folder / "out"
-        spec = self.spec(measure={"warmup_steps": 0, "steps": 1, "repeats": 1}, **EMULATED)
-        self.succeed("--config", spec, "--output", out)
+        out = self.measured(measure={"warmup_steps": 0, "steps": 1, "repeats": 1}, **EMULATED)
         self.fail_with(3, "predict", "--report", out, "--accelerator", "v100", says="--set engine=none")
         self.fail_with(2, "predict", "--report", self.folder / "nowhere", "--accelerator", "v100", says="report.json")
         (out / "report.json").write_text("{}")

@@ -30,20 +30,16 @@ class Outputs(SystemTest):
 
     def test_a_sweep_writes_one_row_for_each_trial(self):
         root = self.small_images(converted=True)
-        out = self.folder / "out"
-        spec = self.spec(data__root=str(root), data__split="all", sweep={
+        out = self.measured(data__root=str(root), data__split="all", sweep={
             "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["images"]})
-        self.succeed("--config", spec, "--output", out)
         rows = self.rows(out)
         self.assertEqual([row["pipeline"] for row in rows], ["naive", "optimized", "keras", "pytorch"])
         self.assertTrue(all(float(row["images_per_s"]) > 0 for row in rows))
 
     def test_every_pipeline_reads_tfrecords(self):
         root = self.small_images(converted=True)
-        out = self.folder / "out"
-        spec = self.spec(data__root=str(root), data__split="all", data__format="tfrecord",
-                         sweep={"pipeline": ["naive", "optimized", "keras"]})
-        self.succeed("--config", spec, "--output", out)
+        out = self.measured(data__root=str(root), data__split="all", data__format="tfrecord",
+                            sweep={"pipeline": ["naive", "optimized", "keras"]})
         self.assertEqual([row["format"] for row in self.rows(out)], ["tfrecord"] * 3)
 
     def test_every_format_feeds_a_trial_and_says_what_of_it_was_in_memory(self):
@@ -51,10 +47,8 @@ class Outputs(SystemTest):
         for data_format in ("webdataset", "cached"):
             self.succeed("data", "convert", root, "--split", "all", "--to", data_format)
         formats = ["images", "tfrecord", "webdataset", "cached"]
-        out = self.folder / "out"
-        spec = self.spec(data__root=str(root), data__split="all", data__deliver="u8", measure__page_cache="warm",
-                         sweep={"data.format": formats})
-        self.succeed("--config", spec, "--output", out)
+        out = self.measured(data__root=str(root), data__split="all", data__deliver="u8", measure__page_cache="warm",
+                            sweep={"data.format": formats})
         rows = self.rows(out)
         self.assertEqual([row["format"] for row in rows], formats)
         self.assertEqual([(row["page_cache"], row["cached_share_before"], row["bad_records"]) for row in rows],
@@ -105,8 +99,7 @@ class Outputs(SystemTest):
             self.assertEqual({row["training.batch_size"] for row in self.rows(out, name)}, {"2", "3"}, name)
 
     def test_waits_booked_to_ops_sum_to_the_waits_of_the_steps(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized", "keras"]}), "--output", out)
+        out = self.measured(sweep={"pipeline": ["naive", "optimized", "keras"]})
         waits = {}
         for name in ("steps.csv", "ops.csv"):
             for row in self.rows(out, name):
@@ -167,8 +160,7 @@ class Outputs(SystemTest):
     def test_an_op_list_of_ones_own_runs_and_gives_its_name(self):
         ops = [{"op": "list_files"}, {"op": "shard"}, {"op": "shuffle", "buffer": 8}, {"op": "repeat"}, {"op": "read"},
                {"op": "map", "parallel_calls": 2}, {"op": "batch"}, {"op": "prefetch", "buffer": 2}]
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(pipeline={"name": "mine", "ops": ops}), "--output", out)
+        out = self.measured(pipeline={"name": "mine", "ops": ops})
         self.assertEqual(self.rows(out)[0]["pipeline"], "mine")
 
     def test_set_overrides_a_key_and_ends_its_sweep(self):
@@ -189,17 +181,14 @@ class Engines(SystemTest):
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_onednn_trains_on_real_images(self):
-        out = self.folder / "out"
-        spec = self.spec(data__root=str(REAL_IMAGES), engine="onednn", model__image_size=64, measure__steps=2,
-                         measure__repeats=1)
-        self.succeed("--config", spec, "--output", out)
+        out = self.measured(data__root=str(REAL_IMAGES), engine="onednn", model__image_size=64, measure__steps=2,
+                            measure__repeats=1)
         row = self.rows(out)[0]
         self.assertEqual((row["engine"], row["emulated"]), ("onednn", "false"))
         self.assertGreater(float(row["busy_share"]), 0.5)
 
     def test_synthetic_input_needs_no_data(self):
-        spec = self.spec(data={"format": "ready"}, engine="emulated:v100", measure__steps=2)
-        self.succeed("--config", spec, "--output", self.folder / "out")
+        self.measured(data={"format": "ready"}, engine="emulated:v100", measure__steps=2)
 
     def test_a_trial_that_no_profile_can_emulate_is_left_out_with_a_line(self):
         out = self.folder / "out"
@@ -313,8 +302,7 @@ class Resume(SystemTest):
         self.assertEqual({path.name: path.read_bytes() for path in out.iterdir()}, before)
 
     def test_resume_by_another_experiment_is_refused(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
+        out = self.measured()
         before = (out / "report.json").read_bytes()
         self.fail_with(2, "--config", self.spec(), "--set", "training.batch_size=3", "--resume", out,
                        says=[str(out), "--output"])

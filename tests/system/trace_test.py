@@ -119,6 +119,5 @@ class Trace(SystemTest):
         self.assertEqual(len(spans), 50_000)
 
     def test_no_trace_is_written_where_none_is_asked_for(self):
-        out = self.folder / "out"
-        self.succeed("--config", self.spec(), "--output", out)
+        out = self.measured()
         self.assertFalse((out / "trace.json").exists())
