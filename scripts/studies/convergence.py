@@ -41,14 +41,12 @@ def blocks(folder, name, losses):
         return
     write_csv(folder / f"{name}.csv", losses, list(losses[0]))
     yield page.heading(title)
-    if drawing.pyplot:
-        rows = []
-        for ranks in RANKS:
-            for epoch in sorted({row["epoch"] for row in losses}):
-                values = [row["training_loss"] for row in select(losses, ranks=ranks, epoch=epoch)]
-                rows.append({"series": f"{ranks} rank{'s' * (ranks > 1)}", "x": epoch, "low": min(values),
-                             "value": statistics.median(values), "high": max(values)})
-        drawing.over(folder, name, title, ("epoch", "training loss"), rows)
-        yield page.picture(f"{name}.svg", title)
+    rows = []
+    for ranks in RANKS:
+        for epoch in sorted({row["epoch"] for row in losses}):
+            values = [row["training_loss"] for row in select(losses, ranks=ranks, epoch=epoch)]
+            rows.append({"series": f"{ranks} rank{'s' * (ranks > 1)}", "x": epoch, "low": min(values),
+                         "value": statistics.median(values), "high": max(values)})
+    yield from page.figure(drawing.over, folder, name, title, ("epoch", "training loss"), rows)
     yield page.paragraph(f"{IMAGES} synthetic X-rays of 64x64, 64 images a rank and step, Adam; medians, "
                          f"from the smallest to the largest of the repeats. Values: {name}.csv.")

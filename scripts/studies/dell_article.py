@@ -133,9 +133,7 @@ def ablation_blocks(folder, report):
                                         "ci95_high": row["high"]} for row in rows],
               ["step", "ranks", "kind", "images_per_s", "ci95_low", "ci95_high"])
     yield page.heading(title)
-    if drawing.pyplot:
-        drawing.bars(folder, "figure4", title, "images/s of the input alone", "step", rows)
-        yield page.picture("figure4.svg", title)
+    yield from page.figure(drawing.bars, folder, "figure4", title, "images/s of the input alone", "step", rows)
     first = rows[0]["value"]
     yield page.table(["pipeline", "images/s (95 % interval)", "of the first"],
                      [[row["step"], f"{row['value']:.1f}" + (f" ({row['low']:.1f} to {row['high']:.1f})"
@@ -152,10 +150,8 @@ def scaling_blocks(folder, results, published, engine):
     rows = series_rows(results, ("pipeline",), decoder="opencv")
     write_figure(folder / "figure3.csv", [*rows, *published], "images_per_s")
     yield page.heading(title)
-    if drawing.pyplot:
-        labels = (f"ranks (one {engine.device} each)", "images/s")
-        drawing.by_ranks(folder, "figure3", title, labels, rows, True, published)
-        yield page.picture("figure3.svg", title)
+    labels = (f"ranks (one {engine.device} each)", "images/s")
+    yield from page.figure(drawing.by_ranks, folder, "figure3", title, labels, rows, True, published)
     yield page.paragraph("The article shows its figure 3 without values; the stars are what its authors published for "
                          f"the same training elsewhere, as averages of whole jobs. {batches(engine)} Values: "
                          "figure3.csv.")

@@ -191,14 +191,12 @@ def scaling_figure(folder, name, model, rows, published, quantity, label, what):
     write_csv(folder / f"{name}.csv", [*rows, *stars], COLUMNS)
     yield page.heading(title)
     drawn = largest_batches(rows)
-    if drawing.pyplot:
-        lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
-                  "low": None, "high": None} for row in drawn]
-        sizes = {(row["device"], row["batch_size"]) for row in drawn}
-        points = [{**row, "series": f"{row['device'].upper()}, {row['program']}", "value": row[quantity]}
-                  for row in stars if (row["device"], row["batch_size"]) in sizes]
-        drawing.by_ranks(folder, name, title, ("GPUs", label), lines, False, points, log=True)
-        yield page.picture(f"{name}.svg", title)
+    lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
+              "low": None, "high": None} for row in drawn]
+    sizes = {(row["device"], row["batch_size"]) for row in drawn}
+    points = [{**row, "series": f"{row['device'].upper()}, {row['program']}", "value": row[quantity]}
+              for row in stars if (row["device"], row["batch_size"]) in sizes]
+    yield from page.figure(drawing.by_ranks, folder, name, title, ("GPUs", label), lines, False, points, log=True)
     shown = ", ".join(dict.fromkeys(f"{row['device'].upper()} (batch {row['batch_size']}, speed of one GPU "
                                     f"{row['speed']})" for row in drawn))
     yield page.paragraph(f"Drawn: {shown}. {name}.csv has all batch sizes.")
@@ -211,13 +209,10 @@ def batch_figure(folder, name, known):
             for (device, model, size), entry in known.items() if entry["batch_size"] == size]
     write_csv(folder / f"{name}.csv", rows, ["device", "model", "batch_size", "images_per_s", "speed", "source"])
     yield page.heading(title)
-    if drawing.pyplot:
-        lines = [{"series": f"{MODELS[row['model']]}, {row['device'].upper()}, {row['speed']}",
-                  "x": row["batch_size"], "computed": row["speed"] == "computed",
-                  **dict.fromkeys(("low", "value", "high"), row["images_per_s"])}
-                 for row in rows]
-        drawing.over(folder, name, title, ("images in a batch", "images/s"), lines, log=True)
-        yield page.picture(f"{name}.svg", title)
+    lines = [{"series": f"{MODELS[row['model']]}, {row['device'].upper()}, {row['speed']}", "x": row["batch_size"],
+              "computed": row["speed"] == "computed",
+              **dict.fromkeys(("low", "value", "high"), row["images_per_s"])} for row in rows]
+    yield from page.figure(drawing.over, folder, name, title, ("images in a batch", "images/s"), lines, log=True)
     yield page.paragraph(f"As the profiles have it; a computed speed comes from a roofline. Values: {name}.csv.")
 
 

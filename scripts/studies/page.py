@@ -32,6 +32,13 @@ def picture(file, text):
     return ("picture", file, text)
 
 
+def figure(draw, folder, name, title, *arguments, **options):
+    """The picture of a function of drawing; none without matplotlib."""
+    if drawing.pyplot:
+        draw(folder, name, title, *arguments, **options)
+        yield picture(f"{name}.svg", title)
+
+
 def wrapped(text, indent=""):
     return textwrap.fill(text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 

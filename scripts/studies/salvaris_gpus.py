@@ -132,13 +132,12 @@ def scaling_blocks(folder, rows, published):
         if not lines:
             yield page.paragraph(f"No profile has a speed for it. Values: {name}.csv.")
             continue
-        if drawing.pyplot:
-            drawn = [{**row, "series": series(row), "value": row["images_per_s"], "low": None, "high": None}
-                     for row in lines]
-            marks = [{**row, "series": row["by"], "of": series(row), "value": row["images_per_s"]} for row in points
-                     if row["by"] in (OWN, "TensorFlow", "NVIDIA, DGX-1")]
-            drawing.by_ranks(folder, name, title, ("GPUs", "images/s"), drawn, False, marks, log=True)
-            yield page.picture(f"{name}.svg", title)
+        drawn = [{**row, "series": series(row), "value": row["images_per_s"], "low": None, "high": None}
+                 for row in lines]
+        marks = [{**row, "series": row["by"], "of": series(row), "value": row["images_per_s"]} for row in points
+                 if row["by"] in (OWN, "TensorFlow", "NVIDIA, DGX-1")]
+        yield from page.figure(drawing.by_ranks, folder, name, title, ("GPUs", "images/s"), drawn, False, marks,
+                               log=True)
         yield page.paragraph(f"Over {NETWORK}. Values, with the efficiency: {name}.csv.")
 
 
@@ -168,14 +167,12 @@ def precision_blocks(folder, rows, published):
     if both is None:
         yield page.paragraph("No profile has both precisions. Values: figure3.csv.")
         return
-    if drawing.pyplot:
-        words = {"f32": "full", "fp16": "mixed"}
-        bars = [{"name": f"{words[row['precision']]}, {row['ranks']}, {row.get('by', 'predicted')}"
-                 + (" (speed computed)" if row.get("computed_speed") else ""),
-                 "kind": row["kind"], "value": row["images_per_s"], "low": None, "high": None,
-                 "colour": drawing.style.colour(0 if row["kind"] == "predicted" else 7)} for row in [*both, *stars]]
-        drawing.bars(folder, "figure3", title, "images/s", "name", bars)
-        yield page.picture("figure3.svg", title)
+    words = {"f32": "full", "fp16": "mixed"}
+    bars = [{"name": f"{words[row['precision']]}, {row['ranks']}, {row.get('by', 'predicted')}"
+             + (" (speed computed)" if row.get("computed_speed") else ""),
+             "kind": row["kind"], "value": row["images_per_s"], "low": None, "high": None,
+             "colour": drawing.style.colour(0 if row["kind"] == "predicted" else 7)} for row in [*both, *stars]]
+    yield from page.figure(drawing.bars, folder, "figure3", title, "images/s", "name", bars)
     yield page.paragraph(f"Over {NETWORK}; both speeds of one V100 are NVIDIA's (MXNet), so that the software is the "
                          "same; at larger batches than 64, which a profile keeps. Gradients are sent in f32. Hollow: "
                          "predicted; grey: published. Values: figure3.csv.")
@@ -206,11 +203,11 @@ def step_blocks(folder, rows, link_rows):
     write_csv(folder / "figure4.csv", steps, ["device", "model", "precision", "network", "ranks", "kind", "compute_s",
                                               "send_s", "exposed_s", "computed_speed"])
     yield page.heading(title)
-    if drawing.pyplot and steps:
-        bars = [{"name": f"{series(row)}, {row['network']}", "parts": [1e3 * row["compute_s"], 1e3 * row["send_s"]]}
-                for row in steps]
-        drawing.stacked(folder, "figure4", title, "milliseconds", ("batch execution", "data transfer"), bars)
-        yield page.picture("figure4.svg", title)
+    bars = [{"name": f"{series(row)}, {row['network']}", "parts": [1e3 * row["compute_s"], 1e3 * row["send_s"]]}
+            for row in steps]
+    if bars:
+        yield from page.figure(drawing.stacked, folder, "figure4", title, "milliseconds",
+                               ("batch execution", "data transfer"), bars)
     yield page.table(["GPU", "network", "computing", "sending", "sending that computing does not hide"],
                      [[series(row), row["network"], f"{1e3 * row['compute_s']:.0f} ms", f"{1e3 * row['send_s']:.1f} ms",
                        f"{1e3 * row['exposed_s']:.1f} ms"] for row in steps])
@@ -235,13 +232,12 @@ def network_blocks(folder, rows):
     title = "Figure 5: efficiency on 32 GPUs by network"
     write_csv(folder / "figure5.csv", rows, COLUMNS)
     yield page.heading(title)
-    if drawing.pyplot and rows:
-        bars = [{"group": f"{row['device'].upper()}\n{model_name(row['model'])}"
-                          + ("\n(computed)" if row.get("computed_speed") else ""), "series": row["network"],
-                 "value": row["efficiency"], "low": None, "high": None, "kind": row["kind"]}
-                for row in rows if row["precision"] == "f32" and row["model"] in ("resnet50", "mobilenet_v2")]
-        drawing.grouped(folder, "figure5", title, "efficiency", bars)
-        yield page.picture("figure5.svg", title)
+    bars = [{"group": f"{row['device'].upper()}\n{model_name(row['model'])}"
+                      + ("\n(computed)" if row.get("computed_speed") else ""), "series": row["network"],
+             "value": row["efficiency"], "low": None, "high": None, "kind": row["kind"]}
+            for row in rows if row["precision"] == "f32" and row["model"] in ("resnet50", "mobilenet_v2")]
+    if bars:
+        yield from page.figure(drawing.grouped, folder, "figure5", title, "efficiency", bars)
     yield page.paragraph(
         "Relative to one GPU; all links of a ring are taken as equal, within nodes and between them. Stars are the "
         "author's own runs: Intel MPI over InfiniBand, and Open MPI with NCCL over the nodes' Ethernet, whose speed he "

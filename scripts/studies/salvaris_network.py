@@ -110,10 +110,9 @@ def blocks(folder, rows):
     if not rows:
         yield page.paragraph("Not measured. Values: figure6.csv.")
         return
-    if drawing.pyplot and bars:
-        drawing.bars(folder, "figure6", title, f"% more images/s than over {gpus.SLOW_NETWORK}", "device",
-                     [{**row, "device": row["device"].upper()} for row in bars])
-        yield page.picture("figure6.svg", title)
+    if bars:
+        yield from page.figure(drawing.bars, folder, "figure6", title, f"% more images/s than over {gpus.SLOW_NETWORK}",
+                               "device", [{**row, "device": row["device"].upper()} for row in bars])
     yield page.table(["GPU", "network", "images/s (95 % interval)", "how"], [
         [row["device"].upper(), row["network"], with_interval(row["images_per_s"], row["ci95_low"], row["ci95_high"]),
          f"scale model, 1 : {row['scale_factor']:.3g}"] for row in rows])

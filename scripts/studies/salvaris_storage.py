@@ -204,12 +204,10 @@ def storage_blocks(folder, rows, published, images):
     if not files:
         yield page.paragraph("Not measured. Values: figure7.csv.")
         return
-    if drawing.pyplot:
-        bars = [bar(row, STORES[row["store"]], LOADERS[row["loader"]]) for store in STORES for loader in LOADERS
-                for row in [*select(files, store=store, loader=loader), *select(published, store=store, loader=loader)]]
-        drawing.grouped(folder, "figure7", title, "images/s of one GPU", bars,
-                        ceiling[0]["images_per_s"] if ceiling else None)
-        yield page.picture("figure7.svg", title)
+    bars = [bar(row, STORES[row["store"]], LOADERS[row["loader"]]) for store in STORES for loader in LOADERS
+            for row in [*select(files, store=store, loader=loader), *select(published, store=store, loader=loader)]]
+    yield from page.figure(drawing.grouped, folder, "figure7", title, "images/s of one GPU", bars,
+                           ceiling[0]["images_per_s"] if ceiling else None)
     yield page.table(["store", "loader", "images/s (95 % interval)", "of synthetic", "lived off buffers"],
                      [[STORES.get(row["store"], row["store"]), LOADERS.get(row["loader"], "none"), interval(row),
                        f"{row['of_synthetic']:.2f}" if row["of_synthetic"] else "",
@@ -239,11 +237,10 @@ def relative_blocks(folder, files):
                              "low": found[1] if found else None, "high": found[2] if found else None})
     write_csv(folder / "figure8.csv", made, ["store", "loader", "kind", "ratio", "low", "high"])
     yield page.heading(title)
-    if drawing.pyplot and made:
-        drawing.grouped(folder, "figure8", title, "images/s, of local storage",
-                        [{"group": STORES[row["store"]], "series": LOADERS[row["loader"]], "value": row["ratio"],
-                          "low": row["low"], "high": row["high"], "kind": "measured"} for row in made])
-        yield page.picture("figure8.svg", title)
+    if made:
+        yield from page.figure(drawing.grouped, folder, "figure8", title, "images/s, of local storage",
+                               [{**row, "group": STORES[row["store"]], "series": LOADERS[row["loader"]],
+                                 "value": row["ratio"]} for row in made])
     yield page.paragraph("Bounds are those that both intervals allow. Values: figure8.csv.")
 
 
@@ -264,11 +261,9 @@ def format_blocks(folder, rows):
     if not made:
         yield page.paragraph("Not measured. Values: figure9.csv.")
         return
-    if drawing.pyplot:
-        drawing.grouped(folder, "figure9", title, "images/s of one GPU",
-                        [{**bar(row, f"{STORES[row['store']]}\n{row['statistic']}", FORMATS[row["format"]])}
-                         for name in ("average", "maximum") for row in select(made, statistic=name)])
-        yield page.picture("figure9.svg", title)
+    yield from page.figure(drawing.grouped, folder, "figure9", title, "images/s of one GPU",
+                           [bar(row, f"{STORES[row['store']]}\n{row['statistic']}", FORMATS[row["format"]])
+                            for name in ("average", "maximum") for row in select(made, statistic=name)])
     yield page.table(["store", "loader", "format", "images/s (95 % interval)", "lived off buffers"],
                      [[STORES[row["store"]], LOADERS[row["loader"]], FORMATS[row["format"]], interval(row),
                        "yes" if row["buffer_fed"] else "no"] for row in each])

@@ -114,11 +114,9 @@ def figures(results, folder, published, engine):
     for name, title, quantity, rows, stars in plans:
         write_figure(folder / f"{name}.csv", [*rows, *stars], quantity)
         blocks.append(page.heading(title))
-        if drawing.pyplot:
-            label = "images/s" if quantity == "images_per_s" else "% more images/s from TFRecords"
-            labels = (f"ranks (one {engine.device} each)", label)
-            drawing.by_ranks(folder, name, title, labels, rows, quantity == "images_per_s", stars)
-            blocks.append(page.picture(f"{name}.svg", title))
+        label = "images/s" if quantity == "images_per_s" else "% more images/s from TFRecords"
+        labels = (f"ranks (one {engine.device} each)", label)
+        blocks += page.figure(drawing.by_ranks, folder, name, title, labels, rows, quantity == "images_per_s", stars)
         blocks.append(page.paragraph(f"Values: {name}.csv."))
     return blocks
 

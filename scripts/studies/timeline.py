@@ -48,8 +48,6 @@ def blocks(folder, trace):
         name = f"figure{number}"
         write_csv(folder / f"{name}.csv", found[trial], ["pipeline", "lane", "begin_s", "end_s"])
         yield page.heading(title)
-        if drawing.pyplot:
-            drawing.lanes(folder, name, title, LANES, found[trial], longest_s)
-            yield page.picture(f"{name}.svg", title)
+        yield from page.figure(drawing.lanes, folder, name, title, LANES, found[trial], longest_s)
         yield page.paragraph(f"{STEPS} steps of DenseNet121 on an emulated V100, from a trace of this machine. Values: "
                              f"{name}.csv.")

@@ -1,6 +1,5 @@
 """chexbench completion and the manual page: read by the shells and by groff themselves."""
 
-import json
 import re
 import shutil
 import unittest
@@ -59,7 +58,7 @@ class Completion(SystemTest):
         verbs = re.findall(r"^  ([a-z-]+) {2,}", self.succeed("--help").stdout.split("Subcommands:")[1], re.MULTILINE)
         self.assertGreater(len(verbs), 10)
         self.assertEqual(self.bash(""), verbs)
-        shipped = json.loads(self.succeed("list", "--format", "json").stdout)
+        shipped = self.told("list")
         names = [entry["name"] for entry in shipped["experiments"]]
         for words in (("--config", ""), ("predict", "--config", "")):
             self.assertEqual([name for name in self.bash(*words) if name in names], names)

@@ -1,7 +1,6 @@
 """chexbench diagnose, on logs of trainings that chexbench did not run."""
 
 import gzip
-import json
 
 from harness import ROOT, SystemTest
 
@@ -21,7 +20,7 @@ class Diagnose(SystemTest):
     def test_a_starved_training(self):
         log = self.log(self.rank(0, 0.06))
         self.assertIn("waits for batches 60 % of the time", self.succeed("diagnose", log).stdout)
-        found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+        found = self.told("diagnose", log)
         self.assertEqual(found["verdict"], "starved")
         self.assertAlmostEqual(found["images_per_s_without_wait"], 400)
 
@@ -51,7 +50,7 @@ class Diagnose(SystemTest):
             with self.subTest(name=name):
                 log = self.folder / "a name that says nothing"
                 log.write_bytes((FOREIGN / f"{name}.json").read_bytes())
-                found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+                found = self.told("diagnose", log)
                 self.assertEqual(found["verdict"], verdict)
                 self.assertEqual(found["findings"][-1]["kind"], "how_read")
                 self.assertEqual(found["unit"], "images" if name == "dlio-summary" else "steps")
@@ -60,8 +59,8 @@ class Diagnose(SystemTest):
         trace = (FOREIGN / "kineto-steps.json").read_bytes()
         log = self.folder / "trace.json.gz"
         log.write_bytes(gzip.compress(trace))
-        plain = json.loads(self.succeed("diagnose", FOREIGN / "kineto-steps.json", "--format", "json").stdout)
-        packed = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+        plain = self.told("diagnose", FOREIGN / "kineto-steps.json")
+        packed = self.told("diagnose", log)
         self.assertEqual({**packed, "source": 0}, {**plain, "source": 0})
         log.write_bytes(gzip.compress(trace)[:5000])
         self.fail_with(3, "diagnose", log, says=["trace.json.gz: byte 5000", "truncated"])
@@ -69,8 +68,8 @@ class Diagnose(SystemTest):
     def test_images_of_a_log_that_does_not_count_them(self):
         trace = FOREIGN / "kineto-steps.json"
         self.assertIn("Add --batch N", self.succeed("diagnose", trace).stdout)
-        steps = json.loads(self.succeed("diagnose", trace, "--format", "json").stdout)
-        images = json.loads(self.succeed("diagnose", trace, "--batch", 8, "--format", "json").stdout)
+        steps = self.told("diagnose", trace)
+        images = self.told("diagnose", trace, "--batch", 8)
         self.assertEqual(images["unit"], "images")
         self.assertAlmostEqual(images["images_per_s"], 8 * steps["images_per_s"])
         mixed = self.log(self.rank(1, 0))
@@ -81,13 +80,13 @@ class Diagnose(SystemTest):
     def test_logs_that_do_not_name_their_rank_are_numbered(self):
         logs = [FOREIGN / "kineto-steps.json", self.folder / "another.json"]  # at the same time
         logs[1].write_bytes(logs[0].read_bytes())
-        found = json.loads(self.succeed("diagnose", *logs, "--format", "json").stdout)
+        found = self.told("diagnose", *logs)
         self.assertEqual([rank["rank"] for rank in found["ranks"]], [0, 1])
 
     def test_recordings_of_a_process_one_after_the_other_are_one_rank(self):
         logs = [FOREIGN / "kineto-no-steps.json", FOREIGN / "kineto-steps.json"]
-        alone = [json.loads(self.succeed("diagnose", log, "--format", "json").stdout) for log in logs]
-        both = json.loads(self.succeed("diagnose", *logs, "--format", "json").stdout)
+        alone = [self.told("diagnose", log) for log in logs]
+        both = self.told("diagnose", *logs)
         self.assertEqual(len(both["ranks"]), 1)
         self.assertEqual(both["steps"], sum(one["steps"] for one in alone))
         self.assertLess(both["images_per_s"], max(one["images_per_s"] for one in alone))

@@ -137,8 +137,7 @@ class Evaluate(Trained):
         rows = list(csv.DictReader(self.succeed("evaluate", "--checkpoint", self.checkpoint, "--data", self.set,
                                                 "--format", "csv").stdout.splitlines()))
         self.assertEqual(len(rows), 14)
-        evaluation = json.loads(self.succeed("evaluate", "--checkpoint", self.checkpoint, "--data", self.set,
-                                             "--format", "json").stdout)
+        evaluation = self.told("evaluate", "--checkpoint", self.checkpoint, "--data", self.set)
         for row, finding in zip(rows, evaluation["labels"], strict=True):
             for figure in FIGURES:
                 self.assertEqual(row[figure], "" if finding[figure] is None else repr(finding[figure]))

@@ -54,7 +54,7 @@ class Hospitals(SystemTest):
 
     def test_both_are_found_by_their_tables(self):
         for root, layout in ((self.chexpert(), "chexpert"), (self.mimic(), "mimic")):
-            index = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json").stdout)
+            index = self.told("data", "index", "--explain", root)
             self.assertEqual(index["layout"], layout)
             self.assertEqual((index["images"], index["files"]), (24, 24))
             self.assertEqual(index["splits"]["train"], {"images": 18, "files": 18})
@@ -62,9 +62,8 @@ class Hospitals(SystemTest):
             self.assertEqual(index["missing_files"] + index["orphan_files"], [])
             # A quarter of all values is 1 and a quarter -1, which is 1 by default.
             self.assertEqual(sum(label["images"] for label in index["labels"]), 24 * 14 // 2)
-            ignoring = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json", "--set",
-                                               f"data.layout={layout}", "--set",
-                                               "data.labels.uncertain=U-Ignore").stdout)
+            ignoring = self.told("data", "index", "--explain", root, "--set", f"data.layout={layout}", "--set",
+                                 "data.labels.uncertain=U-Ignore")
             self.assertEqual(ignoring["ignored_labels"], 24 * 14 // 4)
 
     def test_a_folder_alone_is_answered(self):

@@ -69,7 +69,7 @@ class Import(SystemTest):
                 self.assertEqual(summary["metric"].keys(), real["metric"].keys())
                 # chexbench reads real summaries, and this one, too
                 (out / "summary.json").write_text(json.dumps(summary))
-                diagnosis = json.loads(self.succeed("diagnose", out / "summary.json", "--format", "json").stdout)
+                diagnosis = self.told("diagnose", out / "summary.json")
                 self.assertAlmostEqual(1 - diagnosis["wait_share"], summary["metric"]["train_au_mean_percentage"] / 100,
                                        delta=0.02)
 

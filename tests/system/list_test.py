@@ -1,13 +1,11 @@
 """chexbench list, and experiments that are given by their names."""
 
-import json
-
 from harness import ROOT, SystemTest, small_images
 
 
 class Shipped(SystemTest):
     def test_names_every_file_with_a_line_about_it(self):
-        told = json.loads(self.succeed("list", "--format", "json", cwd=self.folder).stdout)
+        told = self.told("list", cwd=self.folder)
         table = self.succeed("list").stdout.splitlines()
         for kind in ("experiments", "pipelines", "accelerators"):
             names = sorted(path.stem for path in (ROOT / "configs" / kind).glob("*.json"))

@@ -1,6 +1,5 @@
 """chexbench model."""
 
-import json
 import unittest
 
 from harness import HAS_ONEDNN, SystemTest
@@ -8,7 +7,7 @@ from harness import HAS_ONEDNN, SystemTest
 
 class Model(SystemTest):
     def test_the_table_and_the_object_tell_the_same_network(self):
-        told = json.loads(self.succeed("model", "googlenet", "--format", "json").stdout)
+        told = self.told("model", "googlenet")
         self.assertEqual(told["parameters"], 5614254)
         self.assertEqual(told["parameters"], sum(layer["parameters"] for layer in told["layers"]))
         self.assertAlmostEqual(told["forward_flops"] / 2e9, 1.5, delta=0.005)
@@ -19,7 +18,7 @@ class Model(SystemTest):
         self.assertIn("5,614,254", table)
 
     def test_the_image_size_changes_the_maps(self):
-        told = json.loads(self.succeed("model", "resnet50", "--image-size", "128", "--format", "json").stdout)
+        told = self.told("model", "resnet50", "--image-size", "128")
         self.assertEqual((told["layers"][0]["height"], told["image_size"]), (128, 128))
 
     def test_what_cannot_be_told_is_a_usage_error(self):
@@ -33,8 +32,7 @@ class Model(SystemTest):
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_the_times_of_ops_and_what_is_left_are_the_step(self):
-        told = json.loads(self.succeed("model", "mobilenet_v2", "--image-size", 32, "--time-ops", "--batch-sizes", 2,
-                                       "--format", "json").stdout)
+        told = self.told("model", "mobilenet_v2", "--image-size", 32, "--time-ops", "--batch-sizes", 2)
         kinds = {one["kind"]: one for one in told["ops"]}
         self.assertEqual(kinds["depthwise convolution 3x3"]["ops"], 17)
         self.assertEqual(kinds["norm"]["ops"], 52)

@@ -25,7 +25,7 @@ class Network(SystemTest):
             "name": "fast", "device": "a device for tests", "entries": [
                 {"model": "mobilenet_v2", "image_size": 32, "precision": "f32", "batch_size": 4, "source": "made up",
                  "images_per_s": 1000, "includes_update": True, "includes_communication": False}]}))
-        model = json.loads(self.succeed("model", "mobilenet_v2", "--format", "json").stdout)
+        model = self.told("model", "mobilenet_v2")
         self.gradient_bytes = 4 * model["parameters"]
 
     def measure(self, **keys):

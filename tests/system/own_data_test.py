@@ -68,7 +68,7 @@ class OwnData(SystemTest):
         again = self.succeed("data", "index", "--explain", root)
         self.assertEqual(again.stdout, saved.stdout)
         self.assertIn(f"{kept} says how the folder is read", again.stderr)
-        told = json.loads(self.succeed("data", "index", "--explain", root, "--format", "json").stdout)
+        told = self.told("data", "index", "--explain", root)
         self.assertEqual((told["layout"], told["layout_file"]), ("csv", str(kept)))
         self.succeed("data", "convert", root, "--split", "train")
         self.assertEqual(self.told("data", "check", root)["records"], 18)

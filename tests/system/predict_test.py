@@ -16,7 +16,7 @@ EMULATED = {"data": {"format": "ready", "deliver": "u8"}, "engine": "emulated:v1
 
 class PredictTest(SystemTest):
     def predicted(self, *arguments):
-        return json.loads(self.succeed("predict", "--format", "json", *arguments).stdout)["arms"]
+        return self.told("predict", *arguments)["arms"]
 
     def rates(self, *arguments):
         return {row["ranks"]: row["images_per_s"] for row in self.predicted(*arguments)[0]["rows"]}

@@ -58,7 +58,7 @@ class Answers(SystemTest):
 
     def test_json_has_the_same_for_programs(self):
         out = self.folder / "out"
-        told = json.loads(self.succeed(small_images(), *QUICK, "--format", "json", "--output", out).stdout)
+        told = self.told(small_images(), *QUICK, "--output", out)
         self.assertEqual((told["layout"], told["images"], told["png_files"]), ("nih", IMAGES, IMAGES))
         self.assertGreater(told["ways"][0]["images_per_s"], 0)
         self.assertEqual(told["spec"], str(out / "spec.json"))
@@ -74,11 +74,11 @@ class Answers(SystemTest):
     def test_shards_beside_the_images_are_measured_in_turn(self):
         root = self.small_images()
         self.succeed("data", "convert", root, "--split", "all")
-        told = json.loads(self.succeed(root, *QUICK, "--format", "json", "--output", self.folder / "out").stdout)
+        told = self.told(root, *QUICK, "--output", self.folder / "out")
         self.assertEqual([way["way"] for way in told["ways"]], ["png", "tfrecord"])
         self.assertIsNotNone(told["ways"][1]["ratio"])
         shutil.rmtree(root / "images")
-        told = json.loads(self.succeed(root, *QUICK, "--format", "json", "--output", self.folder / "alone").stdout)
+        told = self.told(root, *QUICK, "--output", self.folder / "alone")
         self.assertEqual([way["way"] for way in told["ways"]], ["tfrecord"])
 
     def test_folders_of_classes_and_a_table_that_says_nothing_are_measured(self):
@@ -101,7 +101,7 @@ class Answers(SystemTest):
             rows = b"".join(b"\0" + os.urandom(width * bits // 8) for _ in range(height))
             (root / name).write_bytes(png(width, height, bits, rows=rows))
         (self.folder / "link").symlink_to(root)
-        told = json.loads(self.succeed("link", *QUICK, "--format", "json", cwd=self.folder).stdout)
+        told = self.told("link", *QUICK, cwd=self.folder)
         self.assertEqual((told["images"], told["bad_records"]), (3, 0))
 
     def test_an_image_that_cannot_be_read_is_counted_and_costs_no_answer(self):

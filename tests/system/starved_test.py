@@ -1,6 +1,5 @@
 """scripts/starved: the chest X-ray training that starved its GPU, before and after, on synthetic images."""
 
-import json
 import textwrap
 import unittest
 
@@ -26,7 +25,7 @@ class Starved(SystemTest):
         done = self.run_python(STARVED / "train.py", self.images, "--log", log, "--batch", 4, "--steps", STEPS,
                                "--workers", 2, "--images-per-s", images_per_s, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
-        found = json.loads(self.succeed("diagnose", self.folder / log, "--format", "json").stdout)
+        found = self.told("diagnose", self.folder / log)
         self.assertEqual((found["steps"], found["ranks"][0]["images"]), (STEPS, 4 * (STEPS - 1)))
         return found
 
