@@ -75,26 +75,11 @@ class Compare(SystemTest):
         done = self.fail_with(3, "compare", self.base, self.other("batch", change), says="no trial")
         self.assertIn("training.batch_size: 2 against 3", done.stdout)
 
-    def test_reports_that_are_none(self):
-        whole = (self.base / "report.json").read_text()
-        for name, text, says in (
-            ("torn", whole[: len(whole) // 2], "not a result of chexbench"),
-            ("empty", "", "report.json"),
-            ("newer", whole.replace('"schema_version": 1', '"schema_version": 2'), "schema_version is 2"),
-            ("list", "[]", "report.json"),
-        ):
-            with self.subTest(name):
-                folder = self.folder / name
-                folder.mkdir()
-                (folder / "report.json").write_text(text)
-                self.fail_with(3, "compare", self.base, folder, says=[says, str(folder)])
-                self.fail_with(3, "compare", folder, self.base, says=[says, str(folder)])
-
-    def test_a_run_that_measured_nothing(self):
-        for name, change in (("no trial", lambda report: report["trials"].clear()),
-                             ("no repeat", lambda report: report["trials"][0]["repeats"].clear())):
-            with self.subTest(name):
-                self.fail_with(3, "compare", self.base, self.other(name, change), says="nothing to compare")
+    def test_a_torn_report(self):
+        torn = self.other("torn")
+        (torn / "report.json").write_text((self.base / "report.json").read_text()[:5000])
+        for sides in ((self.base, torn), (torn, self.base)):
+            self.fail_with(3, "compare", *sides, says=["not a result of chexbench", str(torn)])
 
     def test_what_is_not_there(self):
         self.fail_with(3, "compare", self.base, self.folder / "nowhere", says=["nowhere", "No such file"])

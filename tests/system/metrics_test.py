@@ -1,11 +1,9 @@
 """--metrics FILE, read by the parsers of the Python package prometheus_client."""
 
-import os
 import subprocess
 import sys
 import time
 import unittest
-from pathlib import Path
 
 from harness import ROOT, SystemTest, command_line, small_images
 
@@ -98,8 +96,3 @@ class BadFiles(SystemTest):
                               says=[str(nowhere), "No such file"])
         self.assertNotIn("wrote", done.stderr)
         self.assertFalse((self.folder / "out").exists())
-
-    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
-    def test_a_full_disk_is_told_before_anything_is_measured(self):
-        self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", Path("/dev/full"),
-                       says="/dev/full")

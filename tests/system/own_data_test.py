@@ -104,18 +104,6 @@ class OwnData(SystemTest):
         self.assertEqual(len(self.report(self.folder / "out")["trials"]), 4)
         self.assertEqual(done.stderr.count("read as data.layout folders"), 1, done.stderr)
 
-    def test_what_a_table_lacks_is_named(self):
-        root = self.table()
-        self.fail_with(3, "data", "index", root, says=["labels.csv:2", "'fold' is 'val'", "data.labels.columns",
-                                                         "data.labels.split_column may be 'fold'"])
-        table = root / "labels.csv"
-        table.write_text(table.read_text().replace("age", "Patient ID", 1))
-        self.fail_with(3, "data", "index", root, says="data.labels.patient_column may be 'Patient ID'")
-        self.fail_with(2, "data", "index", root, "--set", "data.layout=csv", "--set", "data.labels.columns=Lift",
-                       says="did you mean 'Left'?")
-        self.fail_with(2, "data", "index", root, "--set", "data.labels.columns=Left", says="data.layout is csv")
-        self.fail_with(2, "data", "index", root, "--set", "data.split=all", says="only data.layout")
-
     def test_one_engine_does_not_take_turns_with_two_numbers_of_labels(self):
         sweep = {"data.root": [str(self.classes()), str(small_images())]}
         self.succeed("--config", self.spec(sweep=sweep), "--output", self.folder / "none")

@@ -232,12 +232,6 @@ class Misled(SystemTest):
         self.assertIn("label.Edema: 2", told)
         self.fail_with(2, "data", "index", root, *shlex.split(options), says="set that, too, or leave it out")
 
-    def test_a_folder_of_dicoms_is_told(self):
-        root = self.folder / "scans"
-        (root / "patient").mkdir(parents=True)
-        (root / "patient/1.2.840").write_bytes(bytes(128) + b"DICM")
-        self.fail_with(3, root, says=["1.2.840 is a DICOM file", "export"])
-
     def test_a_folder_with_a_commands_name_is_told(self):
         (self.folder / "data").mkdir()
         done = self.fail_with(2, "data", cwd=self.folder, says="chexbench ./data")

@@ -154,10 +154,6 @@ class BadServer(WebTest):
             pass
         self.fail_with(3, "data", "index", server.url, says=["cannot read " + server.url, "5 tries"])
 
-    def test_a_password_in_the_root_is_refused_and_not_repeated(self):
-        done = self.fail_with(2, "data", "index", "http://me:hunter2@127.0.0.1/", says="no secret")
-        self.assertNotIn("hunter2", done.stdout + done.stderr)
-
     def test_a_proxy_that_cannot_be_used_does_not_tell_its_password(self):
         for proxy in ("http://me:pa#hunter2@proxy:3128", "http://me:hunter2@proxy:99999", "odd://me:hunter2@proxy:1"):
             done = self.fail_with(3, "data", "index", "http://127.0.0.1:1/x", "--set", "store.tries=1",
