@@ -65,7 +65,7 @@ class Server:
         return self.http.requests
 
     def __enter__(self):
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_):
