@@ -125,18 +125,11 @@ class Predict(PredictTest):
         self.assertEqual((last["ranks"], last["fitted"], last["extrapolated"]), (16, False, True))
         self.assertAlmostEqual(last["images_per_s"] / last["known_images_per_s"], 1, delta=0.02)
 
-    def test_csv_has_a_row_for_each_arm_and_number_of_ranks(self):
-        out = self.input_run(data__split="all", sweep={"pipeline": ["naive", "optimized"]})
-        options = ("--report", out, "--accelerator", "v100", "--ranks", "1,64")
-        text = self.succeed("predict", *options, "--format", "csv").stdout
-        rows = list(csv.DictReader(text.splitlines()))
-        expected = [(arm["pipeline"], row["ranks"], row["images_per_s"], row["limit"])
-                    for arm in self.predicted(*options) for row in arm["rows"]]
-        self.assertEqual([(row["pipeline"], int(row["ranks"]), float(row["images_per_s"]), row["limit"])
-                          for row in rows], expected)
-        self.assertEqual({row["predicted"] for row in rows}, {"true"})
-        self.fail_with(2, "predict", *options, "--format", "csv", "--for-ranks", "8",
-                       says=["--for-ranks", "table or json"])
+    def test_csv_has_a_row_for_each_number_of_ranks(self):
+        options = ("predict", "--config", self.spec(**EMULATED), "--format", "csv")
+        rows = list(csv.DictReader(self.succeed(*options, "--ranks", "1,64").stdout.splitlines()))
+        self.assertEqual([row["ranks"] for row in rows], ["1", "64"])
+        self.fail_with(2, *options, "--for-ranks", "8", says=["--for-ranks", "table or json"])
 
     def test_the_table_calls_linear_what_is(self):
         spec = self.spec(**EMULATED)

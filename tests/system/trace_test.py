@@ -88,17 +88,6 @@ class Trace(SystemTest):
             for event, row in zip(found, wanted):
                 self.assertAlmostEqual((event["ts"] + event["dur"]) / 1e6, float(row["end_s"]), delta=1e-5)
 
-    def test_emulated_time_is_marked_and_real_time_is_not(self):
-        trace, _ = self.traced(engine="emulated:v100")
-        self.assertIs(trace["otherData"]["emulated"], True)
-        self.assertIn("emulated", next(event["args"]["name"] for event in trace["traceEvents"]
-                                       if event["name"] == "process_name"))
-
-    def test_without_an_emulated_engine_nothing_is_marked(self):
-        trace, _ = self.traced()
-        self.assertIs(trace["otherData"]["emulated"], False)
-        self.assertNotIn("(emulated", json.dumps(trace["traceEvents"]))
-
     def test_all_trials_stand_one_after_the_other(self):
         trace, _ = self.traced(sweep={"pipeline": ["naive", "optimized"]})
         trials = [event for event in trace["traceEvents"] if event.get("cat") == "trial"]
