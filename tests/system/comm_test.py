@@ -23,19 +23,6 @@ class Comm(SystemTest):
             self.assertLessEqual(row["time_s_ci95_low"], row["time_s"])
             self.assertLessEqual(row["time_s"], row["time_s_ci95_high"])
 
-    def test_the_fit_gives_the_times_back_with_the_errors_it_states(self):
-        for _ in range(3):  # next to other jobs times may not grow with bytes, and then nothing is fitted
-            told = self.measured("--min-bytes", "4K", "--max-bytes", "16M")
-            if told["fit"]:
-                break
-        fit = told["fit"]
-        for row in told["rows"]:
-            others = row["ranks"] - 1
-            reckoned_s = (2 * others * fit["alpha_s"] +
-                          2 * others / row["ranks"] * row["bytes"] / fit["beta_bytes_per_s"])
-            self.assertAlmostEqual(reckoned_s / row["time_s"] - 1, row["fit_error"], places=6)
-            self.assertLessEqual(abs(row["fit_error"]), fit["worst_error"] + 1e-9)
-
     def test_schemes_of_our_own_average_too_and_what_is_no_ring_is_not_fitted(self):
         for update in ("ring", "tree", "hierarchical", "parameter_server"):
             told = self.measured("--update", update, "--min-bytes", "1M", "--max-bytes", "8M", ranks=3,

@@ -17,10 +17,6 @@ class Model(SystemTest):
             self.assertIn(layer["name"], table)
         self.assertIn("5,614,254", table)
 
-    def test_the_image_size_changes_the_maps(self):
-        told = self.told("model", "resnet50", "--image-size", "128")
-        self.assertEqual((told["layers"][0]["height"], told["image_size"]), (128, 128))
-
     def test_what_cannot_be_told_is_a_usage_error(self):
         self.fail_with(2, "model", "resnet5", says="resnet50")
         self.fail_with(2, "model", "resnet50", "--roofline", "v1000", says="v100")

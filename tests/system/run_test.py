@@ -31,12 +31,6 @@ class Outputs(SystemTest):
         self.assertEqual([row["pipeline"] for row in rows], ["naive", "optimized", "keras", "pytorch"])
         self.assertTrue(all(float(row["images_per_s"]) > 0 for row in rows))
 
-    def test_every_pipeline_reads_tfrecords(self):
-        root = self.small_images(converted=True)
-        out = self.measured(data__root=str(root), data__split="all", data__format="tfrecord",
-                            sweep={"pipeline": ["naive", "optimized", "keras"]})
-        self.assertEqual([row["format"] for row in self.rows(out)], ["tfrecord"] * 3)
-
     def test_every_format_feeds_a_trial_and_says_what_of_it_was_in_memory(self):
         root = self.real_images(converted=True)
         for data_format in ("webdataset", "cached"):
