@@ -8,7 +8,7 @@ import re
 import shutil
 import unittest
 
-from harness import BINARY, ROOT, SystemTest, run_program
+from harness import BINARY, ROOT, SystemTest, run_program, write_program
 
 CONTAINER = ROOT / "scripts/container"
 RECIPES = [CONTAINER / "Containerfile", CONTAINER / "chexbench.def"]
@@ -63,10 +63,8 @@ class Recipes(SystemTest):
 
 class Entrypoint(SystemTest):
     def call(self, *arguments, known=(), **environment):
-        getent = self.folder / "getent"
-        getent.write_text('#!/bin/sh\necho "$2" >> "$0.log"\n'
-                          f'case " {" ".join(known)} " in *" $2 "*) ;; *) exit 2 ;; esac\n')
-        getent.chmod(0o755)
+        write_program(self.folder / "getent", '#!/bin/sh\necho "$2" >> "$0.log"\n'
+                      f'case " {" ".join(known)} " in *" $2 "*) ;; *) exit 2 ;; esac\n')
         return run_program(CONTAINER / "entrypoint", *arguments, timeout=30,
                            env={"PATH": f"{self.folder}:{os.environ['PATH']}", **environment})
 
@@ -110,10 +108,8 @@ class Check(SystemTest):
         for name in ("bash", "sed", "dirname", "sh"):
             (bin_folder / name).symlink_to(shutil.which(name))
         if program != "none":
-            tool = bin_folder / program
-            tool.write_text(f'#!/bin/sh\necho "$*" >> "{self.folder}/asked"\n'
-                            f'case $1 in run) echo {user}; echo 0.1.0 ;; from) echo working-container ;; esac\n')
-            tool.chmod(0o755)
+            write_program(bin_folder / program, f'#!/bin/sh\necho "$*" >> "{self.folder}/asked"\n'
+                          f'case $1 in run) echo {user}; echo 0.1.0 ;; from) echo working-container ;; esac\n')
         return run_program(CONTAINER / "check", *arguments, timeout=30, env={"PATH": str(bin_folder)})
 
     def asked(self):

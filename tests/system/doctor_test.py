@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import BINARY, SystemTest, run, run_program
+from harness import BINARY, SystemTest, run, run_program, write_program
 
 STANDINS = Path(os.environ["CHEXBENCH_BUILD"]) / "tests/measure"
 NVML = STANDINS / "nvml_standin.so"  # not built without nvml.h
@@ -79,11 +79,8 @@ class OnAParallelFileSystem(SystemTest):
     def ask(self, mount, *options, **tools):
         """doctor over this folder, which is all on `mount`, with scripts as the file system's tools."""
         (self.folder / "mounts").write_text(f"1 1 0:1 / / rw - {mount} rw\n")
-        (self.folder / "bin").mkdir(exist_ok=True)
         for name, script in tools.items():
-            path = self.folder / "bin" / name
-            path.write_text(f"#!/bin/sh\n{script}\n")
-            path.chmod(0o755)
+            write_program(self.folder / "bin" / name, f"#!/bin/sh\n{script}\n")
         done = run_program(*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, "doctor", "--data", self.folder, *options,
                            env={**WithoutADriver.environment, "MOUNTS": str(self.folder / "mounts"),
                                 "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})

@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, write_program
 
 # Each looks its answers up in the file `script` next to it: the first key whose words are all in the command.
 STANDIN = f"""#!{sys.executable} -BS
@@ -108,8 +108,7 @@ class GpuAcceptance(SystemTest):
         shutil.copytree(ROOT / "scripts/acceptance", self.bundle / "acceptance")
         shutil.copy(ROOT / "scripts/gpu-acceptance", self.bundle)
         for name in ("chexbench", "torch_gpu.py", "compute-sanitizer"):
-            (self.bundle / name).write_text(STANDIN)
-            (self.bundle / name).chmod(0o755)
+            write_program(self.bundle / name, STANDIN)
         self.timer = self.bundle / "lib/chexbench/libchexbench_kernel_time.so"
         self.timer.parent.mkdir(parents=True)
         self.timer.touch()
@@ -160,9 +159,8 @@ class GpuAcceptance(SystemTest):
         self.assertEqual(met, {1376: True, 384: False})
 
     def test_rows_hold_the_clock_and_the_power_while_the_gpu_worked(self):
-        smi = self.bundle / "nvidia-smi"
-        smi.write_text("#!/bin/sh\nprintf '345, 90.0\\n1755, 690.5\\n1980, [N/A]\\n1725, 700.5\\n'\nexec sleep 60\n")
-        smi.chmod(0o755)
+        write_program(self.bundle / "nvidia-smi", "#!/bin/sh\nprintf '345, 90.0\\n1755, 690.5\\n1980, [N/A]\\n1725, "
+                      "700.5\\n'\nexec sleep 60\n")
         rows = self.accept({"torch_gpu.py": {**window(2000), "sleeps_s": 1}, **good_answers()}, "--only", "training")
         row = rows["training 1 resnet50 fp16 256 torch eager"]
         self.assertEqual((row["sm_clock_mhz"], row["power_w"]), (1740, 695.5))

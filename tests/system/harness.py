@@ -138,6 +138,13 @@ def measured(test):
     return attempts
 
 
+def write_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 def folder_of_process():
     """A new folder that is removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))

@@ -8,7 +8,7 @@ import os
 import shutil
 import unittest
 
-from harness import ROOT, SystemTest, run_program
+from harness import ROOT, SystemTest, run_program, write_program
 
 PROGRAMS = {
     "dpkg-query": 'exit 1\n',
@@ -42,13 +42,11 @@ HAS_NAMESPACES = run_program(*NAMESPACES, "mount", "--bind", "/usr/sbin", "/usr/
 class Setup(SystemTest):
     def setUp(self):
         super().setUp()
-        for folder in ("bin", "sbin", "units/multi-user.target.wants", "scripts"):
+        for folder in ("sbin", "units/multi-user.target.wants", "scripts"):
             (self.folder / folder).mkdir(parents=True)
         (self.folder / "units/multi-user.target.wants/earlier.service").symlink_to("/nowhere")
         for name, text in PROGRAMS.items():
-            path = self.folder / "bin" / name
-            path.write_text("#!/bin/sh\n" + text)
-            path.chmod(0o755)
+            write_program(self.folder / "bin" / name, "#!/bin/sh\n" + text)
         shutil.copy(ROOT / "scripts/setup", self.folder / "scripts/setup")
         self.pretend_to_be("debian", "12")
 

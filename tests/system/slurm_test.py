@@ -9,7 +9,7 @@ import os
 import re
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, ROOT, SystemTest
+from harness import BINARY, HAS_ONEDNN, ROOT, SystemTest, write_program
 
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
@@ -38,10 +38,7 @@ class Slurm(SystemTest):
                               env={**os.environ, "CHEXBENCH": str(program)}).stdout.strip()
 
     def program(self, text):
-        path = self.folder / "program"
-        path.write_text(text)
-        path.chmod(0o755)
-        return path
+        return write_program(self.folder / "program", text)
 
     def state(self, job):
         """Slurm's data on a job, or on each task of an array, as dictionaries."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import subprocess
 import sys
 import types
 from unittest import mock
@@ -110,7 +109,7 @@ class Recipe(SystemTest):
     def test_the_readme_puts_the_clone_into_the_recipe(self):
         readme = (ROOT / "scripts/spack/README.md").read_text()
         command = re.search(r"^sed .*package\.py", readme, re.MULTILINE)[0]
-        made = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        made = self.ends_with(0, "sh", "-c", command, cwd=ROOT).stdout
         self.assertIn(f'git = "file://{ROOT}"\n', made)
 
     def test_required_packages_are_required(self):

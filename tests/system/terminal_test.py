@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from unittest import mock
 
-from harness import REAL_IMAGES, ROOT, SystemTest, command_line, run, run_on_terminal
+from harness import REAL_IMAGES, ROOT, SystemTest, command_line, run, run_on_terminal, write_program
 
 ESCAPE = "\x1b"
 FOREIGN = ROOT / "tests/data/foreign/kineto-steps.json"
@@ -203,15 +203,10 @@ class Quickstart(SystemTest):
     def quickstart(self, *arguments, fails=0, instead=("", "")):
         """Its output; `instead` is a text of the script, and the test's replacement."""
         for name, text in STUBS.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"#!/usr/bin/env bash\n{text}\n")
-            path.chmod(0o755)
-        script = self.folder / "scripts/quickstart"
+            write_program(self.folder / name, f"#!/usr/bin/env bash\n{text}\n")
         text = (ROOT / "scripts/quickstart").read_text()
         self.assertIn(instead[0], text)
-        script.write_text(text.replace(*instead) if instead[0] else text)
-        script.chmod(0o755)
+        script = write_program(self.folder / "scripts/quickstart", text.replace(*instead) if instead[0] else text)
         (self.folder / "tests/data/nih").mkdir(parents=True, exist_ok=True)
         done = self.ends_with(fails, script, *arguments, start_new_session=True,  # its Ctrl-C reaches no other process
                               env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})

@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, run_program
+from harness import BINARY, run_program, write_program
 
 INTERFACE = "eth0"
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
@@ -32,9 +32,7 @@ def ip(*arguments):
 class TwoHosts:
     def __init__(self, folder, megabits_per_s):
         self.names = tuple(f"chexbench-{os.getpid()}-{i}" for i in range(2))
-        self.launcher = folder / "launcher"
-        self.launcher.write_text(LAUNCHER % self.names)
-        self.launcher.chmod(0o755)
+        self.launcher = write_program(folder / "launcher", LAUNCHER % self.names)
         self.megabits_per_s = megabits_per_s
 
     def build(self):
