@@ -164,8 +164,7 @@ def ratio_figure(folder, compared):
     for training, group in itertools.groupby(compared, training_of):
         lines += [{"series": f"{row['by']}, {row['device'].upper()} {row['model']}", "x": row["ranks"],
                    **dict.fromkeys(("low", "value", "high"), row["ratio"])} for row in group]
-    drawing.over(folder, "figure1", title, ("GPUs", "predicted / published"), lines, log=False)
-    return page.picture("figure1.svg", title)
+    return page.figure(drawing.over, folder, "figure1", title, ("GPUs", "predicted / published"), lines)
 
 
 def blocks(folder, compared, systems):
@@ -177,8 +176,7 @@ def blocks(folder, compared, systems):
     yield page.heading("By source")
     yield system_table(compared, systems)
     yield page.bullets([f"{system['by']}: {system['system']}" for system in systems])
-    if drawing.pyplot:
-        yield ratio_figure(folder, compared)
+    yield from ratio_figure(folder, compared)
     yield page.heading("What the model does not explain")
     yield page.paragraph(
         "Dell's rates average whole jobs of ten epochs, start included, which no term describes. On Ethernet, "
