@@ -194,7 +194,7 @@ def scaling_figure(folder, name, model, rows, published, quantity, label, what):
     lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
               "low": None, "high": None} for row in drawn]
     sizes = {(row["device"], row["batch_size"]) for row in drawn}
-    points = [{**row, "series": f"{row['device'].upper()}, {row['program']}", "value": row[quantity]}
+    points = [{**row, "series": f"{row['device'].upper()}, {row['by']}", "value": row[quantity]}
               for row in stars if (row["device"], row["batch_size"]) in sizes]
     yield from page.figure(drawing.by_ranks, folder, name, title, ("GPUs", label), lines, False, points, log=True)
     shown = ", ".join(dict.fromkeys(f"{row['device'].upper()} (batch {row['batch_size']}, speed of one GPU "
