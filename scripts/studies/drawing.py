@@ -1,5 +1,6 @@
 """Draws the figures of a study: measured points are filled, predicted ones hollow, published ones are stars."""
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -35,6 +36,47 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
     style.foot(figure, "filled: measured by a scale model" if any(row["kind"] == "measured" for row in rows) else "",
                "hollow: predicted", "dotted: linear" if ideal else "",
                "stars and crosses: published" if published else "")
+    save(figure, folder, name)
+
+
+def panels(folder, name, title, labels, rows, published):
+    """Draws predicted lines over the number of GPUs in panels with the same axes, by a row's `panel`: its row, column.
+
+    Lines of one series have one colour in all panels, and markers so large that lines on top of each other show.
+    Those with `other_batch` are dotted. A published row has a series for its marker, and that of its lines as "of".
+    """
+    down, across = (list(dict.fromkeys(row["panel"][i] for row in rows)) for i in (0, 1))
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    figure, grid = pyplot.subplots(len(down), len(across), figsize=(3 * len(across), 2.7 * len(down)), sharex=True,
+                                   sharey=True, squeeze=False)
+    for i, j in itertools.product(range(len(down)), range(len(across))):
+        axes, panel = grid[i][j], (down[i], across[j])
+        for number, one in enumerate(series):
+            points = [row for row in rows if (row["panel"], row["series"]) == (panel, one)]
+            axes.plot([row["ranks"] for row in points], [row["value"] for row in points], marker="o",
+                      markersize=9 - 2 * number, fillstyle="none", color=style.colour(number), linewidth=1,
+                      linestyle=":" if any(row["other_batch"] for row in points) else "--")
+        # A source has the same marker in all panels and in the legend, so those of other panels are not left out.
+        ranks.draw_published(axes, [row if row["panel"] == panel else {**row, "value": float("nan")}
+                                    for row in published], series)
+        axes.set_title(f"{panel[1]}, {panel[0]}", fontsize=9)
+        axes.grid()
+    axes = grid[0][-1]  # has the legend of all
+    for number, one in enumerate(series):
+        axes.plot([], [], marker="o", markersize=9 - 2 * number, fillstyle="none", color=style.colour(number),
+                  label=one)
+    axes.set_xscale("log", base=2)
+    ranks.scale_by_decades(axes, [row["value"] for row in [*rows, *published]])
+    style.rank_ticks(axes, [row["ranks"] for row in rows])
+    for axes in grid[-1]:
+        axes.set_xlabel(labels[0])
+        axes.tick_params(axis="x", labelsize=7)
+    grid[0][-1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
+    figure.suptitle(title, fontsize=10)
+    figure.supylabel(labels[1], fontsize=9)
+    style.foot(figure, "dashed: predicted", "dotted: predicted from the speed of another batch size"
+               if any(row["other_batch"] for row in rows) else "",
+               "stars and crosses: published, in the colours of their lines" if published else "")
     save(figure, folder, name)
 
 

@@ -3,6 +3,7 @@
 AlexNet, GoogLeNet and ResNet50 on K40s, K80s and P100s to 256 GPUs, by Horovod's ring and by one parameter server.
 """
 
+import functools
 import json
 import statistics
 import time
@@ -29,6 +30,7 @@ RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 UPDATES = {"ring": "ring", "parameter_server": "one parameter server"}
 EPOCH_IMAGES = 1_281_167  # of ImageNet's training set, which the authors used
 STEP_S = 64 / 656  # of AlexNet on a K80 in update.json, at full scale
+MEMORY_GB = {"k40": 12, "k80": 12, "p100": 16}
 RANK_BYTES = 2e9  # of AlexNet: gradients, messages, and batches
 COLUMNS = ["device", "model", "batch_size", "update", "ranks", "kind", "images_per_s", "epoch_s", "efficiency",
            "speed", "source"]
@@ -184,22 +186,45 @@ def claims(known, predicted, reports):
             server_claim(predicted, reports)]
 
 
+@functools.cache
+def kept_gb(model, batch_size):
+    """What the outputs of a network's convolutions need, which every backward pass reads."""
+    layers = json.loads(chexbench("model", model, "--format", "json"))["layers"]
+    return 1e-9 * batch_size * sum(row["activation_bytes"] for row in layers if row["kind"] == "convolution")
+
+
+def speeds_text(rows):
+    """The sources of each GPU's speeds, with the batch sizes that use them."""
+    parts = []
+    for device in dict.fromkeys(row["device"] for row in rows):
+        own = select(rows, device=device, update="ring", ranks=1)
+        parts.append(f"{device.upper()}: " + ", ".join(
+            f"{speed} (for {', '.join(str(row['batch_size']) for row in select(own, speed=speed))})"
+            for speed in dict.fromkeys(row["speed"] for row in own)))
+    return "; ".join(parts)
+
+
 def scaling_figure(folder, name, model, rows, published, quantity, label, what):
     title = f"{MODELS[model]}: {what}"
     stars = [row for row in select(published, model=model)
              if (row["device"], row["batch_size"]) in {(one["device"], one["batch_size"]) for one in rows}]
     write_csv(folder / f"{name}.csv", [*rows, *stars], COLUMNS)
     yield page.heading(title)
-    drawn = largest_batches(rows)
-    lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
-              "low": None, "high": None} for row in drawn]
-    sizes = {(row["device"], row["batch_size"]) for row in drawn}
-    points = [{**row, "series": f"{row['device'].upper()}, {row['by']}", "value": row[quantity]}
-              for row in stars if (row["device"], row["batch_size"]) in sizes]
-    yield from page.figure(drawing.by_ranks, folder, name, title, ("GPUs", label), lines, False, points, log=True)
-    shown = ", ".join(dict.fromkeys(f"{row['device'].upper()} (batch {row['batch_size']}, speed of one GPU "
-                                    f"{row['speed']})" for row in drawn))
-    yield page.paragraph(f"Drawn: {shown}. {name}.csv has all batch sizes.")
+    drawn = [row for row in rows if kept_gb(model, row["batch_size"]) <= MEMORY_GB[row["device"]]]
+    lines = [{**row, "panel": (UPDATES[row["update"]], row["device"].upper()), "value": row[quantity],
+              "series": f"batch {row['batch_size']}", "other_batch": " at batch " in row["speed"]} for row in drawn]
+    points = [{**row, "panel": (UPDATES["ring"], row["device"].upper()), "value": row[quantity], "series": row["by"],
+               "of": f"batch {row['batch_size']}"} for row in stars]
+    yield from page.figure(drawing.panels, folder, name, title, ("GPUs", label), lines, points)
+    large = max(row["batch_size"] for row in rows)
+    left = [device.upper() for device in DEVICES if not select(drawn, device=device, batch_size=large)]
+    yield page.paragraph(
+        f"Speeds of one GPU: {speeds_text(drawn)}."
+        + ("" if stars else " Nobody published rates for these batch sizes, so there are no stars.")
+        + (f" Batch {large} is not drawn on {', '.join(left)}: the outputs of the convolutions alone take "
+           f"{kept_gb(model, large):.1f} GB, and these GPUs have "
+           f"{' or '.join(str(size) for size in sorted(set(MEMORY_GB.values())))} GB." if left else "")
+        + f" Values: {name}.csv.")
 
 
 def batch_figure(folder, name, known):
@@ -235,8 +260,9 @@ def blocks(found, drawn, holes, plan, budget_minutes, environment):
     yield page.paragraph(
         "Malik and others at Brookhaven trained AlexNet, GoogLeNet and ResNet50 with Horovod on K40, K80 and P100 GPUs "
         "and InfiniBand EDR, over ready-made images. Their slides show curves without values, so none of theirs are "
-        "drawn. The stars are figures that others published for the same networks and GPUs, with networks and update "
-        "schemes of their own. Speeds of one GPU are those of chexbench's profiles; links have EDR's 100 Gbit/s.")
+        "drawn. Stars and crosses are figures that others published for the same networks, GPUs and batch sizes, with "
+        "links and update schemes of their own; they stand next to the ring. Speeds of one GPU are those of "
+        "chexbench's profiles; links have EDR's 100 Gbit/s.")
     yield page.heading("Claims")
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR}.")
