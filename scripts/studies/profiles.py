@@ -4,6 +4,7 @@ from measuring import ROOT, read_spec
 
 
 FOLDER = ROOT / "configs/accelerators"
+PROGRAMS = ("MXNet", "Keras", "PyTorch", "Torch", "NV-Caffe", "TensorFlow")  # Keras's sources name TensorFlow, too
 
 
 def path_of(device, folder=FOLDER):
@@ -24,3 +25,8 @@ def is_computed(entry):
 def speed_of(entry):
     """A figure's words for the source of one GPU's speed."""
     return "computed" if is_computed(entry) else "published"
+
+
+def program_of(source):
+    """The program that a speed was measured with, by its source's words."""
+    return next((name for name in PROGRAMS if name.lower() in source.lower()), "program unknown")

@@ -132,13 +132,18 @@ def scaling_blocks(folder, rows, published):
         if not lines:
             yield page.paragraph(f"No profile has a speed for it. Values: {name}.csv.")
             continue
-        drawn = [{**row, "series": series(row), "value": row["images_per_s"], "low": None, "high": None}
+        names = {series(row): series(row) if row["computed_speed"] else
+                 f"{series(row)} ({profiles.program_of(row['source'])})" for row in lines}
+        drawn = [{**row, "series": names[series(row)], "value": row["images_per_s"], "low": None, "high": None}
                  for row in lines]
-        marks = [{**row, "series": row["by"], "of": series(row), "value": row["images_per_s"]} for row in points
-                 if row["by"] in (OWN, "TensorFlow", "NVIDIA, DGX-1")]
+        marks = [{**row, "series": row["by"], "of": names.get(series(row)), "value": row["images_per_s"]}
+                 for row in points if row["by"] in (OWN, "TensorFlow", "NVIDIA, DGX-1")]
         yield from page.figure(drawing.by_ranks, folder, name, title, ("GPUs", "images/s"), drawn, False, marks,
                                log=True)
         yield page.paragraph(f"Over {NETWORK}. Values, with the efficiency: {name}.csv.")
+    yield page.paragraph("In figures 1 and 2, brackets name the program that measured the speed of one GPU, or say "
+                         "that a roofline computed it. Compare GPUs only by lines of one program: across programs, an older "
+                         "GPU may look faster than a newer one.")
 
 
 def mixed(rows):
@@ -248,7 +253,8 @@ def network_blocks(folder, rows):
 def speed_table(found):
     rows = []
     for key, (path, entry) in sorted(found.items(), key=in_order):
-        how = "computed" if is_computed(entry) else "the author's own" if path.parent == PROFILES[0] else "published"
+        how = "computed" if is_computed(entry) else profiles.program_of(entry["source"]) + (
+            ", the author's own" if path.parent == PROFILES[0] else ", published")
         rows.append([key[0].upper(), model_name(key[1]), key[2], f"{entry['images_per_s']:,.5g}",
                      entry["batch_size"], how])
     return page.table(["GPU", "model", "precision", "images/s of one", "at batch", "speed"], rows)

@@ -204,6 +204,11 @@ class Salvaris(unittest.TestCase):
             self.assertIsNotNone(salvaris_gpus.link_of(salvaris_gpus.links(), salvaris_gpus.NETWORK, device))
         self.assertIsNone(salvaris_gpus.link_of(salvaris_gpus.links(), "NVLink", "k80"))
 
+    def test_every_speed_that_was_measured_names_its_program(self):
+        found, _ = salvaris_gpus.speeds()
+        self.assertEqual([key for key, (_, entry) in found.items() if not salvaris_gpus.is_computed(entry)
+                          and salvaris_gpus.profiles.program_of(entry["source"]) == "program unknown"], [])
+
     def test_links_without_the_talks_own_are_refused(self):
         folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
