@@ -110,7 +110,8 @@ def stacked(folder, name, title, label, parts, rows):
 def grouped(folder, name, title, label, rows, ceiling=None):
     """Draws bars side by side in groups. A row has group, series, value, low and high or None, and kind.
 
-    Predicted bars are hollow, and a published value is a star at the place of its bar. `ceiling` is a line over all.
+    Predicted bars are hollow, those with `buffer_fed` hatched, and a published value is a star at the place of its bar.
+    `ceiling` is a line over all.
     """
     groups, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("group", "series"))
     figure, axes = pyplot.subplots(figsize=(max(6.4, 1.1 * len(groups)), 4.2))
@@ -122,8 +123,9 @@ def grouped(folder, name, title, label, rows, ceiling=None):
             axes.plot(place, row["value"], marker="*", markersize=10, color="black", linestyle="none", zorder=3)
             continue
         errors = [[length] for length in style.error_lengths(row)] if row["low"] is not None else None
-        axes.bar(place, row["value"], width=0.9 * width, yerr=errors, capsize=3, edgecolor=shade,
-                 color=fill(row, shade))
+        fed = row.get("buffer_fed")
+        axes.bar(place, row["value"], width=0.9 * width, yerr=errors, capsize=3, edgecolor="white" if fed else shade,
+                 hatch=style.HATCH if fed else None, color=fill(row, shade))
     for i, one in enumerate(series):
         axes.bar(0, 0, color=style.colour(i), label=one)
     if ceiling is not None:
@@ -135,7 +137,9 @@ def grouped(folder, name, title, label, rows, ceiling=None):
     style.legend(axes, beside=True)
     kinds = {row["kind"] for row in rows}
     words = {"measured": "filled: measured", "predicted": "hollow: predicted", "published": "stars: published"}
-    style.foot(figure, *(text for kind, text in words.items() if kind in kinds))
+    style.foot(figure, *(text for kind, text in words.items() if kind in kinds),
+               "hatched: over 5 % of the images came from buffers filled before the window"
+               if any(row.get("buffer_fed") for row in rows) else "")
     save(figure, folder, name)
 
 
