@@ -107,11 +107,11 @@ def stacked(folder, name, title, label, parts, rows):
     save(figure, folder, name)
 
 
-def grouped(folder, name, title, label, rows, ceiling=None):
+def grouped(folder, name, title, label, rows, ceiling=None, across=""):
     """Draws bars side by side in groups. A row has group, series, value, low and high or None, and kind.
 
     Predicted bars are hollow, those with `buffer_fed` hatched, and a published value is a star at the place of its bar.
-    `ceiling` is a line over all.
+    `ceiling` is a line over all, and `across` the label of the groups.
     """
     groups, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("group", "series"))
     figure, axes = pyplot.subplots(figsize=(max(6.4, 1.1 * len(groups)), 4.2))
@@ -131,12 +131,14 @@ def grouped(folder, name, title, label, rows, ceiling=None):
     if ceiling is not None:
         axes.axhline(ceiling, color="0.35", linestyle="--", linewidth=1, label="synthetic data")
     axes.set_xticks(range(len(groups)), groups, fontsize=8)
+    axes.set_xlabel(across)
     axes.set_ylabel(label)
     axes.set_title(title)
     axes.grid(axis="y")
     style.legend(axes, beside=True)
     kinds = {row["kind"] for row in rows}
-    words = {"measured": "filled: measured", "predicted": "hollow: predicted", "published": "stars: published"}
+    scaled = " by a scale model" if any(row.get("scale_factor") for row in rows) else ""
+    words = {"measured": f"filled: measured{scaled}", "predicted": "hollow: predicted", "published": "stars: published"}
     style.foot(figure, *(text for kind, text in words.items() if kind in kinds),
                "hatched: over 5 % of the images came from buffers filled before the window"
                if any(row.get("buffer_fed") for row in rows) else "")

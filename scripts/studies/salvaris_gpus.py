@@ -142,8 +142,8 @@ def scaling_blocks(folder, rows, published):
                                log=True)
         yield page.paragraph(f"Over {NETWORK}. Values, with the efficiency: {name}.csv.")
     yield page.paragraph("In figures 1 and 2, brackets name the program that measured the speed of one GPU, or say "
-                         "that a roofline computed it. Compare GPUs only by lines of one program: across programs, an older "
-                         "GPU may look faster than a newer one.")
+                         "that a roofline computed it. Compare GPUs only by lines of one program: across programs, an "
+                         "older GPU may look faster than a newer one.")
 
 
 def mixed(rows):
