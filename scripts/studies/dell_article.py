@@ -16,6 +16,7 @@ from planning import cores
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt, write_csv
 from worlds import (BATCH_SIZE, RANKS, Results, closing, groups, made_by, measure, predict, rates_table, ratio_text,
                     flat_claim, linear_claim, series_rows, write_figure)
+from xrays import words_of
 
 NAME = "dell-article"
 TITLE = "Dell's article: optimization techniques for training CheXNet"
@@ -165,8 +166,8 @@ def batches(engine):
             "sending keeps its share of a step.")
 
 
-def blocks(found, pictures, plan, budget_minutes, environment, results, engine):
-    yield made_by(NAME, budget_minutes, environment, engine)
+def blocks(found, pictures, plan, made, results, engine):
+    yield made
     trained = ("V100s are emulated here: figure 3 is a scale model, in which each has the ten cores of the article's "
                "nodes; figures 1, 2 and 4 have this machine's own cores.") if not engine.is_real else (
                    f"Engine {engine.name} trains for real in figure 3; figures 1, 2 and 4 are made without it.")
@@ -205,5 +206,6 @@ def run(folder, data, budget_minutes, engine):
     found = claims(results, overlap, rates)
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
                 *scaling_blocks(folder, results, published, engine), *ablation_blocks(folder, ablation)]
-    pages = page.publish(folder, TITLE, blocks(found, pictures, plan, budget_minutes, environment, results, engine))
+    made = made_by(NAME, budget_minutes, ends, words_of(data), environment, engine)
+    pages = page.publish(folder, TITLE, blocks(found, pictures, plan, made, results, engine))
     return pages, found

@@ -254,9 +254,8 @@ def figures(folder, known, predicted, published):
     return [*blocks, *batch_figure(folder, f"figure{number + 1}", known)], number + 2
 
 
-def blocks(found, drawn, holes, plan, budget_minutes, environment):
-    if environment:
-        yield made_by(NAME, budget_minutes, environment)
+def blocks(found, drawn, holes, plan, made):
+    yield made
     yield page.paragraph(
         "Malik and others at Brookhaven trained AlexNet, GoogLeNet and ResNet50 with Horovod on K40, K80 and P100 GPUs "
         "and InfiniBand EDR, over ready-made images. Their slides show curves without values, so none of theirs are "
@@ -290,6 +289,8 @@ def run(folder, _, budget_minutes, _engine):
     drawn, number = figures(folder, known, predicted, published)
     drawn += convergence.blocks(folder, f"figure{number}", losses)
     environment = next((report["environment"] for _, report in reports), None)
-    content = blocks(found, drawn, holes, plan, budget_minutes, environment)
+    data = f"{convergence.IMAGES:,} synthetic X-rays for the loss, ready-made batches otherwise"
+    made = made_by(NAME, budget_minutes, ends, data, environment)
+    content = blocks(found, drawn, holes, plan, made)
     pages = page.publish(folder, TITLE, content)
     return pages, found

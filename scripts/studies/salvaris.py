@@ -54,9 +54,8 @@ def figures(folder, evidence, link_rows, images):
     yield from storage.format_blocks(folder, evidence.stores)
 
 
-def blocks(found, drawn, plan, missing, speeds, budget_minutes, environment):
-    if environment:
-        yield made_by(NAME, budget_minutes, environment)
+def blocks(found, drawn, plan, missing, speeds, made):
+    yield made
     yield page.paragraph(
         "Mathew Salvaris trained with tf_cnn_benchmarks and Horovod on up to 32 K80s, P40s, P100s and V100s, four to a "
         "node with InfiniBand, over synthetic data in batches of 64; then ResNet50 on V100s with Keras, PyTorch and "
@@ -104,5 +103,7 @@ def run(folder, data, budget_minutes, _engine):
     judged = claims(evidence)
     drawn = figures(folder, evidence, link_rows, images)
     environment = next((report["environment"] for _, report in [*reports, *sending]), None)
-    content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found), budget_minutes, environment)
+    files = f"{images:,} given images" if images else f"{storage.IMAGES:,} synthetic X-rays"
+    made = made_by(NAME, budget_minutes, ends, f"{files} for the stores, ready-made batches otherwise", environment)
+    content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found), made)
     return page.publish(folder, TITLE, content), judged

@@ -1,6 +1,5 @@
 """Salvaris's stores, loaders and data formats: measured on one emulated V100 with shaped stores."""
 
-import json
 import statistics
 
 import drawing
@@ -9,6 +8,7 @@ from measuring import ROOT, StudyError, chexbench, read_csv, read_spec
 from planning import Group, at_most_cores, cores
 from verdicts import FAILS, HOLDS, UNKNOWN, doubt, select, with_interval, write_csv
 from worlds import ratio_text
+from xrays import images_of
 
 SPECS = ROOT / "configs/studies/salvaris"
 STORES = {"local": "local", "nfs": "NFS", "blob": "blob"}
@@ -102,7 +102,7 @@ def check(data):
 
     @throws StudyError
     """
-    images = json.loads(chexbench("data", "index", data, "--format", "json"))["images"]
+    images = images_of(data)
     if images < BATCH_SIZE:
         raise StudyError(f"{data}: it has {images} images, and a batch of this study {BATCH_SIZE}: give a larger data "
                          f"set, or none, and {IMAGES} synthetic X-rays are made", 3)

@@ -9,6 +9,7 @@ from measuring import ROOT, read_csv, say
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt
 from worlds import (BATCH_SIZE, IMAGE_SIZE, MODELS, RANKS, Results, closing, groups, made_by, measure, predict,
                     rates_table, flat_claim, linear_claim, ratio_text, series_rows, write_figure)
+from xrays import words_of
 
 NAME = "sc19-poster"
 TITLE = "SC19 poster: Fast Training of an AI Radiologist"
@@ -143,8 +144,8 @@ def setting(engine):
             "links are as much faster as the batch is smaller, so that sending keeps its share.")
 
 
-def blocks(results, found, plan, figure_blocks, budget_minutes, environment, engine):
-    yield made_by(NAME, budget_minutes, environment, engine)
+def blocks(results, found, plan, figure_blocks, made, engine):
+    yield made
     yield page.paragraph(
         "Rakshith Vasudev and John Lockman's poster compares a naive input pipeline with that of TensorFlow's official "
         f"models, on ResNet50 and DenseNet121 with batches of 64 X-rays per GPU. {setting(engine)} Decoder opencv is "
@@ -173,5 +174,6 @@ def run(folder, data, budget_minutes, engine):
     results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, rank_bytes, engine))
     drawn = figures(results, folder, published, engine)
     found = claims(results, published)
-    content = blocks(results, found, plan, drawn, budget_minutes, environment, engine)
+    made = made_by(NAME, budget_minutes, ends, words_of(data), environment, engine)
+    content = blocks(results, found, plan, drawn, made, engine)
     return page.publish(folder, TITLE, content), found

@@ -1,6 +1,7 @@
 """Emulated worlds of one to sixteen V100s: their rows, whether they scale, and their page and CSV."""
 
 import json
+import time
 
 import page
 import engines
@@ -209,11 +210,15 @@ def predictions_table(results):
     return page.table(["model", "decoder", "pipeline", "format", "ranks", "measured", "predicted", "ratio"], rows)
 
 
-def made_by(name, budget_minutes, environment, engine=Engine()):
+def made_by(name, budget_minutes, ends, data, environment, engine=Engine()):
+    """A page's first paragraph. `data` is its words for the data; `environment` is that of a run, or None."""
     options = f" --engine {engine.name}" if engine.is_real else ""
-    return page.paragraph(
-        f"Made by scripts/reproduce {name} --budget {budget_minutes:g}{options}, {environment['date_utc'][:10]}, "
-        f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
+    minutes = budget_minutes - (ends - time.monotonic()) / 60
+    machine = "" if environment is None else (
+        f" Measured on {environment['cpu']}, {cores()} cores, {environment['date_utc'][:10]}, with chexbench "
+        f"{environment['chexbench_version']}.")
+    return page.paragraph(f"Made by scripts/reproduce {name} --budget {budget_minutes:g}{options} in {minutes:.1f} "
+                          f"minutes; any measurements of earlier runs were reused. Data: {data}.{machine}")
 
 
 def closing(results, plan):

@@ -1,6 +1,7 @@
 """The data set of studies that are given none: the real X-rays of the tests, each twice."""
 
 import csv
+import json
 import shutil
 
 from measuring import ROOT, chexbench
@@ -48,6 +49,18 @@ def make(folder):
     for path in (SOURCE / "images").iterdir():
         for copy in range(COPIES):
             shutil.copyfile(path, folder / "images" / renamed(path.name, copy))
+
+
+def images_of(data):
+    """How many images a data set has."""
+    return json.loads(chexbench("data", "index", data, "--format", "json"))["images"]
+
+
+def words_of(data):
+    """A page's words for a data set."""
+    images = images_of(data)
+    return (f"the {images // COPIES} X-rays of tests/data/nih, each twice" if data == XRAYS else
+            f"{images:,} images of a data set that was given")
 
 
 def own_xrays():
