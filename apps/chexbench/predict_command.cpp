@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command_line.hpp"
@@ -74,7 +75,7 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   return rate;
 }
 
-// Reads --comm: the name of a profile, or an output of `chexbench comm`.
+// Reads --comm: the name or path of a profile, or the path of an output of `chexbench comm`.
 void read_comm(const std::string& comm, verbs::PredictionRequest& request) {
   if (comm.empty()) return;
   const std::vector<std::string> profiles = spec::names_of(spec::embedded_communication());
@@ -82,11 +83,16 @@ void read_comm(const std::string& comm, verbs::PredictionRequest& request) {
     request.comm_profile = comm;
     return;
   }
-  if (!std::filesystem::exists(comm)) {
+  std::error_code unknown;  // read_text_file() reports what is neither absent nor readable
+  if (std::filesystem::status(comm, unknown).type() == std::filesystem::file_type::not_found) {
     throw SpecError(
         fmt::format("--comm: no communication profile or file '{}'{}", spec::shown(comm), suggestion(comm, profiles)));
   }
-  const std::string text = spec::read_text_file(comm, "result of chexbench comm");
+  const std::string text = spec::read_text_file(comm, "communication profile or result of chexbench comm");
+  if (text.find("\"description\"") != std::string::npos) {  // a profile's, which an output of comm does not have
+    request.comm_profile = comm;
+    return;
+  }
   request.measured_link = verbs::link_fit_from_json(text, comm);
 }
 
@@ -151,8 +157,8 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
                   "Assume this fixed cost of a bucket, in seconds (default: the spec's comm.launch_s).")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--comm", arguments.comm,
-                  "Add what this communication software costs (`chexbench list`), or take alpha and beta from this "
-                  "output of `chexbench comm --format json`.")
+                  "Add what this communication software costs: a name (`chexbench list`) or a profile's file. Or take "
+                  "alpha and beta from this output of `chexbench comm --format json`.")
       ->type_name("PROFILE|FILE");
   verb.add_option("--link", request.link,
                   "Assume this link between hosts, by name: edr, fdr, 25gbe, ... (`chexbench list`).")

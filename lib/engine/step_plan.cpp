@@ -78,6 +78,7 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
         break;
       case spec::CommModel::alpha_beta:
         plan.software = spec::load_comm_profile(config.comm.profile);
+        spec::check_hosts(plan.software, config.comm);
         plan.notes.push_back(describe_model(on_links(config.comm, plan.software, config.world)));
         break;
       case spec::CommModel::none:
@@ -135,7 +136,7 @@ spec::CommSpec on_links(spec::CommSpec comm, const spec::CommProfile& software, 
   }
   const bool is_one_host = ranks <= comm.ranks_per_host;
   if (!is_one_host) comm.beta_bytes_per_s *= software.line_rate_share;
-  if (!comm.host_link.empty()) {
+  if (!comm.host_link.empty() && comm.ranks_per_host > 1) {
     const spec::NamedLink& inside = spec::find_link(comm.host_link);
     comm.alpha_s = is_one_host ? inside.alpha_s : std::max(comm.alpha_s, inside.alpha_s);
     comm.beta_bytes_per_s =
@@ -164,7 +165,7 @@ ModelledCommunication model_communication(const StepPlan& plan, int ranks, const
   }
   if (ranks > 1) result.software_s = plan.software.tensor_s * plan.tensors;
   if (has_servers) {
-    const double hosts = (ranks + comm.ranks_per_host - 1) / comm.ranks_per_host;
+    const double hosts = 1 + (ranks - 1) / comm.ranks_per_host;  // the last one may have fewer ranks
     const spec::CommSpec network = on_links(comm, plan.software, ranks);
     result.software_s += 2 * (hosts - 1) / hosts * static_cast<double>(all_bytes) / network.beta_bytes_per_s;
   }

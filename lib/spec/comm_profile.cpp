@@ -75,9 +75,10 @@ CommProfile parse_comm_profile(const std::string& text, const std::string& where
   return profile;
 }
 
-void check_links(const CommSpec& comm) {
+void check_links(const CommSpec& comm, std::string_view set_ranks_per_host) {
   static const CommSpec defaults;
-  const CommProfile profile = load_comm_profile(comm.profile);
+  // A file is read only where it is applied: a report must stay readable without it.
+  const CommProfile profile = is_path_of_file(comm.profile) ? CommProfile{} : load_comm_profile(comm.profile);
   const bool is_ring = comm.update == UpdateScheme::all_reduce || comm.update == UpdateScheme::ring;
   if (comm.profile != defaults.profile && !is_ring) {
     throw SpecError(fmt::format(
@@ -85,11 +86,7 @@ void check_links(const CommSpec& comm) {
         "all_reduce, or comm.profile at ideal",
         to_string(comm.update), comm.profile));
   }
-  if (profile.servers_on_hosts && comm.ranks_per_host == 0) {
-    throw SpecError(
-        fmt::format("comm.profile {} has a server on each host: set comm.ranks_per_host, or predict's --ranks-per-host",
-                    comm.profile));
-  }
+  check_hosts(profile, comm, set_ranks_per_host);
   if (!comm.link.empty()) {
     find_link(comm.link);
     if (comm.alpha_s != defaults.alpha_s || comm.beta_bytes_per_s != defaults.beta_bytes_per_s) {
@@ -101,10 +98,20 @@ void check_links(const CommSpec& comm) {
   if (comm.host_link.empty()) return;
   find_link(comm.host_link);
   if (comm.ranks_per_host == 0) {
+    throw SpecError(fmt::format("comm.host_link is {}, but nothing says which ranks share a host: {}", comm.host_link,
+                                set_ranks_per_host));
+  }
+  if (!is_ring) {
     throw SpecError(fmt::format(
-        "comm.host_link is {}, but nothing says which ranks share a host: set comm.ranks_per_host, or predict's "
-        "--ranks-per-host",
-        comm.host_link));
+        "comm.host_link is {}, but comm.update {} is modelled over equal links: leave comm.update at all_reduce, or "
+        "comm.host_link empty",
+        comm.host_link, to_string(comm.update)));
+  }
+}
+
+void check_hosts(const CommProfile& profile, const CommSpec& comm, std::string_view set_ranks_per_host) {
+  if (profile.servers_on_hosts && comm.ranks_per_host == 0) {
+    throw SpecError(fmt::format("comm.profile {} has a server on each host: {}", comm.profile, set_ranks_per_host));
   }
 }
 

@@ -47,8 +47,14 @@ CommProfile load_comm_profile(const std::string& name_or_path);
 // @throws SpecError if it is not a valid profile; the message names the JSON path and the expected value
 CommProfile parse_comm_profile(const std::string& text, const std::string& where);
 
-// Rejects profiles and links that do not exist or contradict each other or other keys of `comm`.
+// Rejects links and built-in profiles that do not exist, and what contradicts other keys of `comm`. A profile's file is
+// not read. `set_ranks_per_host` is the remedy where the number of ranks on a host is missing.
 // @throws SpecError that names the keys and how to mend them
-void check_links(const CommSpec& comm);
+void check_links(const CommSpec& comm, std::string_view set_ranks_per_host = "set comm.ranks_per_host");
+
+// Rejects a profile with servers on hosts if `comm` does not say which ranks share one.
+// @throws SpecError with the remedy
+void check_hosts(const CommProfile& profile, const CommSpec& comm,
+                 std::string_view set_ranks_per_host = "set comm.ranks_per_host");
 
 }  // namespace chexbench::spec

@@ -80,8 +80,11 @@ void check_comm(const TrialSpec& trial) {
             "hierarchical or parameter_server");
   refuse_if(
       comm.model == CommModel::alpha_beta && comm.update == UpdateScheme::hierarchical && comm.ranks_per_group == 0,
-      "comm.update is hierarchical, but a modelled network has no hosts: set comm.ranks_per_group");
+      "comm.update is hierarchical, but a modelled network does not know its groups: set comm.ranks_per_group");
   if (comm.model == CommModel::alpha_beta) check_links(comm);
+  refuse_if(comm.model == CommModel::shaped && !comm.link.empty(),
+            "comm.link is {}, but shaped links are described by comm.alpha_s and comm.beta_bytes_per_s: set these",
+            comm.link);
   const bool is_nccl = comm.backend == CommBackend::nccl;
   refuse_if(is_nccl && comm.update != UpdateScheme::all_reduce,
             "comm.update is {}, but NCCL chooses its own way: set comm.backend to mpi, or comm.update to all_reduce",

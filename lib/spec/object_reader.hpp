@@ -1,7 +1,6 @@
 // Reads the members of one object of a JSON file that is not an experiment. Private to this room.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -28,7 +28,8 @@ std::string to_json(const PipelineSpec& pipeline);
 // of older versions.
 std::string trial_key(const TrialSpec& trial, std::string_view extra = {}, std::span<const std::string> left_out = {});
 
-// Returns the same links, `factor` times as slow. Pure, like slowed() of an experiment.
+// Returns the links of comm.alpha_s and comm.beta_bytes_per_s, `factor` times as slow; engine/step_plan.hpp slows
+// modelled ones. Pure, like slowed() of an experiment.
 CommSpec slowed(CommSpec comm, double factor);
 
 // Returns the experiment with links, shaped stores and planted delays `factor` times as slow, and with a worker for

@@ -76,9 +76,13 @@ std::vector<std::string> names_of(std::span<const EmbeddedFile> files) {
   return names;
 }
 
+bool is_path_of_file(const std::string& name_or_path) {
+  return name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
+}
+
 NamedText read_shipped(const std::string& name_or_path, std::span<const EmbeddedFile> files, std::string_view folder,
                        std::string_view kind) {
-  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json"))
+  if (is_path_of_file(name_or_path))
     return {.text = read_text_file(name_or_path, std::string(kind)), .where = name_or_path};
   const auto found = std::ranges::find(files, name_or_path, &EmbeddedFile::name);
   if (found == files.end()) {

@@ -46,8 +46,11 @@ struct NamedText {
   std::string where;  // names the text in errors
 };
 
-// Returns the embedded file of that name, or the file of that path (which contains a '/' or ends in ".json"). `folder`
-// is where the embedded ones are in the sources, and `kind` says in errors what the file is.
+// Whether a name is the path of a file, not that of an embedded one: it contains a '/' or ends in ".json".
+bool is_path_of_file(const std::string& name_or_path);
+
+// Returns the embedded file of that name, or the file of that path. `folder` is where the embedded ones are in the
+// sources, and `kind` says in errors what the file is.
 // @throws SpecError if the name is unknown (with the nearest one), or if the file cannot be read
 NamedText read_shipped(const std::string& name_or_path, std::span<const EmbeddedFile> files, std::string_view folder,
                        std::string_view kind);

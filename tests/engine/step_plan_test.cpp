@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "core/errors.hpp"
@@ -208,6 +209,9 @@ TEST(CommunicationSoftware, WithServersOnHostsSendsEachHostsSumAfterBackward) {
   EXPECT_DOUBLE_EQ(model_communication(plan, 4, comm).software_s, 0) << "one host has no network";
   const ModelledCommunication of_three_hosts = model_communication(plan, 9, comm);
   EXPECT_NEAR(of_three_hosts.software_s, 2 * 2.0 / 3 * 8000 / 1e6, 1e-12);
+  comm.ranks_per_host = std::numeric_limits<int>::max();
+  EXPECT_EQ(model_communication(plan, 9, comm).software_s, 0);
+  comm.ranks_per_host = 4;
   EXPECT_DOUBLE_EQ(of_three_hosts.end_s, model_communication(plan, 4, comm).end_s) << "the ring is within a host";
 }
 
@@ -224,6 +228,11 @@ TEST(Links, OfARingAreTheSlowestThatItCrosses) {
   const spec::CommSpec between = on_links(comm, tcp, 5);
   EXPECT_DOUBLE_EQ(between.beta_bytes_per_s, spec::find_link("10gbe").beta_bytes_per_s / 2);
   EXPECT_DOUBLE_EQ(between.alpha_s, spec::find_link("10gbe").alpha_s);
+  comm.link = "nvlink2";
+  comm.ranks_per_host = 1;
+  EXPECT_DOUBLE_EQ(on_links(comm, {}, 2).beta_bytes_per_s, spec::find_link("nvlink2").beta_bytes_per_s)
+      << "a rank alone on its host uses no link of the host";
+  comm.link = "10gbe";
   comm.ranks_per_host = 0;
   comm.host_link.clear();
   EXPECT_DOUBLE_EQ(on_links(comm, {}, 2).beta_bytes_per_s, spec::find_link("10gbe").beta_bytes_per_s);

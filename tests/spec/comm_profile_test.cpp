@@ -66,6 +66,12 @@ TEST(CommProfile, EveryBuiltInOneIsValidAndOnlyIdealAddsNothing) {
   EXPECT_THROW(load_comm_profile("nowhere.json"), SpecError);
 }
 
+TEST(CommProfile, OfAFileIsReadOnlyWhereItIsApplied) {
+  CommSpec comm;
+  comm.profile = "gone/profile.json";
+  EXPECT_NO_THROW(check_links(comm)) << "a report names it, and must stay readable";
+}
+
 TEST(Links, HaveDistinctNamesAndSourcesTheFastestFirst) {
   std::set<std::string_view> names;
   double before = 1e15;
@@ -89,6 +95,10 @@ TEST(Links, ThatContradictOtherKeysAreRefusedWithTheirNames) {
   CommSpec two_levels;
   two_levels.host_link = "pcie3";
   EXPECT_THAT(links_error(two_levels), HasSubstr("comm.ranks_per_host"));
+  two_levels.ranks_per_host = 4;
+  EXPECT_NO_THROW(check_links(two_levels));
+  two_levels.update = UpdateScheme::hierarchical;
+  EXPECT_THAT(links_error(two_levels), AllOf(HasSubstr("comm.host_link is pcie3"), HasSubstr("hierarchical")));
   CommSpec twice;
   twice.link = "edr";
   EXPECT_NO_THROW(check_links(twice));

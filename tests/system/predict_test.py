@@ -84,6 +84,34 @@ class Predict(PredictTest):
                               (("--link", "edr", "--alpha", "1e-6"), "leave all but one out")):
             self.fail_with(2, *asked, *options, says=[says])
 
+    def test_a_link_by_name_is_the_same_as_its_figures(self):
+        spec = self.spec(**{**EMULATED, "comm": {"model": "alpha_beta", "link": "10gbe"}})
+        asked = ("--config", spec, "--for-ranks", "64")
+        by_figures = ("--alpha", "2e-5", "--beta", "1.25e9")
+        named, given = (self.predicted(*asked, *options)[0] for options in ((), by_figures))
+        self.assertEqual(named["requirement"], given["requirement"])
+        self.assertEqual(named["rows"], given["rows"])
+        slower, = self.predicted(*asked, "--alpha", "1e-3")
+        self.assertEqual((slower["alpha_s"], slower["beta_bytes_per_s"]), (1e-3, 1.25e9))
+        fitted = [self.predicted(*asked, "--fit", "2:500,4:800", *options)[0]["beta_bytes_per_s"]
+                  for options in ((), ("--set", "comm.link=null"))]
+        self.assertEqual(fitted[0], fitted[1])
+        one_host, = self.predicted("--config", spec, "--for-ranks", "4", "--host-link", "nvlink2", "--ranks-per-host",
+                                   "4")
+        self.assertIsNone(one_host["requirement"]["link_bytes_per_s"])
+
+    def test_a_profile_may_be_a_file_and_its_run_is_read_without_it(self):
+        profile = self.folder / "own.json"
+        profile.write_text('{"description": "ours", "tensor_s": {"value": 1e-3, "source": "measured"}}')
+        spec = self.spec(**EMULATED)
+        arm, = self.predicted("--config", spec, "--ranks", "2", "--comm", profile)
+        self.assertEqual(arm["comm_profile"], str(profile))
+        self.succeed("--config", spec, "--set", f"comm.profile={profile}", "--output", self.folder / "out")
+        profile.unlink()
+        self.succeed("report", self.folder / "out")
+        self.fail_with(2, "predict", "--config", spec, "--comm", profile, says=["own.json"])
+        self.fail_with(2, "predict", "--config", spec, "--comm", 300 * "x", says=["xxx"])
+
     def test_a_measured_input_limits_what_it_cannot_feed(self):
         out = self.input_run()
         arm, = self.predicted("--report", out, "--accelerator", "v100", "--ranks", "1,8")

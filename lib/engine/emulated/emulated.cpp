@@ -238,6 +238,13 @@ void EmulatedEngine::trace_modelled(double begin_s) const {
                           .end_s = backward_begin_s + bucket.end_s,
                           .detail = static_cast<std::int64_t>(bucket.bytes)});
   }
+  if (modelled_.software_s <= 0) return;
+  const double software_begin_s = backward_begin_s + std::max(plan_.backward_s, modelled_.end_s);
+  measure::record_span({.name = "modelled software",
+                        .kind = measure::SpanKind::bucket,
+                        .begin_s = software_begin_s,
+                        .end_s = software_begin_s + modelled_.software_s,
+                        .detail = 0});
 }
 
 Communication EmulatedEngine::average_for_real(Reducer& reducer, double backward_begin_s) {
@@ -261,7 +268,8 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
       spec::find_entry(profile, config.model, config.training.precision, config.training.batch_size);
   StepPlan plan = plan_step(entry, config);
   EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
-  ModelledCommunication modelled = model_communication(plan, config.world, config.comm);
+  ModelledCommunication modelled;
+  if (config.comm.model == spec::CommModel::alpha_beta) modelled = model_communication(plan, config.world, config.comm);
   return std::make_unique<EmulatedEngine>(std::move(traits), slowed(std::move(plan), config.slowdown),
                                           slowed(std::move(modelled), config.slowdown), config);
 }

@@ -232,6 +232,7 @@ ScalingFit fit_scaling(const engine::StepPlan& plan, int images_per_step, std::s
   }
   const auto squares = [&](const Link& link) {
     spec::CommSpec candidate = comm;
+    candidate.link.clear();  // its figures would replace those to fit
     candidate.alpha_s = link.alpha_s;
     candidate.beta_bytes_per_s = link.beta_bytes_per_s;
     double sum = 0;

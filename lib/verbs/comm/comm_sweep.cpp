@@ -189,8 +189,7 @@ int count_hosts(comm::World& world) {
 
 void check(const CommOptions& options, int world) {
   if (world == 1) {
-    throw SpecError(
-        "comm: a world of one rank has nothing to communicate with; start several: `mpirun -np 2 chexbench comm`");
+    throw SpecError("comm: one rank has nothing to communicate with; start several: `mpirun -np 2 chexbench comm`");
   }
   const std::size_t value = bytes_of(options.type);
   if (options.min_bytes == 0 || options.min_bytes % value != 0 || options.max_bytes % value != 0) {

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "results/labels.hpp"
+#include "spec/comm_profile.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::verbs {
@@ -185,7 +186,8 @@ engine::StepPlan plan_step(const Training& training, int ranks) {
   config.training.batch_size = local_batch(training, ranks);
   config.comm.model = spec::CommModel::alpha_beta;
   if (config.comm.update == spec::UpdateScheme::hierarchical && config.comm.ranks_per_group == 0) {
-    throw SpecError("comm.update is hierarchical, but a modelled network has no hosts: set comm.ranks_per_group");
+    throw SpecError(
+        "comm.update is hierarchical, but a modelled network does not know its groups: set comm.ranks_per_group");
   }
   return engine::plan_step(speed_of(training, ranks), config);
 }
@@ -233,7 +235,8 @@ Requirement require(const Training& training, int ranks, double efficiency) {
   const engine::StepPlan plan = plan_step(training, ranks);
   const double allowed_s = global_batch(training, ranks) / needed.images_per_s;
   spec::CommSpec comm = training.network.comm;
-  comm.link.clear();
+  if (!comm.link.empty()) comm.alpha_s = spec::find_link(comm.link).alpha_s;
+  comm.link.clear();  // so that its bandwidth can be varied
   const auto reaches = [&](double beta_bytes_per_s) {
     comm.beta_bytes_per_s = beta_bytes_per_s;
     return overlapped_step_s(plan, ranks, comm) <= allowed_s;
@@ -244,6 +247,7 @@ Requirement require(const Training& training, int ranks, double efficiency) {
     return needed;
   }
   double low = 1;
+  if (reaches(low)) return needed;  // all ranks are on one host, so nothing crosses the link
   double high = kFastestLink;
   while (high / low > 1 + 1e-6) (reaches(std::sqrt(low * high)) ? high : low) = std::sqrt(low * high);
   needed.link_bytes_per_s = high;

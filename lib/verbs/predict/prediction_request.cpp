@@ -165,8 +165,11 @@ Network network_of(const PredictionRequest& request, const spec::CommSpec& spec)
   comm.host_link = request.host_link.value_or(spec.host_link);
   comm.ranks_per_host = request.ranks_per_host.value_or(spec.ranks_per_host);
   comm.launch_s = request.launch_s.value_or(spec.launch_s);
-  if (request.alpha_s || request.beta_bytes_per_s)
-    set_link(comm, request.alpha_s.value_or(spec.alpha_s), request.beta_bytes_per_s.value_or(spec.beta_bytes_per_s));
+  if (request.alpha_s || request.beta_bytes_per_s) {
+    spec::NamedLink link{.alpha_s = spec.alpha_s, .beta_bytes_per_s = spec.beta_bytes_per_s};
+    if (!spec.link.empty()) link = spec::find_link(spec.link);
+    set_link(comm, request.alpha_s.value_or(link.alpha_s), request.beta_bytes_per_s.value_or(link.beta_bytes_per_s));
+  }
   if (request.link) {
     set_link(comm, defaults.alpha_s, defaults.beta_bytes_per_s);
     comm.link = *request.link;
@@ -177,7 +180,7 @@ Network network_of(const PredictionRequest& request, const spec::CommSpec& spec)
     network.known_min_bytes = request.measured_link->min_bytes;
     network.known_max_bytes = request.measured_link->max_bytes;
   }
-  spec::check_links(comm);
+  spec::check_links(comm, "give --ranks-per-host");
   return network;
 }
 
