@@ -224,7 +224,7 @@ def links(path):
 
 @functools.cache
 def names_in_tests():
-    return {name for path in tracked("tests/*.cpp", "tests/*.py", "tests/*.md")
+    return {name for path in tracked("tests/*.cpp", "tests/*.py")
             for name in re.findall(r"\w+", path.read_text())}
 
 

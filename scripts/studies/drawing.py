@@ -33,7 +33,8 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title)
-    style.foot(figure, "filled: measured by a scale model" if any(row["kind"] == "measured" for row in rows) else "",
+    scaled = " by a scale model" if any(row.get("scale_factor") for row in rows) else ""
+    style.foot(figure, f"filled: measured{scaled}" if any(row["kind"] == "measured" for row in rows) else "",
                "hollow: predicted", "dotted: linear" if ideal else "",
                "stars and crosses: published" if published else "")
     save(figure, folder, name)

@@ -29,7 +29,13 @@ class Engine:
         if not self.is_real:
             return []
         emulated = [f"{group}.{key}=null" for group in ("emulation", "comm") for key in spec.get(group, {})]
-        return [f"engine={self.name}", *emulated]
+        # With all cores divided among the ranks, a core would not train faster on more ranks.
+        return [f"engine={self.name}", *emulated, *(["cores_per_rank=1"] if self.name == "onednn" else [])]
+
+    @property
+    def rank_bytes(self):
+        """Memory of a rank's training; DenseNet121 takes 4.2 GB on a CPU, and that of a GPU's host is a guess."""
+        return {"emulated": 0, "cuda": 4e9, "onednn": 5e9}[self.name]
 
     def batch_size(self, emulated):
         """The batch of a rank; `emulated` is that of an emulated V100."""
@@ -42,7 +48,10 @@ class Engine:
         """
         if self.name == "onednn":
             return cores()
-        gpus = len(json.loads(chexbench("doctor", "--format", "json"))["gpus"])
+        try:
+            gpus = len(json.loads(chexbench("doctor", "--format", "json"))["gpus"])
+        except StudyError as error:
+            raise StudyError("--engine cuda: chexbench doctor finds conflicts", error.code) from error
         if gpus == 0:
             raise StudyError("--engine cuda: chexbench finds no GPU here; see chexbench doctor, or use --engine "
                              "emulated", 4)

@@ -22,6 +22,7 @@ NAME = "malik"
 TITLE = "Malik et al., NYSDS 2018: distributed TensorFlow on a GPU cluster"
 NEEDS_DATA = False
 TRAINS_FOR_REAL = False  # with --engine cuda or onednn
+MEASURES = True
 SPECS = ROOT / "configs/studies" / NAME
 DEVICES = ("k40", "k80", "p100")
 MODELS = {"alexnet": "AlexNet", "googlenet": "GoogLeNet", "resnet50": "ResNet50"}

@@ -18,6 +18,7 @@ NAME = "salvaris"
 TITLE = "Salvaris's talk: Distributed Deep Learning"
 NEEDS_DATA = False
 TRAINS_FOR_REAL = False  # with --engine cuda or onednn
+MEASURES = True
 
 
 @dataclass

@@ -6,8 +6,7 @@ TITLE = "The studies that chexbench grew from, rerun"
 
 
 def blocks(results):
-    yield page.paragraph("Made by scripts/reproduce all. Each study has a page, with its figures; published/ has all "
-                         "published rates on several GPUs next to predictions.")
+    yield page.paragraph("Made by scripts/reproduce all. Each study has a page, with its figures.")
     for name, (title, claims) in results.items():
         yield page.heading(f"{title} ({name})")
         yield page.table(["claim", "verdict", "evidence"], claims)

@@ -3,7 +3,7 @@
 import csv
 
 HOLDS, FAILS, UNKNOWN = "holds here", "does not hold here", "cannot be told"
-UNEXPLAINED = "the model does not explain"  # of a published measurement that no machine here can repeat
+EXPLAINED, UNEXPLAINED = "the model explains", "the model does not explain"  # what no machine here can repeat
 LINEAR = 0.9  # efficiency from which scaling is called linear
 
 

@@ -48,7 +48,7 @@ COUNT = """
 
 
 class Tab:
-    """A page, until close(), that reaches only this host. `errors` has its exceptions and the console's errors."""
+    """A page, until close(), that reaches only this host. `errors` has its exceptions and what its console warns of."""
 
     def __init__(self):
         self.errors = []
@@ -161,9 +161,9 @@ class Tab:
         parameters = event.get("params", {})
         if event.get("method") == "Runtime.exceptionThrown":
             self.errors.append(str(parameters["exceptionDetails"]))
-        elif event.get("method") == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+        elif event.get("method") == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
             self.errors.append(str(parameters["args"]))
-        elif event.get("method") == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+        elif event.get("method") == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.errors.append(str(parameters["entry"]))
 
 

@@ -260,12 +260,13 @@ class SystemTest(unittest.TestCase):
         self.assertNotIn("Abort(", done.stderr, "a line of MPI's below the error reads as a crash")
         return done
 
-    def await_true(self, condition, process=None):
-        """Waits for a condition, which must come true before the process ends; its value."""
+    def await_true(self, condition, process=None, log=lambda: ""):
+        """Waits for a condition, which must come true before the process ends; its value. `log` is shown if it does
+        not."""
         give_up = time.monotonic() + TIMEOUT_S
         while not (found := condition()):
             self.assertTrue(process is None or process.poll() is None, "it ended before")
-            self.assertLess(time.monotonic(), give_up)
+            self.assertTrue(time.monotonic() < give_up, log())
             time.sleep(0.02)
         return found
 

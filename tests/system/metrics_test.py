@@ -90,6 +90,10 @@ class Metrics(SystemTest):
 
 
 class BadFiles(SystemTest):
+    def test_a_full_disk_is_told_before_anything_is_measured(self):
+        self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", "/dev/full",
+                       says="/dev/full")
+
     def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(self):
         nowhere = self.folder / "nowhere/run.prom"
         done = self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", "--metrics", nowhere,

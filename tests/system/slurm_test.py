@@ -47,7 +47,7 @@ class Slurm(SystemTest):
 
     def await_end(self, job):
         """Waits until a job, or each task of an array, has ended for good."""
-        self.await_true(lambda: all(part["JobState"] in ENDED for part in self.state(job)))
+        self.await_true(lambda: all(part["JobState"] in ENDED for part in self.state(job)), log=lambda: self.log(job))
         return sorted(self.state(job), key=lambda part: int(part.get("ArrayTaskId", 0)))
 
     def log(self, job):

@@ -118,7 +118,7 @@ class RealEngines(unittest.TestCase):
         made = engines.Engine("onednn").settings({"engine": "emulated:v100", "emulation": {"cores_per_accelerator": 10},
                                                   "comm": {"model": "alpha_beta", "alpha_s": 1e-6}})
         self.assertEqual(made, ["engine=onednn", "emulation.cores_per_accelerator=null", "comm.model=null",
-                                "comm.alpha_s=null"])
+                                "comm.alpha_s=null", "cores_per_rank=1"])
         self.assertEqual(engines.Engine().settings({"emulation": {}}), [])
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
@@ -136,6 +136,11 @@ class RealEngines(unittest.TestCase):
         with mock.patch.object(engines, "cores", lambda: 2):
             made = worlds.groups([("resnet50", "opencv", ranks) for ranks in (1, 2, 4)], engines.Engine("onednn"))
         self.assertEqual([(group.ranks, group.batch_size) for group in made], [(1, 8), (2, 8)])
+
+    def test_a_study_without_a_real_training_refuses_an_engine(self):
+        done = reproduce("malik", "--engine", "onednn")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("sc19-poster and dell-article do", done.stderr)
 
     def test_without_a_gpu_cuda_is_an_error(self):
         with mock.patch.object(engines, "chexbench", lambda *_: '{"gpus": []}'):

@@ -22,6 +22,7 @@ import salvaris_gpus  # noqa: E402
 import salvaris_network  # noqa: E402
 import salvaris_storage  # noqa: E402
 import sc19_poster  # noqa: E402
+import summary  # noqa: E402
 import timeline  # noqa: E402
 import worlds  # noqa: E402
 import xrays  # noqa: E402
@@ -51,7 +52,8 @@ class Claims(unittest.TestCase):
 
     def test_a_pipeline_does_not_scale_if_twice_the_ranks_gain_nothing(self):
         for rates, expected in (({1: 384, 2: 385}, worlds.HOLDS), ({1: 384, 2: 600, 4: 605}, worlds.HOLDS),
-                                ({1: 384, 2: 520}, worlds.FAILS), ({1: 384, 2: 422}, worlds.UNKNOWN),
+                                ({1: 384, 2: 520}, worlds.UNKNOWN), ({8: 3000, 16: 5800}, worlds.FAILS),
+                                ({1: 384, 2: 422}, worlds.UNKNOWN),
                                 ({1: 384, 16: 400}, worlds.UNKNOWN)):
             made = results([row("naive", ranks, rate) for ranks, rate in rates.items()])
             self.assertEqual(worlds.flat_claim(made, "resnet50", "naive")[1], expected, rates)
@@ -256,13 +258,12 @@ class Salvaris(unittest.TestCase):
         equal = {(store, loader, "tfrecord"): (0.99, 1.01) for store in salvaris_storage.FORMAT_STORES
                  for loader in salvaris_storage.LOADERS}
         for more, expected in (({}, salvaris_storage.FAILS),
-                               ({("blob", "keras", "tfrecord"): (1.8, 2.0)}, salvaris_storage.HOLDS),
+                               ({("blob", "keras", "tfrecord"): (1.8, 2.0)}, salvaris_storage.UNKNOWN),
+                               (dict.fromkeys([*equal][:4], (1.8, 2.0)), salvaris_storage.HOLDS),
                                ({("blob", "keras", "tfrecord"): (1.8, 2.0), ("local", "keras", "tfrecord"): (0.8, 0.9)},
                                 salvaris_storage.UNKNOWN)):
             ratios = self.ratios("format_ratio", {**equal, **more})
             self.assertEqual(salvaris_storage.formats_claim(ratios)[1], expected, more)
-        few = self.ratios("format_ratio", {("blob", "keras", "tfrecord"): (1.8, 2.0)})
-        self.assertEqual(salvaris_storage.formats_claim(few)[1], salvaris_storage.UNKNOWN, "most are untold")
 
     def test_a_location_is_judged_by_the_bounds_of_both_runs(self):
         def store(name, rate):
@@ -322,7 +323,28 @@ class Published(unittest.TestCase):
         rows = [{"by": "A", "device": "k80", "ranks": 2, "comm_profile": "ideal", "ratio": ratio}
                 for ratio in (1.1, 1.2)]
         self.assertEqual(published.claims(rows)[0][1], published.UNEXPLAINED)
-        self.assertEqual(published.claims(rows[:1])[0][1], published.HOLDS)
+        self.assertEqual(published.claims(rows[:1])[0][1], published.EXPLAINED)
+
+    def test_its_page_has_each_row_and_the_misfit_of_both_models(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        pages, claims = published.run(folder)
+        text = (folder / "README.md").read_text()
+        with open(folder / "compared.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(text[text.index("## All rows"):].count("\n| ") - 2, len(rows))
+        self.assertIn(f"| all |  | {len(rows)} |", text)
+        for claim, verdict, _ in claims:
+            self.assertIn(f"| {claim} | {verdict} |", text)
+        self.assertEqual({path.name for path in pages}, {"README.md", "index.html"})
+
+    def test_all_studies_are_on_one_page(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        summary.write(folder, {"one": ("First", [("It scales", "holds here", "0.99")])})
+        text = (folder / "README.md").read_text()
+        self.assertIn("## First (one)", text)
+        self.assertIn("| It scales | holds here | 0.99 |", text)
 
     def test_every_published_rate_has_a_system(self):
         systems = published.read_csv(published.SPECS / "systems.csv")
