@@ -165,9 +165,9 @@ ModelledCommunication model_communication(const StepPlan& plan, int ranks, const
   }
   if (ranks > 1) result.software_s = plan.software.tensor_s * plan.tensors;
   if (has_servers) {
-    const double hosts = 1 + (ranks - 1) / comm.ranks_per_host;  // the last one may have fewer ranks
+    const int hosts = 1 + (ranks - 1) / comm.ranks_per_host;  // the last one may have fewer ranks
     const spec::CommSpec network = on_links(comm, plan.software, ranks);
-    result.software_s += 2 * (hosts - 1) / hosts * static_cast<double>(all_bytes) / network.beta_bytes_per_s;
+    result.software_s += 2.0 * (hosts - 1) / hosts * static_cast<double>(all_bytes) / network.beta_bytes_per_s;
   }
   result.busy_s += result.software_s;
   return result;
