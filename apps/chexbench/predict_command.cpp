@@ -167,6 +167,10 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
       ->type_name("LINK");
   verb.add_option("--ranks-per-host", request.ranks_per_host, "Assume this many ranks on each host.")
       ->check(CLI::Range(1, verbs::kMostRanks).description(""));
+  verb.add_option("--step-spread", request.step_spread,
+                  "Assume that the time that a rank computes in a step varies by this standard deviation / mean "
+                  "(default: as in the real trainings of --report, or 0).")
+      ->check(CLI::Range(0.0, 1.0));
   verb.add_option("--fit", arguments.fit,
                   "Fit alpha and beta to training runs, given as ranks and images/s, e.g. 2:315,4:589.")
       ->type_name("RANKS:RATE,...")

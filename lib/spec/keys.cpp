@@ -133,12 +133,11 @@ std::vector<KeyRule> comm_keys() {
           .at_most(kLongestDelayS)
           .only_where(kAlphaBeta),
       key("comm.profile", comm, &CommSpec::profile,
-          "What communication software adds to the time of the links: ideal (nothing), horovod-nccl, horovod-mpi-host, "
-          "nccl-tcp, grpc-ps, or the path of a file like those of configs/communication.")
+          "What communication software adds to the time of the links: a name (`chexbench list`), or the path of a file "
+          "like those of configs/communication.")
           .only_where(kAlphaBeta),
       key("comm.link", comm, &CommSpec::link,
-          "Link between hosts by its name, instead of alpha_s and beta_bytes_per_s: edr, fdr, 100gbe, 25gbe, 10gbe, "
-          "nvlink2, nvlink1 or pcie3; empty: these two keys.")
+          "Link between hosts by its name (`chexbench list`), instead of alpha_s and beta_bytes_per_s; empty: these.")
           .only_where(kAlphaBeta),
       key("comm.host_link", comm, &CommSpec::host_link,
           "Link between the ranks of a host by its name; empty: as between hosts.")

@@ -245,5 +245,25 @@ TEST(Requirement, SaysWhereNoNetworkIsEnough) {
   EXPECT_THAT(needed.notes, Contains(HasSubstr("no bandwidth is enough")));
 }
 
+// Order statistics of normal samples: Harter, Biometrika 48, 1961, table 1.
+TEST(ExpectedMaximum, OfNormalValuesIsThatOfTables) {
+  EXPECT_NEAR(expected_maximum(1), 0, 1e-9);
+  EXPECT_NEAR(expected_maximum(2), 0.56419, 1e-5);
+  EXPECT_NEAR(expected_maximum(4), 1.02938, 1e-5);
+  EXPECT_NEAR(expected_maximum(16), 1.76599, 1e-5);
+  EXPECT_NEAR(expected_maximum(100), 2.50759, 1e-5);
+}
+
+TEST(Prediction, OfRanksWhoseStepsVaryWaitsForTheSlowest) {
+  Training even = training();
+  Training uneven = even;
+  uneven.step_spread = 0.1;
+  EXPECT_DOUBLE_EQ(predict(uneven, {1}).front().images_per_s, predict(even, {1}).front().images_per_s);
+  const PredictionRow four = predict(uneven, {4}).front();
+  const double step_s = 4.0 * four.local_batch / predict(even, {4}).front().network_images_per_s;
+  const double compute_s = 4.0 * four.local_batch / four.compute_images_per_s;
+  EXPECT_NEAR(4.0 * four.local_batch / four.network_images_per_s, step_s + 0.1 * 1.02938 * compute_s, 1e-6 * step_s);
+}
+
 }  // namespace
 }  // namespace chexbench::verbs

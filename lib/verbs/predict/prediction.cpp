@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <set>
 
 #include "core/errors.hpp"
@@ -89,9 +90,15 @@ bool network_known(const Network& network, int ranks) {
   return ranks == 1 || !network.known || network.known->covers(ranks);
 }
 
+// Returns the time that ranks of equal speed wait for the slowest of them in a step.
+double straggling_s(const Training& training, const engine::StepPlan& plan, int ranks) {
+  if (training.step_spread == 0) return 0;
+  return training.step_spread * compute_s(plan) * expected_maximum(ranks);
+}
+
 PredictionRow predict_at(const Training& training, int ranks) {
   const engine::StepPlan plan = plan_step(training, ranks);
-  const double whole_s = overlapped_step_s(plan, ranks, training.network.comm);
+  const double whole_s = overlapped_step_s(plan, ranks, training.network.comm) + straggling_s(training, plan, ranks);
   PredictionRow row{.ranks = ranks, .local_batch = local_batch(training, ranks)};
   row.compute_images_per_s = global_batch(training, ranks) / compute_s(plan);
   row.network_images_per_s = global_batch(training, ranks) / whole_s;
@@ -192,6 +199,19 @@ engine::StepPlan plan_step(const Training& training, int ranks) {
   return engine::plan_step(speed_of(training, ranks), config);
 }
 
+double expected_maximum(int n) {
+  // The mean is the integral of 1 - F over positive values minus that of F over negative ones, F being Phi^n.
+  constexpr double kEnd = 9;
+  constexpr int kSteps = 2000;
+  double sum = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double x = kEnd * (i + 0.5) / kSteps;
+    sum += 1 - std::pow(0.5 * std::erfc(-x / std::numbers::sqrt2), n) -
+           std::pow(0.5 * std::erfc(x / std::numbers::sqrt2), n);
+  }
+  return sum * kEnd / kSteps;
+}
+
 std::vector<PredictionRow> predict(const Training& training, const std::vector<int>& ranks) {
   const double single = predict_at(training, 1).images_per_s;
   std::vector<PredictionRow> rows;
@@ -207,6 +227,13 @@ std::vector<std::string> prediction_notes(const Training& training, const std::v
   note_input(training, rows, notes);
   if (!training.network.known) notes.emplace_back("The network's figures were given, not measured.");
   note_extrapolation(training, rows, notes);
+  if (training.step_spread > 0) {
+    notes.push_back(fmt::format(
+        "Each step waits for its slowest rank: the time that a rank computes varies by {:.1f} % (standard deviation).",
+        100 * training.step_spread));
+  } else {
+    notes.emplace_back("Stragglers are not modelled: no report measured the steps of this training on real devices.");
+  }
   return notes;
 }
 
@@ -239,7 +266,7 @@ Requirement require(const Training& training, int ranks, double efficiency) {
   comm.link.clear();  // so that its bandwidth can be varied
   const auto reaches = [&](double beta_bytes_per_s) {
     comm.beta_bytes_per_s = beta_bytes_per_s;
-    return overlapped_step_s(plan, ranks, comm) <= allowed_s;
+    return overlapped_step_s(plan, ranks, comm) + straggling_s(training, plan, ranks) <= allowed_s;
   };
   if (!reaches(kFastestLink)) {
     needed.notes.emplace_back(

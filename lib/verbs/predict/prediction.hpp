@@ -1,6 +1,6 @@
 // Computes how fast a training would be on more ranks, from values that were measured, given or published:
 //   images/s = min(decode, storage, training)
-//   training = ranks x batch / (forward + max(backward, communication) + update)
+//   training = ranks x batch / (forward + max(backward, communication) + update + wait for the slowest rank)
 // The step is that of the emulated engine (engine/step_plan.hpp). See README.md for all formulas, and a comparison of
 // the model with published figures. All functions are pure.
 #pragma once
@@ -61,6 +61,8 @@ struct Training {
   Scaling scaling = Scaling::weak;
   InputSide input;
   Network network;
+  double step_spread =
+      0;  // standard deviation / mean of the time that a rank computes in a step; its slowest rank ends it
 };
 
 // Returns the profile's entry for the batch of the slowest of `ranks` ranks (spec::find_entry()). Its batch_size
@@ -72,6 +74,9 @@ spec::ProfileEntry speed_of(const Training& training, int ranks);
 // @throws SpecError as speed_of(), if the profile's time already contains communication, or if the update is
 // hierarchical without ranks_per_group
 engine::StepPlan plan_step(const Training& training, int ranks);
+
+// Returns the expected maximum of n independent standard normal values, n at least 1, by numerical integration.
+double expected_maximum(int n);
 
 // Returns one row for each of the numbers in `ranks`, which must be at least 1.
 // @throws SpecError as plan_step()

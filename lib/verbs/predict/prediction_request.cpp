@@ -8,6 +8,7 @@
 
 #include "analysis/derive.hpp"
 #include "core/errors.hpp"
+#include "measure/statistics.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
@@ -184,6 +185,24 @@ Network network_of(const PredictionRequest& request, const spec::CommSpec& spec)
   return network;
 }
 
+// Returns the spread of a rank's computing over the steps of the reports' trainings of this network on real devices, or
+// 0 if there is none. It is 1.4826 MAD / median, so that a few disturbed steps do not count.
+double measured_spread(const PredictionRequest& request, const spec::ModelSpec& model) {
+  double spread = 0;
+  std::size_t most_steps = 1;
+  for (const results::TrialResult& trial : request.measured) {
+    if (!spec::has_engine(trial.spec) || trial.emulated || trial.spec.model.name != model.name) continue;
+    std::vector<double> times_s;
+    for (const results::RepeatResult& repeat : trial.repeats)
+      for (const results::StepRecord& step : repeat.steps)
+        times_s.push_back(step.timings.compute_s + step.timings.update_s);
+    if (times_s.size() <= most_steps) continue;
+    most_steps = times_s.size();
+    spread = 1.4826 * measure::median_absolute_deviation(times_s) / measure::median(times_s);
+  }
+  return spread;
+}
+
 void fit(Training& training, const PredictionRequest& request, PredictionArm& arm) {
   const engine::StepPlan plan = plan_step(training, 2);
   if (training.scaling == Scaling::strong) throw SpecError("--fit: takes figures of weak scaling");
@@ -227,7 +246,8 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
       .outputs = arm.spec.data.labels.classes > 0 ? static_cast<int>(arm.spec.data.labels.classes) : kNihLabels,
       .scaling = request.scaling,
       .input = input_of(request, arm),
-      .network = network_of(request, arm.spec.comm)};
+      .network = network_of(request, arm.spec.comm),
+      .step_spread = request.step_spread.value_or(measured_spread(request, arm.spec.model))};
   const spec::ProfileEntry speed = speed_of(training, 1);
   PredictionArm result{
       .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
@@ -251,6 +271,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   result.link = comm.link;
   result.host_link = comm.host_link;
   result.ranks_per_host = comm.ranks_per_host;
+  result.step_spread = training.step_spread;
   result.alpha_s = comm.alpha_s;
   result.beta_bytes_per_s = comm.beta_bytes_per_s;
   result.launch_s = comm.launch_s;

@@ -33,6 +33,7 @@ struct PredictionRequest {
   std::optional<std::string> link;
   std::optional<std::string> host_link;
   std::optional<int> ranks_per_host;
+  std::optional<double> step_spread;     // of a rank's computing (Training); empty: of the reports' real trainings
   std::optional<LinkFit> measured_link;  // fitted by `chexbench comm`, instead of alpha and beta
   std::vector<ScalingPoint> fit;         // known rates to which alpha and beta are fitted instead
   std::vector<ScalingPoint> check;       // known rates, only compared with the prediction

@@ -65,6 +65,7 @@ Json arm_to_json(const PredictionArm& arm) {
           {"link", arm.link},
           {"host_link", arm.host_link},
           {"ranks_per_host", arm.ranks_per_host},
+          {"step_spread", arm.step_spread},
           {"alpha_s", arm.alpha_s},
           {"beta_bytes_per_s", arm.beta_bytes_per_s},
           {"launch_s", arm.launch_s},
@@ -105,6 +106,7 @@ void add_basis(report::CsvTable& table, const PredictionArm& arm) {
   table(Field{"link"}, arm.link);
   table(Field{"host_link"}, arm.host_link);
   table(Field{"ranks_per_host"}, arm.ranks_per_host);
+  table(Field{"step_spread"}, arm.step_spread);
 }
 
 void add_row(report::CsvTable& table, const PredictionArm& arm, const PredictionRow& row) {

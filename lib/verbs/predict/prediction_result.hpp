@@ -72,6 +72,7 @@ struct PredictionArm {
   std::string link;             // between hosts, by name; empty: given by its figures
   std::string host_link;        // within a host, by name; empty: as between hosts
   int ranks_per_host = 0;       // 0: every rank has its own
+  double step_spread = 0;       // standard deviation / mean of the time that a rank computes in a step
   double alpha_s = 0;           // with beta, of the slowest link between the most ranks, as the software uses it
   double beta_bytes_per_s = 0;
   double launch_s = 0;
