@@ -108,6 +108,25 @@ TEST(PredictAll, ReckonsEachArmOnceWhateverItsRanks) {
   EXPECT_DOUBLE_EQ(prediction.arms[1].rows[1].decode_images_per_s.value_or(0), 180);
 }
 
+TEST(PredictAll, TakesTheSpreadOfStepsFromTrainingsOnRealDevicesAlone) {
+  results::TrialResult trained = make_trial({.engine = "onednn"}, {20});
+  trained.repeats[0].steps.clear();
+  for (const double compute_s : {0.9, 1.0, 1.0, 1.1, 9.0}) {  // the last one was disturbed
+    results::StepRecord& step = trained.repeats[0].steps.emplace_back();
+    step.timings.compute_s = compute_s;
+  }
+  PredictionRequest request;
+  request.accelerator = "v100";
+  request.ranks = {4};
+  request.measured = {make_trial({}, {100}), trained};
+  EXPECT_NEAR(predict_all(request).arms.at(0).step_spread, 1.4826 * 0.1, 1e-9);
+  request.step_spread = 0;
+  EXPECT_EQ(predict_all(request).arms.at(0).step_spread, 0);
+  request.step_spread.reset();
+  request.measured[1].emulated = true;
+  EXPECT_EQ(predict_all(request).arms.at(0).step_spread, 0);
+}
+
 TEST(PredictAll, TakesAPrecisionThatTheInputWasNotMeasuredWith) {
   PredictionRequest request;
   request.accelerator = "a100";
