@@ -2,7 +2,7 @@
 
 import csv
 
-HOLDS, FAILS, UNKNOWN = "holds here", "does not hold here", "cannot be told"
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 EXPLAINED, UNEXPLAINED = "the model explains", "the model does not explain"  # what no machine here can repeat
 LINEAR = 0.9  # efficiency from which scaling is called linear
 
