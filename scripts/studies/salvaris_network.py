@@ -68,7 +68,7 @@ def ratios_of(rows):
 
 
 def claim(ratios, predicted, published):
-    """Holds if the fast network gains anything on the newest GPU, and more than on each older one, here and there."""
+    """Holds if the fast network gains on the newest GPU, and more than on older ones, both here and for the author."""
     text = "Do use enhanced networking wherever possible, especially for the latest GPUs"
     parts = [f"{device.upper()}: {gpus.NETWORK} trains {value:.3f} x ({low:.3f} to {high:.3f}) the images/s of "
              f"{gpus.SLOW_NETWORK} on {RANKS} GPUs, measured" for device, (value, low, high) in ratios.items()]

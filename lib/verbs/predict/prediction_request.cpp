@@ -247,7 +247,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
       .scaling = request.scaling,
       .input = input_of(request, arm),
       .network = network_of(request, arm.spec.comm),
-      .step_spread = request.step_spread.value_or(measured_spread(request, arm.spec.model))};
+      .step_spread = request.step_spread ? *request.step_spread : measured_spread(request, arm.spec.model)};
   const spec::ProfileEntry speed = speed_of(training, 1);
   PredictionArm result{
       .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
