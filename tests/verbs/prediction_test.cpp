@@ -216,6 +216,10 @@ TEST(Requirement, SaysWhatAShardWouldSaveOfTheStorage) {
   EXPECT_THAT(needed.notes, Contains(HasSubstr("0.32 GB/s would suffice if each rank read only its images")));
 }
 
+TEST(Requirement, NamesInOneNoteWhatOnlyAReportGives) {
+  EXPECT_THAT(require(training(), 8, 1).notes, testing::ElementsAre(HasSubstr("cores and storage: unknown")));
+}
+
 TEST(Requirement, AnswersInCoresStorageAndNetwork) {
   Training needs = training();
   needs.input.images_per_s_per_core = 30;

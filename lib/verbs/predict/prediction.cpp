@@ -178,6 +178,16 @@ void note_extrapolation(const Training& training, const std::vector<PredictionRo
   }
 }
 
+void note_unknown_needs(const InputSide& input, std::vector<std::string>& notes) {
+  if (!input.images_per_s_per_core && !input.bytes_per_image) {
+    notes.emplace_back("cores and storage: unknown; --report gives the images/s of a core and the bytes of an image");
+  } else if (!input.images_per_s_per_core) {
+    notes.emplace_back("cores: unknown without the images/s of a core, which --report gives");
+  } else if (!input.bytes_per_image) {
+    notes.emplace_back("storage: unknown without the bytes of an image, which --report gives");
+  }
+}
+
 }  // namespace
 
 spec::ProfileEntry speed_of(const Training& training, int ranks) {
@@ -244,8 +254,6 @@ Requirement require(const Training& training, int ranks, double efficiency) {
   const double decoded_per_s = needed.images_per_s * amplification(input, ranks);
   if (input.images_per_s_per_core) {
     needed.cores_per_rank = static_cast<int>(std::ceil(decoded_per_s / ranks / *input.images_per_s_per_core - 1e-9));
-  } else {
-    needed.notes.emplace_back("cores: unknown without the images/s of a core, which --report gives");
   }
   if (input.bytes_per_image) {
     needed.storage_bytes_per_s = decoded_per_s * *input.bytes_per_image;
@@ -255,9 +263,8 @@ Requirement require(const Training& training, int ranks, double efficiency) {
                       "shard op after list_files",
                       needed.images_per_s * *input.bytes_per_image / 1e9));
     }
-  } else {
-    needed.notes.emplace_back("storage: unknown without the bytes of an image, which --report gives");
   }
+  note_unknown_needs(input, needed.notes);
   if (ranks == 1) return needed;
   const engine::StepPlan plan = plan_step(training, ranks);
   const double allowed_s = global_batch(training, ranks) / needed.images_per_s;
