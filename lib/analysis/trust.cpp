@@ -91,7 +91,7 @@ const std::vector<Flag>& flags() {
        "measure.relative_error), or a repeat is more than 15 % away from it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"disturbed",
-       "other processes, a hypervisor or the reclaim of memory took more than 10 % of the ranks' cores or "
+       "other processes, a hypervisor or memory reclaim took more than 10 % of the ranks' cores or "
        "time, or the ranks' CPU mask became smaller, in too many repeats to leave them out: measure again when the "
        "machine is free",
        [](const results::TrialResult& trial, const results::Figures&) { return results::is_disturbed(trial); }},

@@ -105,7 +105,7 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   if (!options_.warns_of_others || warned_of_others_ || !results::is_disturbed(result)) return;
   warned_of_others_ = true;
   log::warning(
-      "other processes, a hypervisor or the reclaim of memory took {:.0f} % of this trial's cores; such repeats "
+      "other processes, a hypervisor or memory reclaim took {:.0f} % of this trial's cores; such repeats "
       "count only if too few others remain",
       100 * results::disturbed_share(result));
 }

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/conversions.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/passed_over.hpp"
@@ -86,7 +87,7 @@ void keep_classes(const storage::DataRoot& root, Index& index, bool has_splits) 
     if (is_outside(file)) index.passed.add(PassedKind::not_in_a_class, file.name);
   }
   if (const auto outside = std::erase_if(index.files, is_outside); outside > 0)
-    log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
+    log::warning("{}: left out {} outside the folders of the classes", root.path, count_text(outside, "image"));
 }
 
 // Warns about folders that look like splits but are not read as such: a split is a folder in the root.

@@ -108,7 +108,7 @@ void read_images(const TableText& table, const StudyLabels& labels, Index& index
     note_split(in_split, index);
   }
   if (unlabelled > 0) {
-    log::warning("{}: {} images are of studies that have no row of labels, and are left out", table.path(), unlabelled);
+    log::warning("{}: left out {} of studies without a row of labels", table.path(), count_text(unlabelled, "image"));
   }
 }
 

@@ -217,7 +217,7 @@ TEST(Requirement, SaysWhatAShardWouldSaveOfTheStorage) {
 }
 
 TEST(Requirement, NamesInOneNoteWhatOnlyAReportGives) {
-  EXPECT_THAT(require(training(), 8, 1).notes, testing::ElementsAre(HasSubstr("cores and storage: unknown")));
+  EXPECT_THAT(require(training(), 1, 1).notes, testing::ElementsAre(HasSubstr("cores and storage: unknown")));
 }
 
 TEST(Requirement, AnswersInCoresStorageAndNetwork) {

@@ -19,6 +19,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "core/text.hpp"
 #include "engine/registry.hpp"
 #include "engine/training_engine.hpp"
 #include "results/read.hpp"
@@ -132,9 +133,9 @@ EpochPlan Epochs::plan() const {
   const std::int64_t steps = static_cast<std::int64_t>(images) / global_batch;
   if (steps > 0) return {.ranks = ranks, .steps_per_epoch = steps};
   throw DataError(
-      fmt::format("{} images are left to train on ({} validate), fewer than the {} of one step of all "
-                  "ranks: lower training.batch_size",
-                  images, images_.validation.images.size(), global_batch));
+      fmt::format("only {} for training ({} for validation), fewer than the {} of one step of all ranks: lower "
+                  "training.batch_size",
+                  count_text(images, "image"), images_.validation.images.size(), global_batch));
 }
 
 void Epochs::before_step(std::int64_t step) { epoch_training(context_.engine).set_learning_rate(rate_.at(step)); }

@@ -117,7 +117,7 @@ std::string synth_json(const SynthResult& result, const TypedRoot& made) {
 }
 
 std::string conversion_text(const formats::Conversion& result, const TypedRoot& converted) {
-  return fmt::format("{}, {} in place of {}, in {:.1f} s ({} images/s); {} has the details.\n{}",
+  return fmt::format("{}, {} instead of {}, in {:.1f} s ({} images/s); {} has the details.\n{}",
                      conversion_done(result), size_text(result.shard_bytes), size_text(result.image_bytes),
                      result.seconds, rate_text(images_per_s(result)),
                      printable(formats::manifest_path(converted.root, result.split, result.format)),

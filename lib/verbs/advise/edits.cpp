@@ -166,7 +166,7 @@ constexpr Kind kKinds[] = {
      replace_workers},
     {"read_in_turns", "several files are then open at once", Gain::images_per_s, read_in_turns},
     {"read_more_at_once", "more files are then open at once", Gain::images_per_s, read_more_at_once},
-    {"deliver_u8", "a batch then has bytes in place of floats, and the engine normalizes it", Gain::images_per_s,
+    {"deliver_u8", "a batch then has bytes instead of floats, and the engine normalizes it", Gain::images_per_s,
      deliver_bytes},
     {"read_tfrecords", "records are then read in sequence from few files", Gain::images_per_s, read_tfrecords},
     {"cache_decoded", "images are then decoded in the first epoch alone, and stay in memory", Gain::later_epochs,
