@@ -217,7 +217,7 @@ void add_convert(CLI::App& data) {
 
 void add_stage(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("stage", "Copies to a local folder what a run reads; run it again to continue.");
+      data.add_subcommand("stage", "Copies the files that a run reads to a local folder; repeat it to continue.");
   auto set = add_data_set(*verb, "root");
   auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, as a data set of the same layout.")

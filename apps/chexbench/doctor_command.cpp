@@ -38,7 +38,7 @@ void run(const DoctorArguments& arguments, bench::Session& session) {
 void add_doctor_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* const verb =
-      app.add_subcommand("doctor", "Shows what distorts measurements here, and what conflicts (then exit code 4).");
+      app.add_subcommand("doctor", "Shows what distorts measurements, and libraries that conflict (exit code 4).");
   verb->add_option("--data", arguments->data_root,
                    "Also show where this folder or URL is stored, how much of it is cached, or how fast its server is.")
       ->type_name("ROOT");

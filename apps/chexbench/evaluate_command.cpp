@@ -103,9 +103,9 @@ void add_evaluate_command(CLI::App& app, bench::Session& session) {
       ->capture_default_str();
   add_set_option(*verb, options.overrides,
                  "Set a key as in a spec, e.g. --set training.batch_size=64 --set training.precision=bf16.");
-  verb->add_option(
-          "--cam", options.class_maps,
-          "Write PNGs into OUTPUT/cam that mark in red the regions behind each image's N most probable labels.")
+  verb->add_option("--cam", options.class_maps,
+                   "Write PNGs into OUTPUT/cam that mark in red the regions that most influence an image's N most "
+                   "probable labels.")
       ->type_name("N")
       ->check(CLI::Range(1, kMostMaps));
   verb->add_flag("--ten-crop", options.ten_crop,

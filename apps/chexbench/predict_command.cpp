@@ -157,8 +157,8 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
                   "Assume this fixed cost of a bucket, in seconds (default: the spec's comm.launch_s).")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--comm", arguments.comm,
-                  "Add what this communication software costs: a name (`chexbench list`) or a profile's file. Or take "
-                  "alpha and beta from this output of `chexbench comm --format json`.")
+                  "Add the cost of this communication software, given by name (`chexbench list`) or by its profile's "
+                  "file, or take alpha and beta from this file, which `chexbench comm --format json` printed.")
       ->type_name("PROFILE|FILE");
   verb.add_option("--link", request.link,
                   "Assume this link between hosts, by name: edr, fdr, 25gbe, ... (`chexbench list`).")
@@ -168,8 +168,8 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
   verb.add_option("--ranks-per-host", request.ranks_per_host, "Assume this many ranks on each host.")
       ->check(CLI::Range(1, verbs::kMostRanks).description(""));
   verb.add_option("--step-spread", request.step_spread,
-                  "Assume that the time that a rank computes in a step varies by this standard deviation / mean "
-                  "(default: as in the real trainings of --report, or 0).")
+                  "Assume this relative standard deviation of a rank's compute time per step (default: that of "
+                  "--report's runs on real devices, else 0).")
       ->check(CLI::Range(0.0, 1.0));
   verb.add_option("--fit", arguments.fit,
                   "Fit alpha and beta to training runs, given as ranks and images/s, e.g. 2:315,4:589.")

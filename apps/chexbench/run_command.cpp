@@ -308,8 +308,9 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
                  "Export progress to this file as OpenMetrics text, which Prometheus's node exporter reads.")
       ->type_name("FILE");
   CLI::Option* const dry_run = app.add_flag("--dry-run", arguments->dry_run, "Forecast time and memory, and stop.");
-  app.add_flag("--explain", arguments->explain,
-               "Print all figures and findings; with --dry-run, also the resolved trials and their memory.");
+  app.add_flag(
+      "--explain", arguments->explain,
+      "Print all figures, and advice for each finding; with --dry-run, also the resolved trials and their memory.");
   add_rank_count(app, "--ranks", arguments->ranks, kMostPlannedRanks,
                  "With --dry-run: plan a job of this many ranks, even without mpirun or the data set. --set "
                  "ranks=1,2,4 sets which numbers of ranks are measured.",

@@ -45,10 +45,12 @@ std::string devices(const results::TrialResult& trial) {
   return "its engine";
 }
 
-// Returns "optimized (emulated)": the name of the arm in a sentence, with its mark.
+// Returns "optimized (emulated)" or "optimized (images, emulated)": the name of the arm in a sentence, with its mark.
 std::string marked_name(const Measured& arm, const std::string& name) {
   const std::string mark = results::mark_of(arm.trial);
-  return mark.empty() ? name : fmt::format("{} {}", name, mark);
+  if (mark.empty()) return name;
+  if (name.ends_with(')')) return fmt::format("{}, {}", name.substr(0, name.size() - 1), mark.substr(1));
+  return fmt::format("{} {}", name, mark);
 }
 
 // Returns "optimized (images, 2 ranks) keeps 2 V100s (emulated) fed: 748 images/s".

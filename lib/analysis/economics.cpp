@@ -41,7 +41,7 @@ results::Finding payment(const char* deed, const Economics& economics, double ep
   const bool may_never_pay = !economics.epochs || (economics.least_epochs && !economics.most_epochs);
   results::Finding finding{.kind = "economics"};
   finding.headline =
-      economics.epochs ? fmt::format("earns its {} back after {:.1f} epochs", deed, *economics.epochs)
+      economics.epochs ? fmt::format("pays off its {} after {:.1f} epochs", deed, *economics.epochs)
                        : fmt::format("gains nothing from its {} in this run ({:.1f} s)", deed, economics.conversion_s);
   finding.reason = fmt::format("The {} took {:.1f} s and saves {} of an epoch of {:.1f} s: {}.", deed,
                                economics.conversion_s, saving_text(economics), epoch_s, epochs_text(economics));

@@ -106,7 +106,7 @@ void RepeatRunner::warn_of_others(const results::RepeatResult& result) {
   warned_of_others_ = true;
   log::warning(
       "other processes, a hypervisor or memory reclaim took {:.0f} % of this trial's cores; such repeats "
-      "count only if too few others remain",
+      "are dropped if enough others remain",
       100 * results::disturbed_share(result));
 }
 
@@ -114,7 +114,7 @@ void RepeatRunner::warn_of_mask(const results::RepeatResult& result) {
   if (!options_.warns_of_others || !results::lost_cores(result)) return;
   log::warning_once(
       "the CPUs that this run may use became fewer while it ran (taskset, or an orchestrator that changed a cpuset). "
-      "Such repeats count only if too few others remain. Start again with a mask that stays: in Kubernetes, by the CPU "
+      "Such repeats are dropped if enough others remain. Start again with a mask that stays: in Kubernetes, by the CPU "
       "manager's static policy and whole CPUs");
 }
 

@@ -57,9 +57,8 @@ TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
             HasSubstr(set() + "/tfrecord/all-manifest.json has the details.\nNext: `chexbench " + set() + "`")));
   EXPECT_THAT(run("convert " + set() + " --split all"),
               HasSubstr("Nothing to convert: the 20 images of split 'all' ("));
-  EXPECT_THAT(run("check " + set()),
-              AllOf(HasSubstr("Checked 20 images and 20 records of what they were converted into, "),
-                    HasSubstr(": no problems.\nNext: `chexbench " + set() + "`")));
+  EXPECT_THAT(run("check " + set()), AllOf(HasSubstr("Checked 20 images and the 20 records made from them, "),
+                                           HasSubstr(": no problems.\nNext: `chexbench " + set() + "`")));
 }
 
 TEST_F(DataCommandTest, ConvertCountsWhatWasThereAndWhatIsNew) {

@@ -177,7 +177,7 @@ class Predict(PredictTest):
         self.assertLessEqual(len(short), 12, short)
         lines = self.succeed("predict", "--config", self.spec(**EMULATED), "--for-ranks", "64").stdout.splitlines()
         self.assertRegex(lines[0], r"^[\d.,]+ images/s predicted on 64 ranks, \d+ % of full speed; limited")
-        self.assertRegex(lines[2], r"^  to reach 95 % of 64 ranks: [\d,]+ images/s")
+        self.assertRegex(lines[2], r"^  for 95 % of full speed on 64 ranks: [\d,]+ images/s")
         self.assertEqual([int(line.split()[0].replace(",", "")) for line in lines[1:] if line.strip()[:1].isdigit()],
                          [1, 4, 16, 64])
 

@@ -187,7 +187,7 @@ TEST(ProbeText, MarksOnceWhatABusyMachineOrASmallSampleMakesUnreliable) {
   busy.free_images_per_s = 700;
   EXPECT_THAT(probe_text(busy), AllOf(HasSubstr("of the work)   [machine too busy]\n"),
                                       HasSubstr("9 repeats); other processes used up to 34 % of its cores in 2 of 6 "
-                                                "repeats; up to 700 when idle\n")));
+                                                "repeats; idle, up to 700 images/s\n")));
   ProbeResult small = measured(500, 5);
   small.ways[0].ci95.reset();
   small.ways[0].repeats = 1;

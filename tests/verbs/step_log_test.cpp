@@ -52,7 +52,7 @@ TEST(StepLog, LeavesOutALastLineThatWasTorn) {
 
 TEST(StepLog, NamesAMissingColumnAndTheNearest) {
   EXPECT_EQ(complaint("waits_s,step_s,images\n"),
-            "log.csv, line 1: there is no column 'wait_s'; if 'waits_s' is that, rename it");
+            "log.csv, line 1: there is no column 'wait_s'; if 'waits_s' holds it, rename that column");
   EXPECT_EQ(complaint("wait_s,seconds,images\n"),
             "log.csv, line 1: there is no column 'step_s'; the columns are 'wait_s', 'seconds', 'images'");
   EXPECT_THAT(complaint("0.1,0.2,16\n0.1,0.2,16\n"), HasSubstr("there is no column 'wait_s'"));

@@ -167,9 +167,9 @@ std::string check_text(const CheckReport& report, const TypedRoot& checked) {
   std::string text;
   for (const std::string& problem : report.problems) text += printable(problem, problem.max_size()) + "\n";
   text += passed_line(report.passed);
-  text += fmt::format("Checked {} and {} of what they were converted into, {} in all, in {:.1f} s: ",
-                      count_text(report.images, "image"), count_text(report.records, "record"), size_text(report.bytes),
-                      report.seconds);
+  text +=
+      fmt::format("Checked {} and the {} made from them, {} in all, in {:.1f} s: ", count_text(report.images, "image"),
+                  count_text(report.records, "record"), size_text(report.bytes), report.seconds);
   if (report.problems.empty()) {
     return text + fmt::format("no problems.\nNext: `{}` measures in a minute how fast this machine delivers them.\n",
                               probe_command(checked));

@@ -301,9 +301,9 @@ std::string outcome(const Advice& advice) {
   if (!any_tried && advice.out_of_time && !advice.tries.empty()) {
     const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
     return fmt::format(
-        "{}: the time was too short to try anything, although the best edit is predicted to gain {}; "
-        "{} images/s. A try takes about {:.0f} s.\n",
-        name, report::times(most), rate_text(advice.images_per_s_before), advice.try_s);
+        "{}: {} images/s; the budget was too short to try an edit, which takes about {:.0f} s; the best one is "
+        "predicted to train {} the images/s.\n",
+        name, rate_text(advice.images_per_s_before), advice.try_s, report::times(most));
   }
   if (advice.withdrawn) {
     return fmt::format(

@@ -169,13 +169,13 @@ void find_outliers(const Diagnosis& diagnosis, std::vector<results::Finding>& fi
   if (time_s < kWorthSaying * all_s) return;
   findings.push_back(
       {.kind = "outliers",
-       .text =
-           fmt::format("{} of {} steps take more than {:.0f} times the median step, and {:.0f} % of the time; {:.0f} "
-                       "% of that is wait{}.",
-                       number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, in_percent(time_s / all_s),
-                       in_percent(wait_s / time_s),
-                       wait_s > time_s / 2 ? ": batches come in bursts, or storage stalls"
-                                           : ": look at what runs between steps (checkpoints, validation, logging)")});
+       .text = fmt::format(
+           "{} of {} steps take more than {:.0f} times the median: {:.0f} % of all time, of which {:.0f} % is "
+           "wait{}.",
+           number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, in_percent(time_s / all_s),
+           in_percent(wait_s / time_s),
+           wait_s > time_s / 2 ? ": batches come in bursts, or storage stalls"
+                               : ": look at what runs between steps (checkpoints, validation, logging)")});
 }
 
 // Returns the median over all ranks except one.

@@ -91,10 +91,10 @@ std::size_t needed(const Row& header, const std::string& column) {
   std::vector<std::string> present;  // a foreign file's header may have any length and any bytes
   for (const std::string_view name : header.fields()) present.push_back(printable(name, kMostShownBytes));
   const std::string nearest = nearest_name(column, present);
-  header.fail(nearest.empty()
-                  ? fmt::format("there is no column '{}'; the columns are '{}'", column,
-                                printable(fmt::format("{}", fmt::join(present, "', '")), kMostColumns))
-                  : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, printable(nearest)));
+  header.fail(nearest.empty() ? fmt::format("there is no column '{}'; the columns are '{}'", column,
+                                            printable(fmt::format("{}", fmt::join(present, "', '")), kMostColumns))
+                              : fmt::format("there is no column '{}'; if '{}' holds it, rename that column", column,
+                                            printable(nearest)));
 }
 
 // Rejects a header whose only field contains another delimiter: spreadsheets write those in many countries.

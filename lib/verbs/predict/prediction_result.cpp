@@ -218,11 +218,11 @@ std::string answer_of(const PredictionArm& arm) {
   return text + fmt::format("\n  trial    {}\n", arm.name);
 }
 
-// Returns "  to reach 95 % of 64 ranks: 23347 images/s, 6 cores per rank, 9.9 GB/s of storage", and a line for each
-// need that is unknown.
+// Returns "  for 95 % of full speed on 64 ranks: 23347 images/s, 6 cores per rank, 9.9 GB/s of storage", and a line for
+// each need that is unknown.
 std::string requirement_text(const Requirement& needed) {
   std::string text =
-      fmt::format("  to reach {} of {}: {} images/s", analysis::whole_percent(needed.efficiency),
+      fmt::format("  for {} of full speed on {}: {} images/s", analysis::whole_percent(needed.efficiency),
                   count_text(static_cast<std::uint64_t>(needed.ranks), "rank"), rate_or_blank(needed.images_per_s));
   if (needed.cores_per_rank)
     text += fmt::format(", {} per rank", count_text(static_cast<std::uint64_t>(*needed.cores_per_rank), "core"));

@@ -71,7 +71,7 @@ std::string range_line(const ProbeResult& result) {
                                             rate_text(way.ci95->high), repeats)
                               : fmt::format("unknown ({})", repeats);
   if (!result.disturbance.empty())
-    text += fmt::format("; {}; up to {} when idle", result.disturbance, rate_text(result.free_images_per_s));
+    text += fmt::format("; {}; idle, up to {} images/s", result.disturbance, rate_text(result.free_images_per_s));
   if (!result.cpu_limit.empty()) text += "; " + result.cpu_limit;
   return text;
 }
