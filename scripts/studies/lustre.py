@@ -1,0 +1,199 @@
+"""The mechanism of the poster's figure 4: TFRecord's gain against the time that a shaped Lustre takes for an open."""
+
+import time
+from dataclasses import dataclass
+
+import drawing
+import page
+import xrays
+from budget import measure_until
+from measuring import ROOT, kept, read_csv
+from planning import Group, left_out
+from verdicts import EXPLAINED, UNEXPLAINED, UNKNOWN, doubt, select, write_csv
+from worlds import IMAGE_SIZE, MODELS
+
+SPECS = ROOT / "configs/studies/sc19-poster"
+SPEC = SPECS / "lustre.json"
+TITLE = "Figure 5: TFRecord's gain against the store's open latency"
+# Network, ranks and latency of an open in ms, the most telling first: around the published gains, and at a published
+# latency; then on fewer ranks, where the client opens fewer files, so that gains begin later.
+POINTS = [("resnet50", 4, 0.68), ("resnet50", 4, 0.75), ("densenet121", 4, 1.45), ("densenet121", 4, 1.6),
+          ("resnet50", 4, 0.35), ("resnet50", 2, 0.75), ("resnet50", 1, 0.75), ("resnet50", 4, 1.0),
+          ("resnet50", 2, 1.5), ("resnet50", 1, 3.0), ("densenet121", 2, 1.6), ("densenet121", 1, 1.6)]
+BATCH_SIZE = 4
+STEPS = 6
+COPIES = 24  # of the X-rays, so that no rank comes to the end of an epoch, where a shuffle holds back images
+IMAGES = 24 * COPIES
+MAKE_S = 20  # of that set, on two cores
+FIRST_IMAGES = 8 + 2 * BATCH_SIZE  # that are read before the first batch: shuffle, prefetch and batch
+START_S = 1.0  # to start and end a repeat
+RANK_BYTES = 400e6
+COLUMNS = ["model", "ranks", "open_latency_ms", "kind", "gain_percent", "ci95_low", "ci95_high", "grade",
+           "scale_factor", "source"]
+
+
+@dataclass
+class Opens(Group):
+    """PNGs and TFRecords on a Lustre whose opens take this long."""
+    model: str = ""
+    latency_ms: float = 0
+    opens_per_s: float = 0  # of the client, which all ranks share
+    client_mb_per_s: float = 0
+
+    @property
+    def name(self):
+        return f"lustre-{self.model}-{self.latency_ms:g}ms-{self.ranks}"
+
+    def settings(self):
+        return [*super().settings(), f"model.name={self.model}", f"model.image_size={IMAGE_SIZE[self.model]}",
+                f"store.shape.latency_ms={self.latency_ms:g}",
+                f"store.shape.bandwidth_mb_per_s={self.client_mb_per_s / self.ranks:g}",
+                f"store.shape.iops={self.opens_per_s / self.ranks:g}"]
+
+
+def facts():
+    return read_csv(SPECS / "lustre.csv")
+
+
+def groups(engine):
+    if engine.is_real:
+        return []
+    used = {row["quantity"]: float(row["value"]) for row in facts() if row["used"] == "yes"}
+    return [Opens("lustre", "opencv", ranks, STEPS, BATCH_SIZE, model=model, latency_ms=latency,
+                  opens_per_s=1e3 * used["opens_in_flight"] / latency, client_mb_per_s=used["client_mb_per_s"])
+            for model, ranks, latency in POINTS]
+
+
+def forecast_s(group, rate, factor):
+    """Seconds of a group whose ranks train `rate` images/s if they need not wait; `factor` is its scale model's."""
+    images = group.ranks * (FIRST_IMAGES + group.batch_size * (group.warmup_steps + group.steps))
+    return group.repeats * sum(START_S + factor * images / one for one in (rate, min(rate, group.opens_per_s)))
+
+
+def forecast(plan, predicted, engine):
+    for group in plan:
+        rate = min(row["images_per_s"] for row in predicted if row["pipeline"] == "optimized" and (
+            row["model"], row["decoder"], row["ranks"]) == (group.model, group.decoder, group.ranks))
+        group.seconds = forecast_s(group, rate, engine.scale_factor(group.ranks))
+
+
+def run_of(group, folder, data):
+    return folder / "runs" / group.name, SPEC, [f"data.root={data}", *group.settings()], group.ranks
+
+
+def data_of(plan, data, ends):
+    """The data set to measure: a larger one of the X-rays if `data` is the study's; None, with the plan left out, if
+    there is none."""
+    why = ""
+    if data != xrays.XRAYS:
+        images = xrays.images_of(data)
+        why = f"the data set has {images} images, and {IMAGES} are needed" if images < IMAGES else ""
+    elif not xrays.is_made(COPIES) and ends - time.monotonic() < MAKE_S:
+        why = "making its data set takes more than the budget leaves"
+    for group in plan:
+        group.left_out = why
+    if why or not plan:
+        return None
+    return xrays.own_xrays(COPIES) if data == xrays.XRAYS else data
+
+
+def needs_s(plan, folder, data):
+    """The seconds that the groups not measured yet take, of the forecast."""
+    return sum(group.seconds for group in plan if data and kept(*run_of(group, folder, data)) is None)
+
+
+def measure(plan, folder, data, ends):
+    """Rows of the groups that fit before `ends`; marks the others as left out."""
+    if data is None:
+        return []
+    return rows_of(measure_until(ends, "sc19-poster", plan, lambda group: run_of(group, folder, data),
+                                 lambda group: RANK_BYTES))
+
+
+def rows_of(reports):
+    """A row for each measured gain, in the order of the latencies."""
+    rows = []
+    for group, report in reports:
+        for finding in report["findings"]:
+            if finding["kind"] == "format_ratio" and finding.get("ratio") is not None:
+                # Of PNGs to TFRecords, so that its bounds change places.
+                gain, high, low = (100 * (1 / ratio - 1) if ratio is not None else None
+                                   for ratio in (finding["ratio"], *(finding["ratio_ci95"] or (None, None))))
+                rows.append({"model": group.model, "ranks": group.ranks, "open_latency_ms": group.latency_ms,
+                             "kind": "measured", "gain_percent": gain, "ci95_low": low, "ci95_high": high,
+                             "grade": finding["grade"], "scale_factor": report["trials"][0]["scale_factor"]})
+    return sorted(rows, key=lambda row: (row["model"], -row["ranks"], row["open_latency_ms"]))
+
+
+def met(rows, percent):
+    """The latency at which the gain meets `percent`, and the measured ones surely below and above it, or None.
+
+    It is interpolated between these two. `rows` are in the order of their latencies.
+    """
+    sure = [row for row in rows if row["ci95_low"] is not None and not doubt(row)]
+    above = next((row for row in sure if row["ci95_low"] > percent), None)
+    below = [row for row in sure if row["ci95_high"] < percent and (
+        above is None or row["open_latency_ms"] < above["open_latency_ms"])]
+    if above is None or not below:
+        return None
+    low, high = below[-1]["open_latency_ms"], above["open_latency_ms"]
+    share = (percent - below[-1]["gain_percent"]) / (above["gain_percent"] - below[-1]["gain_percent"])
+    return low + share * (high - low), low, high
+
+
+def is_not_reached(rows, percent):
+    return all(row["ci95_high"] is not None and row["ci95_high"] < percent and not doubt(row) for row in rows)
+
+
+def claim(rows, published):
+    """Whether one latency gives every published gain on the ranks of the published ones."""
+    gains = " and ".join(f"{row['value']} %" for row in published)
+    text = f"TFRecord's gain of {gains} on {published[0]['ranks']} GPUs is explained by the store's open latency"
+    parts, brackets, verdicts = [], [], set()
+    for one in published:
+        percent, name = float(one["value"]), MODELS[one["model"]]
+        own = select(rows, model=one["model"], ranks=int(one["ranks"]))
+        found = met(own, percent)
+        if found:
+            parts.append(f"{name} gains {one['value']} % at {found[0]:.2f} ms ({found[1]:g} to {found[2]:g})")
+            brackets.append(found[1:])
+        elif own and is_not_reached(own, percent):
+            parts.append(f"{name} does not gain {one['value']} % up to {own[-1]['open_latency_ms']:g} ms")
+            verdicts.add(UNEXPLAINED)
+        else:
+            parts.append(f"{name}: {'its gains do not enclose ' + one['value'] + ' %' if own else 'not measured'}")
+            verdicts.add(UNKNOWN)
+    if not verdicts:
+        meets = max(low for low, _ in brackets) < min(high for _, high in brackets)
+        parts.append("one latency gives both" if meets else "no latency gives both")
+        verdicts.add(EXPLAINED if meets else UNEXPLAINED)
+    return text, UNKNOWN if UNKNOWN in verdicts else verdicts.pop(), "; ".join(parts)
+
+
+def blocks(folder, rows, published, plan):
+    """Figure 5, its CSV, its sources and what was left out."""
+    told = [{"model": row["model"], "ranks": int(row["ranks"]), "kind": "published", "source": row["source"],
+             "gain_percent": float(row["value"])} for row in published]
+    write_csv(folder / "figure5.csv", [*rows, *told], COLUMNS)
+    yield page.heading(TITLE)
+    points = [{"series": f"{MODELS[row['model']]}, {row['ranks']} rank{'s' * (row['ranks'] > 1)}",
+               "x": row["open_latency_ms"], "value": row["gain_percent"], "low": row["ci95_low"],
+               "high": row["ci95_high"]} for row in rows]
+    levels = [(f"published: {MODELS[row['model']]}, {row['ranks']} GPUs", row["gain_percent"]) for row in told]
+    if points:
+        yield from page.figure(drawing.over, folder, "figure5", TITLE,
+                               ("latency of an open (ms)", "% more images/s from TFRecords"), points, levels=levels)
+    yield page.paragraph(
+        "Files of a shaped Lustre, optimized pipeline, OpenCV's decoder, ten cores for each emulated V100. All ranks "
+        "are on one node, so one client opens their files, one at a time: a rank opens 1 / (ranks x latency) PNGs/s, "
+        "and TFRecords gain once a V100 trains more; the number of cores does not matter to that. A client of Lustre "
+        "2.8 or later has seven opens in flight, so the same gains would take seven times the latency, which was not "
+        "measured. chexbench slows the store down by the factor of the scale model. Batches have "
+        f"{BATCH_SIZE} images, and gradients are not sent. TFRecords wait for each MiB, too, which a real client reads "
+        "ahead. No source was found for the latency of an open, only for that of a stat, nor for the Lustre that the "
+        "poster used. Values: figure5.csv.")
+    yield page.table(["quantity", "value", "used", "source"],
+                     [[row["quantity"], row["value"], row["used"], row["source"]] for row in facts()])
+    if left_out(plan) or not plan:
+        yield page.paragraph("Not measured:")
+        yield page.bullets(left_out(plan) or ["this figure needs emulated V100s"])
