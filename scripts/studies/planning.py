@@ -77,7 +77,7 @@ def choose(groups, budget_s, rank_bytes):
             group.left_out = (f"{group.ranks} ranks need {need / 1e9:.1f} GB of memory, more than "
                               f"{100 * MEMORY_SHARE:.0f} % of what is available")
         elif group.seconds > left_s:
-            minutes = f"{group.seconds / 60:.0f}"
+            minutes = f"{max(1, group.seconds / 60):.0f}"
             group.left_out = f"it takes {minutes} minute{'s' * (minutes != '1')}, more than the budget leaves"
         else:
             left_s -= group.seconds
