@@ -24,7 +24,7 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDoubt = "\x1b[33m";  // yellow
 constexpr const char* kPlain = "\x1b[0m";
 constexpr std::size_t kIndent = 3;
-constexpr std::size_t kFewestHeadlines = 2;
+constexpr std::size_t kFewestHeadlines = 1;
 
 std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
