@@ -41,6 +41,21 @@ std::string arms_called(Verdict verdict, const verbs::RunComparison& comparison)
   return fmt::format("{}", fmt::join(arms, ", "));
 }
 
+// @throws UndeclaredError if the runs differ in more than --vary declares: no ratio then shows the effect of that alone
+void check_differences(const verbs::RunComparison& comparison) {
+  constexpr std::size_t kMostNames = 8;
+  std::vector<std::string> names;
+  for (const verbs::Difference& one : verbs::undeclared_differences(comparison))
+    if (std::ranges::find(names, one.key) == names.end()) names.push_back(one.key);
+  if (names.empty()) return;
+  const std::string more = names.size() > kMostNames ? fmt::format(" and {} more", names.size() - kMostNames) : "";
+  names.resize(std::min(names.size(), kMostNames));
+  throw UndeclaredError(fmt::format(
+      "compare: the runs differ in {}{}, which --vary does not name: measure again without that difference, "
+      "or name it if it was intended",
+      fmt::join(names, ", "), more));
+}
+
 // Turns the verdicts into an exit code. A gate that compares nothing must not pass.
 // @throws ComparisonError if an arm is worse, or undecided and `fail_undecided` is set
 // @throws DataError if no trial could be compared
@@ -63,6 +78,7 @@ void run(const CompareArguments& arguments) {
   const verbs::Side other{.name = arguments.other, .runs = results::read_runs(arguments.other)};
   const verbs::RunComparison comparison = verbs::compare_runs(base, other, arguments.options);
   print(verbs::format_comparison(comparison, arguments.format, stdout_width()), arguments.format);
+  check_differences(comparison);
   check(comparison, arguments.fail_undecided);
 }
 
@@ -82,6 +98,12 @@ void add_compare_command(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the data's location differ.");
+  verb->add_option("--vary", arguments->options.vary,
+                   "Compare also if these differ, e.g. --vary governor,training.batch_size (keys of the spec, or what "
+                   "else differs), and exit with 7 if anything else does.")
+      ->type_name("KEY,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb->add_flag("--fail-undecided", arguments->fail_undecided,
                  "Exit with 5 also if it is undecided whether a trial became worse.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});

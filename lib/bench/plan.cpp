@@ -17,8 +17,11 @@
 #include "engine/registry.hpp"
 #include "image/isa.hpp"
 #include "image/opencv_decoder.hpp"
+#include "measure/data_place.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
+#include "measure/network.hpp"
+#include "spec/keys.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 
@@ -109,6 +112,21 @@ spec::TrialSpec engine_part(const results::TrialResult& trial) {
   return part;
 }
 
+// Asks once for each folder of the trials' data.
+std::vector<measure::Striping> striping_of(const std::vector<results::TrialResult>& trials) {
+  std::vector<std::string> asked;
+  std::vector<measure::Striping> found;
+  for (const results::TrialResult& trial : trials) {
+    const std::string& root = trial.spec.data.root;
+    if (!spec::uses_pipeline(trial.spec) || spec::is_url(root)) continue;
+    if (std::ranges::find(asked, root) != asked.end()) continue;
+    asked.push_back(root);
+    if (auto striping = measure::find_striping(measure::find_file_system(root), root))
+      found.push_back(std::move(*striping));
+  }
+  return found;
+}
+
 }  // namespace
 
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
@@ -187,11 +205,17 @@ results::HostState describe_host(const measure::Machine& machine) {
   for (const auto& [governor, count] : cpus.governors)
     state.governors += fmt::format("{}{} ({})", state.governors.empty() ? "" : ", ", governor, count);
   state.load_before = cpus.load.value_or(results::kNotKnown);
+  state.turbo = cpus.turbo;
+  state.smt = cpus.smt;
+  state.mitigations = cpus.mitigations;
+  state.nics = measure::find_network_interfaces();
   return state;
 }
 
-std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host) {
-  const auto own = first_of_host ? std::optional(describe_host(measure::probe_machine())) : std::nullopt;
+std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host,
+                                             const std::vector<results::TrialResult>& trials) {
+  std::optional<results::HostState> own;
+  if (first_of_host) own.emplace(describe_host(measure::probe_machine())).striping = striping_of(trials);
   std::vector<results::HostState> hosts;
   for (auto& host : all_gather_records(world.communicator(), own))
     if (host) hosts.push_back(std::move(*host));

@@ -51,14 +51,17 @@ void describe_engine(results::TrialResult& trial, const engine::EngineTraits& tr
 void describe_scale(results::TrialResult& trial, const ScaleModel& scale);
 void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer);
 
-// Describes this host, given as `machine`, with its governors and current load. Takes milliseconds.
+// Describes this host, given as `machine`, with the state of its CPUs, its network and current load. Takes
+// milliseconds.
 results::HostState describe_host(const measure::Machine& machine);
 
-// Returns describe_host() of every host, in the order of ranks. Only the rank with `first_of_host` on each host calls
-// it. Collective over the world.
+// Returns describe_host() of every host, in the order of ranks, with the striping of the trials' data. Only the rank
+// with `first_of_host` on each host looks for them, and runs a program where the data are on a parallel file system.
+// Collective over the world.
 // @throws DeviceError if a rank was lost
 // @throws SpecError as measure::probe_machine()
-std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host);
+std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host,
+                                             const std::vector<results::TrialResult>& trials);
 
 // Returns the libraries of the ranks, the engines and the decoders, with the versions of those loaded by this process
 // so far. Call it after the trials, because engines and decoders load theirs on first use.

@@ -65,7 +65,7 @@ class Runner {
         repeats_(report, ranks_, rank_cores_, host_, options) {
     report.environment.rank_cores.clear();
     for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
-    report.environment.hosts = gather_hosts(world, host_.local_rank == 0);
+    report.environment.hosts = gather_hosts(world, host_.local_rank == 0, report.trials);
   }
 
   void run() {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -14,8 +13,8 @@
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "core/numbers.hpp"
 #include "core/text.hpp"
+#include "measure/system_files.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -52,11 +51,6 @@ int nearest_free(const RankView& rank, const std::set<std::string>& taken) {
     most = near;
   }
   return best;
-}
-
-bool take_index(std::string_view& text, int& index) {
-  index = take_number<int>(text).value_or(-1);
-  return index >= 0;
 }
 
 }  // namespace
@@ -184,29 +178,9 @@ std::vector<int> assign_gpus(const std::vector<RankView>& ranks) {
   return assigned;
 }
 
-std::vector<int> parse_cpu_list(std::string_view text) {
-  constexpr int kMostCpus = 1 << 16;
-  std::vector<int> cpus;
-  while (!text.empty() && text.front() != '\n') {
-    int first = 0;
-    if (!take_index(text, first)) return {};
-    int last = first;
-    if (text.starts_with('-')) {
-      text.remove_prefix(1);
-      if (!take_index(text, last)) return {};
-    }
-    if (last < first || last >= kMostCpus) return {};
-    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    if (text.starts_with(',')) text.remove_prefix(1);
-  }
-  return cpus;
-}
-
 std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& folder) {
-  std::ifstream file(folder + "/" + lower_case(pci_bus_id) + "/local_cpulist");
-  std::string list;
-  std::getline(file, list);
-  return parse_cpu_list(list);
+  return measure::parse_cpu_list(
+      measure::read_line(folder + "/" + lower_case(pci_bus_id) + "/local_cpulist").value_or(""));
 }
 
 }  // namespace chexbench::bench

@@ -101,9 +101,6 @@ std::vector<int> assign_gpus(const std::vector<RankView>& ranks);
 // an empty list if there is none for the device.
 std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& folder = "/sys/bus/pci/devices");
 
-// Parses a list of CPUs in the kernel's format, such as "0-3,8,10-11". Returns an empty list for any other text.
-std::vector<int> parse_cpu_list(std::string_view text);
-
 // The GPU that one rank takes.
 struct RankGpu {
   std::string host;

@@ -18,6 +18,7 @@ enum class ExitCode : int {
   device = 4,         // an accelerator or the communication between ranks failed, or memory ran out
   comparison = 5,     // a comparison or a selftest failed
   output = 6,         // a result could not be written
+  undeclared = 7,     // two runs differ in more than was declared
   interrupted = 130,  // SIGINT: 128 + 2, as shells report it
   terminated = 143,   // SIGTERM, SIGHUP or a batch system's warning: 128 + 15
 };
@@ -50,6 +51,9 @@ struct DeviceLostError : DeviceError {
 };
 struct ComparisonError : Error {
   explicit ComparisonError(const std::string& message) : Error(ExitCode::comparison, message) {}
+};
+struct UndeclaredError : Error {
+  explicit UndeclaredError(const std::string& message) : Error(ExitCode::undeclared, message) {}
 };
 struct OutputError : Error {
   explicit OutputError(const std::string& message) : Error(ExitCode::output, message) {}

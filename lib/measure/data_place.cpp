@@ -174,6 +174,15 @@ namespace {
 
 using Stripes = std::vector<Stripe>;
 
+std::string stripe_text(const Stripe& stripe) {
+  constexpr std::uint64_t kKibibyte = 1024;
+  const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
+  if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
+  if (*stripe.targets < 0) return fmt::format("{} on every target, round-robin", chunk);
+  if (*stripe.targets == 1) return "one target";
+  return fmt::format("{} on each of {} targets, round-robin", chunk, *stripe.targets);
+}
+
 // "512K", "1M" and "4194304".
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   const std::optional<std::uint64_t> number = take_number<std::uint64_t>(text);
@@ -246,6 +255,12 @@ std::optional<KnownSystem> known_system(const FileSystem& system, const std::str
 }
 
 }  // namespace
+
+std::string stripes_text(const Striping& striping) {
+  std::vector<std::string> parts;
+  for (const Stripe& stripe : striping.stripes) parts.push_back(stripe_text(stripe));
+  return fmt::format("{}", fmt::join(parts, ", then "));
+}
 
 std::optional<Striping> find_striping(const FileSystem& system, const std::string& path, double patience_s) {
   std::error_code error;

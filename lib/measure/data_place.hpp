@@ -43,6 +43,9 @@ struct Striping {
   std::string problem;          // why there are none, a clause
 };
 
+// Returns "one target, then 1024 KiB on each of 4 targets, round-robin"; empty if there are no stripes.
+std::string stripes_text(const Striping& striping);
+
 // Asks lfs, mmlsfs or beegfs-ctl (of BeeGFS 8: beegfs), which may take `patience_s` each, about the folder `path` on
 // `system`. Returns std::nullopt if that is not Lustre, GPFS or BeeGFS. Runs a program for each question. Thread-safe.
 std::optional<Striping> find_striping(const FileSystem& system, const std::string& path, double patience_s = 5);

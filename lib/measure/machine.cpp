@@ -1,5 +1,6 @@
 #include "measure/machine.hpp"
 
+#include <fmt/format.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
@@ -132,6 +133,23 @@ std::optional<double> load_average(const std::string& path) {
   return words >> load ? std::optional(load) : std::nullopt;
 }
 
+std::string turbo_word(const std::string& cpus) {
+  if (const auto is_off = read_number(cpus + "/intel_pstate/no_turbo")) return *is_off == 0 ? "on" : "off";
+  const auto is_on = read_number(cpus + "/cpufreq/boost");  // of the other drivers
+  if (!is_on) return "";
+  return *is_on == 0 ? "off" : "on";
+}
+
+std::string mitigations_word(const std::string& folder) {
+  const std::vector<std::string> flaws = names_in(folder);
+  std::string open;
+  for (const std::string& flaw : flaws) {
+    const bool is_open = read_line(fmt::format("{}/{}", folder, flaw)).value_or("").starts_with("Vulnerable");
+    if (is_open) open += (open.empty() ? "off for " : ", ") + flaw;
+  }
+  return open.empty() && !flaws.empty() ? "on" : open;
+}
+
 }  // namespace
 
 CpuLayout probe_cpu_layout(const SystemRoots& roots) {
@@ -151,6 +169,9 @@ CpuLayout probe_cpu_layout(const SystemRoots& roots) {
   layout.sockets = static_cast<int>(sockets.size());
   layout.physical_cores = static_cast<int>(cores.size());
   layout.numa_nodes = numa_nodes(roots.sys + "/devices/system/node");
+  layout.turbo = turbo_word(cpus);
+  layout.smt = read_line(cpus + "/smt/control").value_or("");
+  layout.mitigations = mitigations_word(cpus + "/vulnerabilities");
   layout.load = load_average(roots.proc + "/loadavg");
   return layout;
 }

@@ -52,13 +52,17 @@ std::vector<std::string> unused_instruction_sets(const CpuKind& kind, const X86F
                                                  const CpuFeatures& used, bool virtual_machine);
 
 // The CPUs that are online, as the kernel numbers them, with their frequency governors and the current load. A count is
-// 0, and a list empty, if the kernel does not report it.
+// 0, and a list or text empty, if the kernel does not report it.
 struct CpuLayout {
   int sockets = 0;
   int physical_cores = 0;
   int hardware_threads = 0;
   std::vector<std::vector<int>> numa_nodes;  // the CPUs of each node that has any, ordered by node number
   std::map<std::string, int> governors;      // frequency governor -> number of CPUs that it controls
+  std::string turbo;                         // "on" or "off"
+  std::string smt;                           // the kernel's word: "on", "off", "forceoff", "notsupported"
+  // "on", or "off for meltdown, spectre_v2": the flaws that the kernel leaves this CPU vulnerable to
+  std::string mitigations;
   // The one-minute load average: runnable and blocked threads of the whole machine.
   std::optional<double> load;
 };

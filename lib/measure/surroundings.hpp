@@ -9,6 +9,7 @@
 #include "measure/data_place.hpp"
 #include "measure/machine.hpp"
 #include "measure/memory_state.hpp"
+#include "measure/network.hpp"
 
 namespace chexbench::measure {
 
@@ -31,6 +32,7 @@ struct Surroundings {
   CgroupLimits cgroup;
   MemoryState memory;
   SharedMemory shared;
+  std::vector<NetworkInterface> network;
   std::vector<EnvironmentSetting> threading;  // the variables that control OpenMP's threads
   std::vector<BoundRank> ranks;               // at least one; the first one is on this host
   std::string mpi;                            // "MPICH 4.0.2" or "none"

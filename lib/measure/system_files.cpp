@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "core/errors.hpp"
+#include "core/folder.hpp"
 #include "core/numbers.hpp"
 
 namespace chexbench::measure {
@@ -25,6 +28,16 @@ std::optional<std::string> read_line(const std::string& path) {
 std::optional<long long> read_number(const std::string& path) {
   const std::optional<std::string> line = read_line(path);
   return line ? parse_number<long long>(*line) : std::nullopt;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  try {
+    std::vector<std::string> names = list_folder(folder);
+    std::ranges::sort(names);
+    return names;
+  } catch (const DataError&) {
+    return {};
+  }
 }
 
 std::vector<int> parse_cpu_list(const std::string& text) {

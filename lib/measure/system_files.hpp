@@ -22,6 +22,9 @@ std::optional<std::string> read_line(const std::string& path);
 // else.
 std::optional<long long> read_number(const std::string& path);
 
+// Returns the sorted names in a folder; none if it cannot be read.
+std::vector<std::string> names_in(const std::string& folder);
+
 // Parses a CPU list in the kernel's format, such as "0-3,8". Skips the entries of a damaged list that cannot be
 // parsed.
 std::vector<int> parse_cpu_list(const std::string& text);

@@ -7,7 +7,9 @@
 #include <concepts>
 #include <type_traits>
 
+#include "measure/data_place.hpp"
 #include "measure/gpu_sampler.hpp"
+#include "measure/network.hpp"
 #include "measure/nvml.hpp"
 #include "measure/wait_book.hpp"
 
@@ -72,6 +74,28 @@ void visit_fields(Visitor&& visit, Record& booking) {
   visit("op", booking.op);
   visit("part", booking.part);
   visit("wait_s", booking.wait_s);
+}
+
+template <class Visitor, MaybeConst<measure::NetworkInterface> Record>
+void visit_fields(Visitor&& visit, Record& port) {
+  visit("name", port.name);
+  visit("kind", port.kind);
+  visit("driver", port.driver);
+  visit("bits_per_s", port.bits_per_s);
+}
+
+template <class Visitor, MaybeConst<measure::Stripe> Record>
+void visit_fields(Visitor&& visit, Record& stripe) {
+  visit("targets", stripe.targets);
+  visit("chunk_bytes", stripe.chunk_bytes);
+}
+
+template <class Visitor, MaybeConst<measure::Striping> Record>
+void visit_fields(Visitor&& visit, Record& striping) {
+  visit("system", striping.system);
+  visit("tool", striping.tool);
+  visit("stripes", striping.stripes);
+  visit("problem", striping.problem);
 }
 
 template <class Visitor, MaybeConst<measure::GpuSample> Record>

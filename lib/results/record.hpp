@@ -26,6 +26,12 @@ struct HostState {
   std::string kernel;
   std::string governors;           // as Environment::governors
   double load_before = kNotKnown;  // as Environment::load_before
+  // As measure::CpuLayout has them.
+  std::string turbo;
+  std::string smt;
+  std::string mitigations;
+  std::vector<measure::NetworkInterface> nics;
+  std::vector<measure::Striping> striping;  // of each trial's folder of data that is on a parallel file system
 };
 template <class Visitor, MaybeConst<HostState> Record>
 void visit_fields(Visitor&& visit, Record& host) {
@@ -34,6 +40,11 @@ void visit_fields(Visitor&& visit, Record& host) {
   visit("kernel", host.kernel);
   visit("governors", host.governors);
   visit("load_before", host.load_before);
+  visit("turbo", host.turbo);
+  visit("smt", host.smt);
+  visit("mitigations", host.mitigations);
+  visit("nics", host.nics);
+  visit("striping", host.striping);
 }
 
 // The machine and the build that produced a result, as seen by rank 0.

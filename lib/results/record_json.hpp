@@ -1,5 +1,5 @@
-// Converts records to JSON and back, for report.json, report.html and the journal: the two visitors that write the
-// fields of a record and read them. Only sources that read or write these files include this header, because it
+// Converts records to JSON and back, for report.json, report.html, the journal and doctor: the two visitors that write
+// the fields of a record and read them. Only sources that read or write these files include this header, because it
 // includes the JSON library.
 #pragma once
 

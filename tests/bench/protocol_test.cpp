@@ -73,6 +73,7 @@ TEST_F(ProtocolTest, NamesTheHostsOfItsRanksAndTheLibrariesThatItLoaded) {
   EXPECT_EQ(host.cpu, report.environment.cpu);
   EXPECT_EQ(host.kernel, report.environment.kernel);
   EXPECT_EQ(host.governors, report.environment.governors);
+  EXPECT_EQ(measure::to_string(host.nics), measure::to_string(measure::find_network_interfaces()));
   std::vector<std::string> names;
   for (const auto& [name, version] : report.environment.libraries) {
     names.push_back(name);

@@ -135,14 +135,6 @@ TEST(GpuAffinity, ALauncherThatShowsEachRankItsOwnIsFollowed) {
               ElementsAre(0, 0, 0));
 }
 
-TEST(GpuAffinity, ListsOfCpusAreTheKernels) {
-  EXPECT_THAT(parse_cpu_list("0-3,8,10-11"), ElementsAre(0, 1, 2, 3, 8, 10, 11));
-  EXPECT_THAT(parse_cpu_list("5"), ElementsAre(5));
-  for (const char* text : {"", "x", "3-", "5-2", "-1", "0-99999999", "1,,2"}) {
-    EXPECT_THAT(parse_cpu_list(text), IsEmpty()) << text;
-  }
-}
-
 TEST(GpuAffinity, TheSystemTellsWhatIsNearADeviceInSmallLetters) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "gpu-affinity";
   std::filesystem::create_directories(folder / "0000:af:00.0");

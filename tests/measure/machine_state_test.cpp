@@ -1,10 +1,11 @@
-// Tests reading the kernel's files about CPUs and memory.
+// Tests reading the kernel's files about CPUs, memory and the network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_system.hpp"
 #include "measure/machine.hpp"
 #include "measure/memory_state.hpp"
+#include "measure/network.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -22,7 +23,7 @@ TEST(CpuList, IsReadAndWritten) {
 TEST(CpuList, OfADamagedOneWhatCanBeReadIsTaken) {
   EXPECT_THAT(parse_cpu_list("x,1-,3,-4,5-y,8-9999999999,7"), ElementsAre(3, 7));
   EXPECT_THAT(parse_cpu_list("0-2000000000"), IsEmpty());
-  EXPECT_THAT(parse_cpu_list(""), IsEmpty());
+  for (const char* text : {"", "x", "3-", "5-2", "-1"}) EXPECT_THAT(parse_cpu_list(text), IsEmpty()) << text;
 }
 
 void write_cpu(FakeSystem& system, int cpu, int socket, int core, const std::string& governor) {
@@ -61,6 +62,54 @@ TEST(CpuLayout, IsEmptyWhereTheKernelTellsNothing) {
   EXPECT_EQ(layout.sockets + layout.physical_cores + layout.hardware_threads, 0);
   EXPECT_THAT(layout.numa_nodes, IsEmpty());
   EXPECT_FALSE(layout.load.has_value());
+}
+
+TEST(CpuLayout, HasTheSwitchesOfTheCpus) {
+  FakeSystem system;
+  EXPECT_EQ(probe_cpu_layout(system.roots()).turbo + probe_cpu_layout(system.roots()).mitigations, "");
+  const std::string cpus = "sys/devices/system/cpu/";
+  system.write(cpus + "cpufreq/boost", "1\n");
+  system.write(cpus + "smt/control", "forceoff\n");
+  system.write(cpus + "vulnerabilities/spectre_v2", "Mitigation: Retpolines; STIBP: disabled\n");
+  EXPECT_EQ(probe_cpu_layout(system.roots()).turbo, "on");
+  EXPECT_EQ(probe_cpu_layout(system.roots()).smt, "forceoff");
+  EXPECT_EQ(probe_cpu_layout(system.roots()).mitigations, "on");
+  system.write(cpus + "intel_pstate/no_turbo", "1\n");
+  system.write(cpus + "vulnerabilities/meltdown", "Vulnerable\n");
+  system.write(cpus + "vulnerabilities/mds", "Vulnerable: Clear CPU buffers attempted, no microcode\n");
+  EXPECT_EQ(probe_cpu_layout(system.roots()).turbo, "off");
+  EXPECT_EQ(probe_cpu_layout(system.roots()).mitigations, "off for mds, meltdown");
+}
+
+// An adapter at `path` with a driver.
+void write_adapter(const FakeSystem& system, const std::string& path, const std::string& driver) {
+  std::filesystem::create_directories(system.folder() / path / "device");
+  std::filesystem::create_symlink("/drivers/" + driver, system.folder() / path / "device/driver");
+}
+
+TEST(Network, IsTheHardwareWithItsLinks) {
+  FakeSystem system;
+  const auto write = [&](const std::string& file, const std::string& text) { system.write("sys/class/" + file, text); };
+  EXPECT_THAT(find_network_interfaces(system.roots()), IsEmpty());
+  for (const char* name : {"lo", "docker0", "veth1", "bond0"}) write("net/" + std::string(name) + "/type", "1\n");
+  for (const char* name : {"eth1", "eth0", "ib0"})
+    write_adapter(system, "sys/class/net/" + std::string(name), "mlx5_core");
+  write("net/eth0/type", "1\n");
+  write("net/eth0/speed", "2500\n");
+  write("net/eth1/type", "1\n");
+  write("net/eth1/speed", "-1\n");
+  write("net/ib0/type", "32\n");
+  write_adapter(system, "sys/class/infiniband/mlx5_0", "mlx5_core");
+  for (const auto& [port, state] :
+       {std::pair("1", "4: ACTIVE"), std::pair("2", "1: DOWN"), std::pair("3", "4: ACTIVE")}) {
+    const std::string folder = "infiniband/mlx5_0/ports/" + std::string(port);
+    write(folder + "/link_layer", *port == '3' ? "Ethernet\n" : "InfiniBand\n");
+    write(folder + "/state", std::string(state) + "\n");
+    write(folder + "/rate", "200 Gb/sec (4X HDR)\n");
+  }
+  EXPECT_EQ(to_string(find_network_interfaces(system.roots())),
+            "mlx5_0/1 (InfiniBand, 200 Gb/s, mlx5_core), mlx5_0/2 (InfiniBand, mlx5_core), "
+            "eth0 (Ethernet, 2.5 Gb/s, mlx5_core), eth1 (Ethernet, mlx5_core)");
 }
 
 TEST(CpuLayout, OfThisMachineHasCpus) { EXPECT_GE(probe_cpu_layout().hardware_threads, 1); }

@@ -24,7 +24,16 @@ results::Report rich_report() {
       {results::make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), results::make_trial({.ranks = 2}, {180})});
   report.interrupted = true;
   report.environment.hosts = {
-      {.host = "node1", .cpu = "a CPU", .kernel = "Linux 6.1.0", .governors = "performance (2)", .load_before = 0.25},
+      {.host = "node1",
+       .cpu = "a CPU",
+       .kernel = "Linux 6.1.0",
+       .governors = "performance (2)",
+       .load_before = 0.25,
+       .turbo = "off",
+       .smt = "on",
+       .mitigations = "off for mds",
+       .nics = {{"eth0", "Ethernet", "ixgbe", 10'000'000'000}, {"eth1", "Ethernet", "", std::nullopt}},
+       .striping = {{"Lustre", "lfs getstripe", {{4, 1 << 20}, {std::nullopt, 1}}, ""}}},
       {.host = "node2", .load_before = 3}};
   report.environment.libraries = {{"MPI", "MPICH 4.0.2"}, {"NCCL", std::nullopt}, {"oneDNN", "2.7.2"}};
   report.environment.spec_file = "out/spec.json";
@@ -172,6 +181,8 @@ TEST(ReportJson, HoldsVersionResolvedSpecFiguresAndCounters) {
   EXPECT_EQ(object["environment"]["cpu"], "Some CPU @ 2.5 GHz, 2 sockets");
   EXPECT_EQ(object["environment"]["hosts"][1]["host"], "node2");
   EXPECT_EQ(object["environment"]["hosts"][1]["load_before"], 3);
+  EXPECT_EQ(object["environment"]["hosts"][0]["nics"][0]["bits_per_s"], 10'000'000'000);
+  EXPECT_EQ(object["environment"]["hosts"][0]["striping"][0]["stripes"][0]["targets"], 4);
   EXPECT_EQ(object["environment"]["libraries"].dump(), R"({"MPI":"MPICH 4.0.2","NCCL":null,"oneDNN":"2.7.2"})");
   const json& trial = object["trials"][0];
   EXPECT_EQ(trial["spec"]["data"]["root"], "data/nih");

@@ -75,6 +75,26 @@ class Compare(SystemTest):
         done = self.fail_with(3, "compare", self.base, self.other("batch", change), says="no trial")
         self.assertIn("training.batch_size: 2 against 3", done.stdout)
 
+    def test_only_what_was_declared_may_differ(self):
+        def run(smt, batch_size):
+            def change(report):
+                self.slower(1)(report)
+                report["environment"]["hosts"][0]["smt"] = smt
+                report["trials"][0]["spec"]["training"]["batch_size"] = batch_size
+            return self.other(f"smt {smt}", change)
+        base, new = run("on", 2), run("off", 3)
+        done = self.succeed("compare", base, new, "--vary", "smt,training.batch_size")
+        for text in ("1 trial same", "training.batch_size: 2 against 3", "Differs as declared: smt of "):
+            self.assertIn(text, done.stdout)
+        done = self.fail_with(7, "compare", "--vary", "smt", base, new, says="differ in training.batch_size, which")
+        self.assertIn("training.batch_size: 2 against 3", done.stdout)
+        done = self.fail_with(7, "compare", base, new, "--vary", "training", "--format", "json", says="differ in smt")
+        host = self.report(base)["environment"]["host"]
+        self.assertEqual(json.loads(done.stdout)["undeclared_differences"],
+                         [{"key": "smt", "base": "on", "new": "off", "hosts": [host]}])
+        self.fail_with(2, "compare", base, new, "--vary", "smt", "--vary", "training.batch_sise",
+                       says="did you mean 'training.batch_size'?")
+
     def test_a_torn_report(self):
         torn = self.other("torn")
         (torn / "report.json").write_text((self.base / "report.json").read_text()[:5000])

@@ -78,14 +78,17 @@ def can_fake_mounts():
 class OnAParallelFileSystem(SystemTest):
     def ask(self, mount, *options, **tools):
         """doctor over this folder, which is all on `mount`, with scripts as the file system's tools."""
+        done = self.run_on(mount, "doctor", "--data", self.folder, *options, **tools)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        return done.stdout
+
+    def run_on(self, mount, *arguments, **tools):
         (self.folder / "mounts").write_text(f"1 1 0:1 / / rw - {mount} rw\n")
         for name, script in tools.items():
             write_program(self.folder / "bin" / name, f"#!/bin/sh\n{script}\n")
-        done = run_program(*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, "doctor", "--data", self.folder, *options,
+        return run_program(*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, *arguments,
                            env={**WithoutADriver.environment, "MOUNTS": str(self.folder / "mounts"),
                                 "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
-        self.assertIn(done.returncode, (0, 4), done.stderr)
-        return done.stdout
 
     def test_it_names_lustre_s_striping(self):
         tools = {"lfs": 'echo "stripe_count:  4 stripe_size:   1048576 pattern: raid0 stripe_offset: -1"'}
@@ -95,6 +98,14 @@ class OnAParallelFileSystem(SystemTest):
                                             "stripes": [{"targets": 4, "chunk_bytes": 1048576}]})
         self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets, round-robin "
                       "(lfs getstripe)\n", self.ask("lustre mgs@tcp:/scratch"))
+
+    def test_a_run_records_what_doctor_finds(self):
+        done = self.run_on("lustre mgs@tcp:/scratch", "--config", self.spec(), "--output", self.folder / "out",
+                           lfs='echo "stripe_count:  4 stripe_size:   1048576"')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.report(self.folder / "out")["environment"]["hosts"][0]["striping"],
+                         [{"system": "Lustre", "tool": "lfs getstripe", "problem": "",
+                           "stripes": [{"targets": 4, "chunk_bytes": 1048576}]}])
 
     def test_it_names_what_gpfs_and_beegfs_tell(self):
         self.assertIn("GPFS spreads a new file of that folder: blocks of 8192 KiB over all disks (mmlsfs)\n",

@@ -95,6 +95,18 @@ TEST(CompareTable, TellsWhatWasAllowedToDiffer) {
               AllOf(HasSubstr("same"), HasSubstr("data.root: data/nih against /nfs/nih")));
 }
 
+TEST(CompareTable, NamesTheHostsAndWhatWasDeclared) {
+  const auto on_hosts = [](const std::string& governor, const std::string& smt) {
+    Side side = printed_side({results::make_trial({}, kPrintedBase)});
+    for (const char* host : {"a", "b", "c"})
+      side.runs[0].environment.hosts.push_back({.host = host, .governors = governor, .smt = smt});
+    return side;
+  };
+  EXPECT_THAT(format_comparison(compare_runs(on_hosts("x", "on"), on_hosts("y", "off"), {.vary = {"smt"}}), "table"),
+              AllOf(HasSubstr("Differs as declared: smt of a and 2 more: on against off.\n"),
+                    HasSubstr("Also differs: governor of a and 2 more: x against y.\n")));
+}
+
 TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
   Side base = printed_side({results::make_trial({}, {100})});
   base.runs.push_back(base.runs[0]);

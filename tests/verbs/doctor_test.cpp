@@ -102,6 +102,9 @@ Doctor in_a_job() {
               .hardware_threads = 16,
               .numa_nodes = {{0, 1}, {2, 3}},
               .governors = {{"powersave", 16}},
+              .turbo = "off",
+              .smt = "on",
+              .mitigations = "off for mds",
               .load = 1.5},
       .cgroup = {.cpus = 3.5,
                  .memory_bytes = 4'000'000'000,
@@ -112,6 +115,7 @@ Doctor in_a_job() {
                  .page_cache_bytes = 5'000'000'000,
                  .transparent_huge_pages = "madvise"},
       .shared = {.exists = true, .total_bytes = 64'000'000, .free_bytes = 60'000'000, .problem = "denied"},
+      .network = {{"eth0", "Ethernet", "ixgbe", 10'000'000'000}},
       .threading = {{"OMP_WAIT_POLICY", "active"}},
       .ranks = {{.host = "host", .cores = {0, 1}, .cores_per_rank = 2},
                 {.host = "other", .cores = {2, 3, 5}, .cores_per_rank = 3}},
@@ -127,7 +131,8 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
   EXPECT_THAT(
       doctor_table(in_a_job()),
       AllOf(HasSubstr("CPUs: 2 sockets, 2 NUMA nodes, 8 physical cores, 16 hardware threads, governor powersave "
-                      "(16), load 1.50\n"),
+                      "(16), turbo off, SMT on, mitigations off for mds, load 1.50\n"),
+            HasSubstr("network: eth0 (Ethernet, 10 Gb/s, ixgbe)\n"),
             HasSubstr("cgroup allows: CPU time of 3.50 cores; 4.0 GB of memory, used 1.0 GB; CPUs 0-3\n"),
             HasSubstr("6.0 GB available of 8.0 GB, page cache 5.0 GB, transparent huge pages madvise\n"),
             HasSubstr("/dev/shm: 60 MB free of 64 MB, cannot be written to: denied\n"),
@@ -185,6 +190,7 @@ TEST(DoctorJson, HoldsTheSurroundings) {
   const auto object = nlohmann::json::parse(doctor_json(in_a_job()));
   EXPECT_EQ(object["cpu"]["numa_nodes"].size(), 2u);
   EXPECT_EQ(object["cpu"]["governors"]["powersave"], 16);
+  EXPECT_EQ(object["network"][0]["bits_per_s"], 10'000'000'000);
   EXPECT_EQ(object["cgroup"]["cpus"], 3.5);
   EXPECT_EQ(object["memory"]["page_cache_bytes"], 5'000'000'000);
   EXPECT_EQ(object["shared_memory"]["total_bytes"], 64'000'000);

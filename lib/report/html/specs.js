@@ -41,7 +41,8 @@ function addSpecs(place) {
 function environmentText(value) {
   if (Array.isArray(value)) return value.map(environmentText).join(value.some((item) => typeof item === "object") ? "; " : " ");
   if (value === null || typeof value !== "object") return words(value);
-  return Object.entries(value).filter(([, inner]) => !isEmpty(inner)).map(([key, inner]) => `${key} ${words(inner)}`).join(", ");
+  return Object.entries(value).map(([key, inner]) => [key, isEmpty(inner) ? "" : environmentText(inner)])
+    .filter(([, text]) => text !== "").map(([key, text]) => `${key} ${text}`).join(", ");
 }
 
 function addEnvironment() {

@@ -208,6 +208,14 @@ std::vector<Difference> obstacles(const MeasuredArm& base, const MeasuredArm& ot
   return found;
 }
 
+// Moves the differences that --vary declares from one list to another.
+void move_declared(const std::vector<std::string>& vary, std::vector<Difference>& from, std::vector<Difference>& to) {
+  const auto rest = std::stable_partition(from.begin(), from.end(),
+                                          [&](const Difference& one) { return !is_declared(vary, one.key); });
+  to.insert(to.end(), rest, from.end());
+  from.erase(rest, from.end());
+}
+
 ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const RunComparison& comparison) {
   ComparedArm arm{.trial = base.first().name,
                   .emulated = base.first().emulated || other.first().emulated,
@@ -217,6 +225,7 @@ ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const
   std::vector<Difference>& place = comparison.options.across_machines ? arm.allowed : arm.differences;
   const std::vector<Difference> places = place_differences(base.trials, other.trials);
   place.insert(place.end(), places.begin(), places.end());
+  move_declared(comparison.options.vary, arm.differences, arm.allowed);
   const bool same_machine = comparison.environment.empty() || comparison.options.across_machines;
   if (!same_machine || !arm.differences.empty()) return arm;
   judge_arm(arm, is_disturbed(base) || is_disturbed(other), comparison.options.threshold);
@@ -249,16 +258,23 @@ std::string todays_name(const MeasuredArm& arm) {
   return name;
 }
 
-// Returns the arm with the same spec, or else an arm of the same name that has no exact partner. The two are then not
-// comparable, and the result shows their differences.
+// Returns the arm with the same spec, or else one that has no exact partner: the first that differs only in what --vary
+// declares, or one of the same name. The latter is not comparable, and the result shows the differences.
 std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::vector<MeasuredArm>& siblings,
-                                           std::vector<MeasuredArm>& others) {
+                                           const std::vector<std::string>& vary, std::vector<MeasuredArm>& others) {
   const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
   if (same != others.end()) return same;
-  return std::ranges::find_if(others, [&](const MeasuredArm& other) {
-    return todays_name(other) == todays_name(arm) &&
-           std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
+  const auto is_free = [&](const MeasuredArm& other) {
+    return std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
+  };
+  const auto declared = std::ranges::find_if(others, [&](const MeasuredArm& other) {
+    return !vary.empty() && is_free(other) &&
+           std::ranges::all_of(spec_differences(arm.first(), other.first()),
+                               [&](const Difference& one) { return is_declared(vary, one.key); });
   });
+  if (declared != others.end()) return declared;
+  return std::ranges::find_if(
+      others, [&](const MeasuredArm& other) { return todays_name(other) == todays_name(arm) && is_free(other); });
 }
 
 }  // namespace
@@ -284,6 +300,7 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
   if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would be worse
     throw SpecError(fmt::format("--threshold is {}, and must be between 0 and 1", options.threshold));
   }
+  check_declared(options.vary, base, other);
   const std::vector<MeasuredArm> base_arms = arms_of(base);
   std::vector<MeasuredArm> other_arms = arms_of(other);
   RunComparison comparison{.base = base.name,
@@ -292,8 +309,13 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
                            .by_runs = base.runs.size() > 1 || other.runs.size() > 1,
                            .environment = environment_differences(base, other),
                            .remarks = remarkable_differences(base, other)};
+  // The CPU of rank 0's host is compared with the machine.
+  if (std::ranges::find(comparison.environment, "cpu", &Difference::key) != comparison.environment.end())
+    std::erase_if(comparison.remarks, [](const Difference& one) { return one.key == "cpu"; });
+  move_declared(options.vary, comparison.environment, comparison.declared);
+  move_declared(options.vary, comparison.remarks, comparison.declared);
   for (const MeasuredArm& arm : base_arms) {
-    const auto found = partner(arm, base_arms, other_arms);
+    const auto found = partner(arm, base_arms, options.vary, other_arms);
     if (found == other_arms.end()) {
       comparison.only_in_base.push_back(arm.first().name);
       continue;
@@ -304,6 +326,21 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
   if (comparison.arms.empty()) comparison.nearest = nearest_arms(base_arms, other_arms);
   for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().name);
   return comparison;
+}
+
+std::vector<Difference> undeclared_differences(const RunComparison& comparison) {
+  const CompareOptions& options = comparison.options;
+  std::vector<Difference> all;
+  if (options.vary.empty()) return all;
+  const auto add = [&](const std::vector<Difference>& some) {
+    for (const Difference& one : some)
+      if (!is_declared(options.vary, one.key) && std::ranges::find(all, one) == all.end()) all.push_back(one);
+  };
+  if (!options.across_machines) add(comparison.environment);
+  add(comparison.remarks);
+  for (const ComparedArm& arm : comparison.arms) add(arm.differences);
+  if (comparison.nearest) add(comparison.nearest->differences);
+  return all;
 }
 
 }  // namespace chexbench::verbs

@@ -19,8 +19,9 @@ struct Side {
 };
 
 struct CompareOptions {
-  double threshold = 0.05;       // the relative change of images/s that counts; in (0, 1)
-  bool across_machines = false;  // compare even if the machines differ
+  double threshold = 0.05;        // the relative change of images/s that counts; in (0, 1)
+  bool across_machines = false;   // compare even if the machines differ
+  std::vector<std::string> vary;  // keys that were meant to differ; nothing else may, unless it is empty
 };
 
 // The verdict on the new side of an arm. Undecided: the repeats vary too much to tell whether there is a change that
@@ -34,6 +35,8 @@ struct Difference {
   std::string key;  // "training.batch_size" in the spec, "cpu" in the environment
   std::string base;
   std::string other;
+  std::vector<std::string> hosts;  // with these values; empty if it is not about single hosts
+  friend bool operator==(const Difference&, const Difference&) = default;
 };
 
 // The measurements of an arm on one side: the images/s of each valid repeat, or the median of each run's repeats.
@@ -54,7 +57,7 @@ struct ComparedArm {
   std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty if not comparable
   std::optional<double> cpu_ratio;      // CPU seconds per image, other / base; empty if not comparable or not measured
   std::vector<Difference> differences;  // in the spec or the platform: the arm is not comparable
-  std::vector<Difference> allowed;      // in the platform, if across_machines allows them
+  std::vector<Difference> allowed;      // if across_machines or vary allow them
   std::string note;                     // a sentence, or empty
 };
 
@@ -71,7 +74,8 @@ struct RunComparison {
   CompareOptions options;
   bool by_runs = false;                 // each value is the median of a run, not one repeat
   std::vector<Difference> environment;  // of machine and libraries: comparable with across_machines only
-  std::vector<Difference> remarks;      // of host, kernel and version, which never prevent a comparison
+  std::vector<Difference> remarks;      // others of hosts and builds, which never prevent a comparison
+  std::vector<Difference> declared;     // those of the environment that vary allows
   std::vector<ComparedArm> arms;        // in the order of the base
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_other;
@@ -88,8 +92,11 @@ Verdict judge(const measure::Ratio& ratio, double threshold);
 // pure function; takes milliseconds per arm.
 // @throws DataError if a side has no measured trial, has runs of several experiments, or has a rate that is not a
 // positive finite number
-// @throws SpecError if the threshold is out of range
+// @throws SpecError if the threshold is out of range, or vary has an unknown key
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options);
+
+// Returns the differences that options.vary should have named; none if it is empty.
+std::vector<Difference> undeclared_differences(const RunComparison& comparison);
 
 // Returns the comparison as "table", which is at most `width` wide where possible, "json" or "markdown".
 std::string format_comparison(const RunComparison& comparison, const std::string& format,
@@ -106,8 +113,16 @@ std::vector<Difference> spec_differences(const results::TrialResult& base, const
 // Compares the machines and libraries of all runs of the two sides.
 std::vector<Difference> environment_differences(const Side& base, const Side& other);
 
-// Compares the fields that never prevent a comparison: the host, the kernel and the version of chexbench.
+// Compares what never prevents a comparison: the build, the libraries, and the state of each host. Hosts of other names
+// are compared in the order of their ranks. What a side did not record, or did not load, is no difference.
 std::vector<Difference> remarkable_differences(const Side& base, const Side& other);
+
+// Returns whether `vary` names the key, a group that it belongs to, or the engine that it depends on.
+bool is_declared(const std::vector<std::string>& vary, const std::string& key);
+
+// @throws SpecError with the nearest name if `vary` has a key that is neither one of the spec nor of these runs'
+// environments
+void check_declared(const std::vector<std::string>& vary, const Side& base, const Side& other);
 
 using ArmTrials = std::vector<const results::TrialResult*>;
 // Compares the platforms of one arm's trials: the device, the cores of a rank, and the root of the data.

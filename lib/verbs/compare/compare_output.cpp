@@ -18,10 +18,12 @@ const std::vector<std::string> kColumns{"trial",         "base images/s", "new i
 
 std::string value_or_nothing(const std::string& value) { return value.empty() ? "nothing" : value; }
 
-// Returns a difference in words: "training.batch_size: 16 against 32".
+// Returns a difference in words: "training.batch_size: 16 against 32", "smt of node1 and 3 more: on against off".
 std::string in_words(const Difference& difference) {
-  return fmt::format("{}: {} against {}", difference.key, value_or_nothing(difference.base),
-                     value_or_nothing(difference.other));
+  const std::vector<std::string>& hosts = difference.hosts;
+  std::string name = difference.key + (hosts.empty() ? "" : " of " + hosts.front());
+  if (hosts.size() > 1) name += fmt::format(" and {} more", hosts.size() - 1);
+  return fmt::format("{}: {} against {}", name, value_or_nothing(difference.base), value_or_nothing(difference.other));
 }
 
 std::string in_words(const std::vector<Difference>& differences) {
@@ -65,6 +67,8 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
                     comparison.options.across_machines ? " (--across-machines)" : ", so no trial is comparable",
                     in_words(comparison.environment)));
   }
+  if (!comparison.declared.empty())
+    lines.push_back(fmt::format("Differs as declared: {}.", in_words(comparison.declared)));
   if (!comparison.remarks.empty()) lines.push_back(fmt::format("Also differs: {}.", in_words(comparison.remarks)));
   if (const auto& nearest = comparison.nearest) {
     lines.push_back(fmt::format("The nearest trials are {} in the base and {} in the new one, which differ in {}.",
@@ -120,7 +124,7 @@ std::string markdown_of(const RunComparison& comparison) {
 
 Json differences_to_json(const std::vector<Difference>& differences) {
   return list_of(differences, [](const Difference& one) {
-    return Json{{"key", one.key}, {"base", one.base}, {"new", one.other}};
+    return Json{{"key", one.key}, {"base", one.base}, {"new", one.other}, {"hosts", one.hosts}};
   });
 }
 
@@ -148,6 +152,9 @@ std::string json_of(const RunComparison& comparison) {
                  {"a_value_is", comparison.by_runs ? "run" : "repeat"},
                  {"environment_differences", differences_to_json(comparison.environment)},
                  {"remarks", differences_to_json(comparison.remarks)},
+                 {"vary", comparison.options.vary},
+                 {"declared_differences", differences_to_json(comparison.declared)},
+                 {"undeclared_differences", differences_to_json(undeclared_differences(comparison))},
                  {"arms", list_of(comparison.arms, arm_to_json)},
                  {"only_in_base", comparison.only_in_base},
                  {"only_in_new", comparison.only_in_other}};

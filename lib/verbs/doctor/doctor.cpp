@@ -47,6 +47,7 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
                                .cgroup = measure::probe_cgroup_limits(request.roots),
                                .memory = measure::probe_memory(request.roots),
                                .shared = measure::probe_shared_memory(request.roots),
+                               .network = measure::find_network_interfaces(request.roots),
                                .threading = find_settings(),
                                .ranks = std::move(ranks),
                                .mpi = mpi,

@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "report/text_table.hpp"
+#include "results/record_json.hpp"
 #include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
@@ -55,6 +56,9 @@ Json cpu_to_json(const measure::CpuLayout& cpu) {
           {"hardware_threads", cpu.hardware_threads},
           {"numa_nodes", cpu.numa_nodes},
           {"governors", cpu.governors},
+          {"turbo", cpu.turbo},
+          {"smt", cpu.smt},
+          {"mitigations", cpu.mitigations},
           {"load", or_null(cpu.load)}};
 }
 
@@ -79,15 +83,10 @@ Json shared_to_json(const measure::SharedMemory& shared) {
           {"problem", shared.problem}};
 }
 
-Json stripe_to_json(const measure::Stripe& stripe) {
-  return {{"targets", or_null(stripe.targets)}, {"chunk_bytes", stripe.chunk_bytes}};
-}
-
 Json striping_to_json(const measure::Striping& striping) {
-  return {{"system", striping.system},
-          {"tool", striping.tool},
-          {"stripes", list_of(striping.stripes, stripe_to_json)},
-          {"problem", striping.problem}};
+  Json object = Json::object();
+  results::visit_fields(results::JsonWriter(object), striping);
+  return object;
 }
 
 Json data_to_json(const measure::DataPlace& data) {
@@ -123,6 +122,7 @@ void add_surroundings(Json& object, const measure::Surroundings& around) {
   object["cgroup"] = cgroup_to_json(around.cgroup);
   object["memory"] = memory_to_json(around.memory);
   object["shared_memory"] = shared_to_json(around.shared);
+  results::JsonWriter{object}("network", around.network);
   object["mpi"] = around.mpi;
   object["ranks"] = list_of(around.ranks, bound_rank_to_json);
   object["threading"] = Json::object();
@@ -141,6 +141,9 @@ std::string cpu_line(const measure::CpuLayout& cpu) {
   if (cpu.physical_cores > 0) parts.push_back(counted(cpu.physical_cores, "physical core"));
   if (cpu.hardware_threads > 0) parts.push_back(counted(cpu.hardware_threads, "hardware thread"));
   for (const auto& [governor, cpus] : cpu.governors) parts.push_back(fmt::format("governor {} ({})", governor, cpus));
+  if (!cpu.turbo.empty()) parts.push_back("turbo " + cpu.turbo);
+  if (!cpu.smt.empty()) parts.push_back("SMT " + cpu.smt);
+  if (!cpu.mitigations.empty()) parts.push_back("mitigations " + cpu.mitigations);
   if (cpu.load) parts.push_back(fmt::format("load {:.2f}", *cpu.load));
   return parts.empty() ? "" : fmt::format("CPUs: {}\n", fmt::join(parts, ", "));
 }
@@ -173,6 +176,10 @@ std::string shared_line(const measure::SharedMemory& shared) {
                      shared.problem.empty() ? "" : ", cannot be written to: " + shared.problem);
 }
 
+std::string network_line(const std::vector<measure::NetworkInterface>& network) {
+  return network.empty() ? "" : fmt::format("network: {}\n", measure::to_string(network));
+}
+
 std::string threading_line(const std::vector<measure::EnvironmentSetting>& threading) {
   std::vector<std::string> parts;
   for (const measure::EnvironmentSetting& setting : threading) parts.push_back(setting.name + "=" + setting.value);
@@ -192,21 +199,10 @@ std::string data_line(const measure::DataPlace& data) {
                      system.mount_point.empty() ? "?" : system.mount_point, cache);
 }
 
-std::string stripe_text(const measure::Stripe& stripe) {
-  constexpr std::uint64_t kKibibyte = 1024;
-  const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
-  if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
-  if (*stripe.targets < 0) return fmt::format("{} on every target, round-robin", chunk);
-  if (*stripe.targets == 1) return "one target";
-  return fmt::format("{} on each of {} targets, round-robin", chunk, *stripe.targets);
-}
-
 std::string striping_line(const measure::Striping& striping) {
   if (!striping.problem.empty())
     return fmt::format("{}: how it spreads files is unknown: {}\n", striping.system, striping.problem);
-  std::vector<std::string> parts;
-  for (const measure::Stripe& stripe : striping.stripes) parts.push_back(stripe_text(stripe));
-  return fmt::format("{} spreads a new file of that folder: {} ({})\n", striping.system, fmt::join(parts, ", then "),
+  return fmt::format("{} spreads a new file of that folder: {} ({})\n", striping.system, stripes_text(striping),
                      striping.tool);
 }
 
@@ -232,8 +228,8 @@ std::string rank_lines(const measure::Surroundings& around) {
 // Returns one line per topic, without unknown topics.
 std::string surroundings_text(const measure::Surroundings& surroundings) {
   return cpu_line(surroundings.cpu) + cgroup_line(surroundings.cgroup) + memory_line(surroundings.memory) +
-         shared_line(surroundings.shared) + threading_line(surroundings.threading) +
-         (surroundings.data ? data_lines(*surroundings.data) : "") +
+         shared_line(surroundings.shared) + network_line(surroundings.network) +
+         threading_line(surroundings.threading) + (surroundings.data ? data_lines(*surroundings.data) : "") +
          (surroundings.ranks.empty() ? "" : rank_lines(surroundings));
 }
 
