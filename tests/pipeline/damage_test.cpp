@@ -103,7 +103,7 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
       std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100 - kEndBytes);
     } else {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekp(5000);
+      file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path) / 4));  // of two records
       file.write("damaged", 7);
     }
     return dataset;

@@ -34,8 +34,8 @@ TempFolder::~TempFolder() { fs::remove_all(path_); }
 
 namespace {
 
-// Pipelines do the same to small files, in a tenth of the time.
-constexpr int kSmallSide = 128;
+// Pipelines do the same to small files, in a fraction of the time.
+constexpr int kSmallSide = 64;
 constexpr std::string_view kRgba = "00000004_000.png";
 
 // Copies the shipped X-rays to `root` with their sides shortened to kSmallSide pixels. The files are encoded as the
