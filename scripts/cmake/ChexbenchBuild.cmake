@@ -149,7 +149,7 @@ endfunction()
 # may set
 #   CHEXBENCH_SHARDS_<name>  divides the TESTs of a slow binary among that many tests of ctest, NAME.1, NAME.2, ...
 #   CHEXBENCH_FULL_<name>    a filter: those TESTs become the tests NAME.full, which have the label `full`
-#   CHEXBENCH_UNTHREADED     a filter of TESTs that do not run
+#   CHEXBENCH_UNSANITIZED    a filter of TESTs that do not run
 function(chexbench_test name)
   cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL;ENVIRONMENT" "SOURCES;LIBRARIES" ${ARGN})
   set(timeout_s 600)
@@ -180,7 +180,7 @@ function(chexbench_test name)
   foreach(shard RANGE ${last})
     if(NOT full STREQUAL "*")
       set(labels ${ARG_LABEL})
-      chexbench_add_gtest(${name} ${name} "-${full}:${CHEXBENCH_UNTHREADED}" ${shard} ${shards})
+      chexbench_add_gtest(${name} ${name} "-${full}:${CHEXBENCH_UNSANITIZED}" ${shard} ${shards})
     endif()
     if(full)
       set(labels ${ARG_LABEL} ${CHEXBENCH_FULL_LABEL})
