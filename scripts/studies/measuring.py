@@ -91,6 +91,7 @@ def measured(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
     report = read_report(folder)
     if report is None:
         raise StudyError(f"{folder} holds no complete run: run the same command again to go on", 6)
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)  # gigabytes that only an interrupted run needs
     return report
 
 
