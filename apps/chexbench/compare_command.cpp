@@ -68,8 +68,8 @@ void check(const verbs::RunComparison& comparison, bool fail_undecided) {
                                        [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
   if (!any) {
     throw DataError(
-        "compare: no trial of the two can be compared; the table gives the reasons (--across-machines compares runs "
-        "on different machines)");
+        "compare: no trial of the two can be compared; the table gives the reasons (--across-machines allows other "
+        "machines and another place of the data)");
   }
 }
 

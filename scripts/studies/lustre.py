@@ -17,11 +17,12 @@ SPEC = SPECS / "lustre.json"
 TITLE = "Figure 5: TFRecord's gain against the store's open latency"
 # Network, ranks and latency of an open in ms, the most telling first: around the published gains, and at a published
 # latency; then on fewer ranks, where the client opens fewer files, so that gains begin later.
-POINTS = [("resnet50", 4, 0.68), ("resnet50", 4, 0.75), ("densenet121", 4, 1.45), ("densenet121", 4, 1.6),
-          ("resnet50", 4, 0.35), ("resnet50", 2, 0.75), ("resnet50", 1, 0.75), ("resnet50", 2, 1.5),
-          ("densenet121", 2, 1.6), ("densenet121", 1, 1.6)]
+POINTS = [("resnet50", 4, 0.75), ("densenet121", 4, 1.6), ("resnet50", 4, 0.68), ("densenet121", 4, 1.45),
+          ("resnet50", 4, 0.35), ("resnet50", 2, 1.5), ("resnet50", 2, 0.75), ("resnet50", 1, 0.75),
+          ("densenet121", 2, 1.6)]
 BATCH_SIZE = 4
 STEPS = 8  # with fewer, the batch begun before a window is over 5 % of it
+WARMUP_STEPS = 4  # in the first ones, TFRecords wait for buffers to fill
 COPIES = 24  # of the X-rays, so that no rank comes to the end of an epoch, where a shuffle holds back images
 IMAGES = 24 * COPIES
 MAKE_S = 20  # of that set, on two cores
@@ -59,7 +60,8 @@ def groups(engine):
     if engine.is_real:
         return []
     used = {row["quantity"]: float(row["value"]) for row in facts() if row["used"] == "yes"}
-    return [Opens("lustre", "opencv", ranks, STEPS, BATCH_SIZE, model=model, latency_ms=latency,
+    return [Opens("lustre", "opencv", ranks, STEPS, BATCH_SIZE, warmup_steps=WARMUP_STEPS, model=model,
+                  latency_ms=latency,
                   opens_per_s=1e3 * used["opens_in_flight"] / latency, client_mb_per_s=used["client_mb_per_s"])
             for model, ranks, latency in POINTS]
 
@@ -145,29 +147,41 @@ def is_not_reached(rows, percent):
     return all(row["ci95_high"] is not None and row["ci95_high"] < percent and not doubt(row) for row in rows)
 
 
+def finding(rows, percent, name):
+    """Where one network meets its gain: words, the latencies around it, and the highest that was surely too low."""
+    found = met(rows, percent)
+    if found:
+        return f"{name} gains {percent:g} % at {found[0]:.2f} ms ({found[1]:g} to {found[2]:g})", found[1:], None
+    if rows and is_not_reached(rows, percent):
+        top = rows[-1]["open_latency_ms"]
+        return f"{name} does not gain {percent:g} % up to {top:g} ms", None, top
+    return f"{name}: {f'its gains do not enclose {percent:g} %' if rows else 'not measured'}", None, None
+
+
+def meets_all(latency, own):
+    """Whether every network's gain at a latency may be its published one; `own` has pairs of rows and percent."""
+    return all(any(row["open_latency_ms"] == latency and not doubt(row) and row["ci95_low"] is not None
+                   and row["ci95_low"] <= percent <= row["ci95_high"] for row in rows) for rows, percent in own)
+
+
 def claim(rows, published):
-    """Whether one latency gives every published gain on the ranks of the published ones."""
+    """Whether one latency gives every published gain on the ranks of the published ones.
+
+    It surely does not if one network needs a higher latency than another one does.
+    """
     gains = " and ".join(f"{row['value']} %" for row in published)
-    text = f"TFRecord's gain of {gains} on {published[0]['ranks']} GPUs is explained by the store's open latency"
-    parts, brackets, verdicts = [], [], set()
-    for one in published:
-        percent, name = float(one["value"]), MODELS[one["model"]]
-        own = select(rows, model=one["model"], ranks=int(one["ranks"]))
-        found = met(own, percent)
-        if found:
-            parts.append(f"{name} gains {one['value']} % at {found[0]:.2f} ms ({found[1]:g} to {found[2]:g})")
-            brackets.append(found[1:])
-        elif own and is_not_reached(own, percent):
-            parts.append(f"{name} does not gain {one['value']} % up to {own[-1]['open_latency_ms']:g} ms")
-            verdicts.add(UNEXPLAINED)
-        else:
-            parts.append(f"{name}: {'its gains do not enclose ' + one['value'] + ' %' if own else 'not measured'}")
-            verdicts.add(UNKNOWN)
-    if not verdicts:
-        meets = max(low for low, _ in brackets) < min(high for _, high in brackets)
-        parts.append("one latency gives both" if meets else "no latency gives both")
-        verdicts.add(EXPLAINED if meets else UNEXPLAINED)
-    return text, UNKNOWN if UNKNOWN in verdicts else verdicts.pop(), "; ".join(parts)
+    text = f"One open latency of the poster's Lustre explains both of its largest gains, {gains} on " \
+           f"{published[0]['ranks']} GPUs (chexbench's hypothesis)"
+    own = [(select(rows, model=one["model"], ranks=int(one["ranks"])), float(one["value"])) for one in published]
+    found = [finding(*one, MODELS[row["model"]]) for one, row in zip(own, published)]
+    evidence = [words for words, _, _ in found]
+    if any(meets_all(row["open_latency_ms"], own) for row in own[0][0]):
+        return text, EXPLAINED, "; ".join([*evidence, "one latency gives both"])
+    least = max((bracket[0] if bracket else top for _, bracket, top in found if bracket or top is not None), default=0)
+    most = min((bracket[1] for _, bracket, _ in found if bracket), default=None)
+    if all(bracket or top is not None for _, bracket, top in found) and most is not None and most <= least:
+        return text, UNEXPLAINED, "; ".join([*evidence, "no latency gives both"])
+    return text, UNKNOWN, "; ".join(evidence)
 
 
 def blocks(folder, rows, published, plan):
@@ -185,14 +199,17 @@ def blocks(folder, rows, published, plan):
         yield from page.figure(drawing.over, folder, "figure5", TITLE,
                                ("latency of an open (ms)", "% more images/s from TFRecords"), points, levels=levels)
     yield page.paragraph(
-        "Files of a shaped Lustre, optimized pipeline, OpenCV's decoder, ten cores for each emulated V100. All ranks "
-        "are on one node, so one client opens their files, one at a time: a rank opens 1 / (ranks x latency) PNGs/s, "
-        "and TFRecords gain once a V100 trains more; the number of cores does not matter to that. A client of Lustre "
-        "2.8 or later has seven opens in flight, so the same gains would take seven times the latency, which was not "
-        "measured. chexbench slows the store down by the factor of the scale model. Batches have "
-        f"{BATCH_SIZE} images, and gradients are not sent. TFRecords wait for each MiB, too, which a real client reads "
-        "ahead. No source was found for the latency of an open, only for that of a stat, nor for the Lustre that the "
-        "poster used. Values: figure5.csv.")
+        f"Files of a shaped Lustre ({IMAGES} PNGs: each X-ray {COPIES} times), optimized pipeline, OpenCV's decoder, "
+        "ten cores for each emulated V100. All ranks are on one node, so one client opens their files, one at a time: "
+        "a rank opens 1 / (ranks x latency) PNGs/s, and TFRecords gain once a V100 trains more; the number of cores "
+        "does not matter to that. So the latency that a gain needs follows from the V100's rate on that network; the "
+        "runs check that pipelines and store behave so. The model gives the same gains on 4, 8 and 16 GPUs of four to "
+        "a node, so it does not explain why they are largest on 4. A client of Lustre 2.8 or later has seven opens in "
+        "flight, and the same gains would take seven times the latency. The authors' nodes ran RHEL 7.4, which "
+        "suggests such a client; no source names the poster's Lustre, nor the latency of an open, only that of a stat. "
+        f"chexbench slows the store down by the factor of the scale model. Batches have {BATCH_SIZE} images, and "
+        "gradients are not sent. Each MiB of a shard also counts as an open here, unlike on Lustre: under half of those "
+        "that the client can do, so this delays only the first batches. Values: figure5.csv.")
     yield page.table(["quantity", "value", "used", "source"],
                      [[row["quantity"], row["value"], row["used"], row["source"]] for row in facts()])
     if left_out(plan) or not plan:

@@ -62,9 +62,14 @@ def as_stated(config, settings, ranks, mapping):
     return {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks, "mapping": list(mapping)}
 
 
+def note_of(folder):
+    """The file next to a run's folder that states its settings."""
+    return folder.with_name(folder.name + ".json")  # with_suffix() would replace the end of "0.68ms-4"
+
+
 def is_of(folder, stated):
     """Whether `folder` has a run, complete or not, with these settings."""
-    note = folder.with_suffix(".json")
+    note = note_of(folder)
     return note.exists() and json.loads(note.read_text()) == stated
 
 
@@ -83,7 +88,7 @@ def measured(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
     if place == "--output":
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.with_suffix(".json").write_text(json.dumps(stated, indent=1) + "\n")
+        note_of(folder).write_text(json.dumps(stated, indent=1) + "\n")
     sets = [text for setting in settings for text in ("--set", setting)]
     progress = "always" if sys.stderr.isatty() else "never"  # mpirun stands between the ranks and the terminal
     chexbench("--config", config, *sets, place, folder, "--quiet", "--progress", progress, ranks=ranks,

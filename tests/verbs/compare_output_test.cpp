@@ -38,12 +38,21 @@ TEST(CompareTable, HasARowForEachArmAndSaysWhatIsEmulated) {
   const std::string table = format_comparison(printed(), "table");
   EXPECT_THAT(
       table,
-      AllOf(testing::StartsWith("1 trial worse: new against base; a change counts from 5 % on\n\n"),
+      AllOf(testing::StartsWith("1 trial worse: new against base; changes below 5 % are ignored\n\n"),
             HasSubstr(
                 "optimized images ranks=1 (emulated)            100          90.0      0.900 (0.881 to 0.919)  worse"),
             HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
             HasSubstr("Only in the base: optimized images ranks=1."),
             HasSubstr("Only in the new one: optimized images ranks=2.")));
+}
+
+TEST(CompareTable, HasOneLineForTrialsWithTheSameNote) {
+  RunComparison comparison = printed();
+  comparison.arms.push_back(comparison.arms.front());
+  comparison.arms.back().trial = "naive images ranks=1";
+  for (ComparedArm& arm : comparison.arms) arm.note = "a note";
+  EXPECT_THAT(format_comparison(comparison, "table"),
+              HasSubstr("\noptimized images ranks=1 (emulated), naive images ranks=1 (emulated): a note\n"));
 }
 
 TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {

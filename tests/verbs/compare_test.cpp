@@ -303,6 +303,15 @@ TEST(CompareRuns, LetTheMachineDifferAsDeclared) {
   EXPECT_THAT(keys(undeclared_differences(half)), ElementsAre("engine_source"));
 }
 
+TEST(CompareRuns, NameAnotherEngineWithoutWhatFollowsFromIt) {
+  Side base = side({results::make_trial({.engine = "none"}, kBase)});
+  Side other = side({results::make_trial({.engine = "emulated:v100"}, kBase)});
+  base.runs[0].trials[0].name = other.runs[0].trials[0].name;
+  base.runs[0].trials[0].engine_device = "none";
+  other.runs[0].trials[0].engine_source = "a publication";
+  EXPECT_THAT(keys(only_arm(base, other).differences), ElementsAre("engine"));
+}
+
 TEST(CompareRuns, RefuseToVaryWhatDoesNotExist) {
   const Side one = side({results::make_trial({}, kBase)});
   for (const char* known : {"training.batch_size", "training", "pipeline[2].buffer", "nic", "engine_source"})

@@ -216,6 +216,12 @@ void move_declared(const std::vector<std::string>& vary, std::vector<Difference>
   from.erase(rest, from.end());
 }
 
+// Another engine has another device and source, which say nothing more.
+void drop_what_follows_from_the_engine(std::vector<Difference>& differences) {
+  if (std::ranges::find(differences, "engine", &Difference::key) == differences.end()) return;
+  std::erase_if(differences, [](const Difference& one) { return one.key.starts_with("engine_"); });
+}
+
 ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const RunComparison& comparison) {
   ComparedArm arm{.trial = base.first().name,
                   .emulated = base.first().emulated || other.first().emulated,
@@ -225,6 +231,7 @@ ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const
   std::vector<Difference>& place = comparison.options.across_machines ? arm.allowed : arm.differences;
   const std::vector<Difference> places = place_differences(base.trials, other.trials);
   place.insert(place.end(), places.begin(), places.end());
+  drop_what_follows_from_the_engine(arm.differences);
   move_declared(comparison.options.vary, arm.differences, arm.allowed);
   const bool same_machine = comparison.environment.empty() || comparison.options.across_machines;
   if (!same_machine || !arm.differences.empty()) return arm;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "core/text.hpp"
 #include "report/markdown.hpp"
@@ -74,8 +75,11 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
     lines.push_back(fmt::format("The nearest trials are {} in the base and {} in the new one, which differ in {}.",
                                 nearest->base, nearest->other, in_words(nearest->differences)));
   }
-  for (const std::string& trial : comparison.only_in_base) lines.push_back("Only in the base: " + trial + ".");
-  for (const std::string& trial : comparison.only_in_other) lines.push_back("Only in the new one: " + trial + ".");
+  const auto add_only_in = [&lines](const char* side, const std::vector<std::string>& trials) {
+    if (!trials.empty()) lines.push_back(fmt::format("Only in the {}: {}.", side, fmt::join(trials, ", ")));
+  };
+  add_only_in("base", comparison.only_in_base);
+  add_only_in("new one", comparison.only_in_other);
   return lines;
 }
 
@@ -90,7 +94,7 @@ std::string title(const RunComparison& comparison) {
         counts.empty() ? count_text(static_cast<std::uint64_t>(arms), "trial") : fmt::to_string(arms);
     counts.push_back(number + " " + to_string(verdict));
   }
-  return fmt::format("{}: {} against {}; a change counts from {:g} % on",
+  return fmt::format("{}: {} against {}; changes below {:g} % are ignored",
                      counts.empty() ? "no trial on both sides" : fmt::format("{}", fmt::join(counts, ", ")),
                      comparison.other, comparison.base, 100 * comparison.options.threshold);
 }
@@ -101,15 +105,21 @@ std::string table_of(const RunComparison& comparison, const report::LineWidth& w
                           .left_columns = 1,
                           .last_left = true,
                           .expendable = {1, 2}};
-  std::string remarks;
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // each with the trials that it is about
   for (const ComparedArm& arm : comparison.arms) {
     const std::vector<std::string> cells = cells_of(arm);
     const std::string interval = cells[4].empty() ? "" : fmt::format(" ({})", cells[4]);
     table.rows.push_back({cells[0], cells[1], cells[2], cells[3] + interval, cells[5]});
-    if (!cells[6].empty()) remarks += report::shown_line(fmt::format("{}: {}", cells[0], cells[6]));
+    if (cells[6].empty()) continue;
+    auto same = std::ranges::find(notes, cells[6], &decltype(notes)::value_type::first);
+    if (same == notes.end()) same = notes.insert(same, {cells[6], {}});
+    same->second.push_back(cells[0]);
   }
   std::string text = report::shown_line(title(comparison));
   if (!table.rows.empty()) text += "\n" + report::fitted_text(table, width, "--format json");
+  std::string remarks;
+  for (const auto& [note, trials] : notes)
+    remarks += report::shown_line(fmt::format("{}: {}", fmt::join(trials, ", "), note));
   for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
   return remarks.empty() ? text : text + "\n" + remarks;
 }
