@@ -208,8 +208,8 @@ def blocks(folder, rows, published, plan):
         "flight, and the same gains would take seven times the latency. The authors' nodes ran RHEL 7.4, which "
         "suggests such a client; no source names the poster's Lustre, nor the latency of an open, only that of a stat. "
         f"chexbench slows the store down by the factor of the scale model. Batches have {BATCH_SIZE} images, and "
-        "gradients are not sent. Each MiB of a shard also counts as an open here, unlike on Lustre: under half of those "
-        "that the client can do, so this delays only the first batches. Values: figure5.csv.")
+        "gradients are not sent. Each MiB of a shard also counts as an open here, unlike on Lustre: under half of what "
+        "the client can do, so this delays only the first batches. Values: figure5.csv.")
     yield page.table(["quantity", "value", "used", "source"],
                      [[row["quantity"], row["value"], row["used"], row["source"]] for row in facts()])
     if left_out(plan) or not plan:

@@ -234,8 +234,8 @@ def latency_text(rows):
     if not slow or slow[0]["of_synthetic"] is None or slow[0]["buffer_fed"]:
         return "Which of these differences separates TensorFlow's bar from its star was not measured."
     share = slow[0]["of_synthetic"]
-    text = (f"With requests of {latency_ms} ms, found by trial, TensorFlow's loader, which reads {IN_FLIGHT['optimized']} "
-            f"files at once, reaches {share:.2f} of synthetic (nfs-slow in the table)")
+    text = (f"With requests of {latency_ms} ms, found by trial, TensorFlow's loader, which reads "
+            f"{IN_FLIGHT['optimized']} files at once, reaches {share:.2f} of synthetic (nfs-slow in the table)")
     return f"{text}: that latency alone would explain the star." if abs(share - STAR) < 0.03 else f"{text}, not {STAR}."
 
 
