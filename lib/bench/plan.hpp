@@ -56,7 +56,7 @@ void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Red
 results::HostState describe_host(const measure::Machine& machine);
 
 // Returns describe_host() of every host, in the order of ranks, with the striping of the trials' data. Only the rank
-// with `first_of_host` on each host looks for them, and runs a program where the data are on a parallel file system.
+// with `first_of_host` on each host asks, which runs a program where the data are on a parallel file system.
 // Collective over the world.
 // @throws DeviceError if a rank was lost
 // @throws SpecError as measure::probe_machine()

@@ -61,7 +61,8 @@ struct CpuLayout {
   std::map<std::string, int> governors;      // frequency governor -> number of CPUs that it controls
   std::string turbo;                         // "on" or "off"
   std::string smt;                           // the kernel's word: "on", "off", "forceoff", "notsupported"
-  // "on", or "off for meltdown, spectre_v2": the flaws that the kernel leaves this CPU vulnerable to
+  // "on", or "off for meltdown, spectre_v2": the flaws that the kernel leaves this CPU vulnerable to. Which of several
+  // mitigations of a flaw is on is not recorded.
   std::string mitigations;
   // The one-minute load average: runnable and blocked threads of the whole machine.
   std::optional<double> load;

@@ -30,16 +30,18 @@ std::optional<std::uint64_t> rate_of(const std::string& port) {
   return static_cast<std::uint64_t>(1e9 * *rate);
 }
 
-// Ports that carry Ethernet (RoCE) are left out, because they also are network interfaces.
+// Ports that carry Ethernet (RoCE) are left out, because they also are network interfaces. Others, such as AWS's EFA,
+// may name no link layer.
 std::vector<NetworkInterface> infiniband_ports(const std::string& folder) {
   std::vector<NetworkInterface> ports;
   for (const std::string& adapter : names_in(folder)) {
     const std::string path = fmt::format("{}/{}", folder, adapter);
     for (const std::string& number : names_in(path + "/ports")) {
       const std::string port = fmt::format("{}/ports/{}", path, number);
-      if (read_line(port + "/link_layer") != "InfiniBand") continue;
+      const std::string layer = read_line(port + "/link_layer").value_or("");
+      if (layer == "Ethernet") continue;
       ports.push_back({.name = fmt::format("{}/{}", adapter, number),
-                       .kind = "InfiniBand",
+                       .kind = layer,
                        .driver = driver_of(path),
                        .bits_per_s = rate_of(port)});
     }

@@ -13,7 +13,7 @@ namespace chexbench::measure {
 // A port of a network adapter.
 struct NetworkInterface {
   std::string name;                         // "eth0"; for InfiniBand the adapter and its port, "mlx5_0/1"
-  std::string kind;                         // "Ethernet" or "InfiniBand"
+  std::string kind;                         // "Ethernet", "InfiniBand" or another link layer, in the kernel's word
   std::string driver;                       // "ixgbe"; empty if unknown
   std::optional<std::uint64_t> bits_per_s;  // of the link; not set if it is down or its driver does not report it
 };

@@ -30,11 +30,18 @@ TEST(Packed, GivesBackEveryFieldOfARepeat) {
 }
 
 TEST(Packed, KeepsWhatJsonWouldNot) {
-  const std::vector<HostState> sent{{.host = "a\nb\xff"}, {.load_before = std::numeric_limits<double>::infinity()}};
+  const std::vector<HostState> sent{
+      {.host = "a\nb\xff"},
+      {.load_before = std::numeric_limits<double>::infinity(),
+       .nics = {{"eth1", "Ethernet", "", std::nullopt}},
+       .striping = {{.system = "Lustre", .stripes = {{.targets = 4, .chunk_bytes = 1024}}, .problem = "none"}}}};
   const auto got = unpacked<std::vector<HostState>>(packed(sent));
   ASSERT_EQ(got.size(), 2u);
   EXPECT_EQ(got[0].host, sent[0].host);
   EXPECT_EQ(got[1].load_before, sent[1].load_before);
+  EXPECT_EQ(measure::to_string(got[1].nics), measure::to_string(sent[1].nics));
+  EXPECT_EQ(measure::stripes_text(got[1].striping.at(0)), measure::stripes_text(sent[1].striping[0]));
+  EXPECT_EQ(got[1].striping[0].problem, "none");
 }
 
 TEST(Packed, RefusesBytesOfAnotherBuild) {

@@ -288,7 +288,7 @@ TEST(AdviceTable, SaysHowTheTriesEnded) {
   none.out_of_time = true;
   EXPECT_THAT(advice_table(none), AllOf(HasSubstr("none of the edits tried is faster"), HasSubstr("--budget")));
   for (AdviceTry& attempt : none.tries) attempt.ratio.reset();
-  EXPECT_THAT(advice_table(none), AllOf(HasSubstr("the best one is predicted to train 1.97 x the images/s"),
+  EXPECT_THAT(advice_table(none), AllOf(HasSubstr("the best edit is predicted to reach 1.97 x the images/s"),
                                         Not(HasSubstr("none of the edits tried is faster"))));
   Advice busy = an_advice();
   busy.tries[0].kept = false;

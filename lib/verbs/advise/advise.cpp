@@ -301,8 +301,8 @@ std::string outcome(const Advice& advice) {
   if (!any_tried && advice.out_of_time && !advice.tries.empty()) {
     const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
     return fmt::format(
-        "{}: {} images/s; the budget was too short to try an edit, which takes about {:.0f} s; the best one is "
-        "predicted to train {} the images/s.\n",
+        "{}: {} images/s; the budget was too short for a try (about {:.0f} s); the best edit is predicted to reach {} "
+        "the images/s.\n",
         name, rate_text(advice.images_per_s_before), advice.try_s, report::times(most));
   }
   if (advice.withdrawn) {

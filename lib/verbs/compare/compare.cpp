@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -265,8 +267,17 @@ std::string todays_name(const MeasuredArm& arm) {
   return name;
 }
 
-// Returns the arm with the same spec, or else one that has no exact partner: the first that differs only in what --vary
-// declares, or one of the same name. The latter is not comparable, and the result shows the differences.
+// Returns in how many keys two arms differ if --vary declares all of them.
+std::optional<std::size_t> declared_distance(const MeasuredArm& arm, const MeasuredArm& other,
+                                             const std::vector<std::string>& vary) {
+  const std::vector<Difference> found = spec_differences(arm.first(), other.first());
+  const bool all = std::ranges::all_of(found, [&](const Difference& one) { return is_declared(vary, one.key); });
+  return all && !vary.empty() ? std::optional(found.size()) : std::nullopt;
+}
+
+// Returns the arm with the same spec, or else one that has no exact partner: one of the same name, or the one that
+// differs in the fewest keys, all declared by --vary, and has no namesake. One of the same name may not be comparable;
+// the result then shows the differences.
 std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::vector<MeasuredArm>& siblings,
                                            const std::vector<std::string>& vary, std::vector<MeasuredArm>& others) {
   const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
@@ -274,14 +285,19 @@ std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::ve
   const auto is_free = [&](const MeasuredArm& other) {
     return std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
   };
-  const auto declared = std::ranges::find_if(others, [&](const MeasuredArm& other) {
-    return !vary.empty() && is_free(other) &&
-           std::ranges::all_of(spec_differences(arm.first(), other.first()),
-                               [&](const Difference& one) { return is_declared(vary, one.key); });
-  });
-  if (declared != others.end()) return declared;
-  return std::ranges::find_if(
+  const auto namesake = std::ranges::find_if(
       others, [&](const MeasuredArm& other) { return todays_name(other) == todays_name(arm) && is_free(other); });
+  if (namesake != others.end()) return namesake;
+  auto nearest = others.end();
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (auto other = others.begin(); other != others.end(); ++other) {
+    if (!is_free(*other) || std::ranges::find(siblings, todays_name(*other), todays_name) != siblings.end()) continue;
+    const std::optional<std::size_t> distance = declared_distance(arm, *other, vary);
+    if (!distance || *distance >= fewest) continue;
+    nearest = other;
+    fewest = *distance;
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -321,16 +337,18 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
     std::erase_if(comparison.remarks, [](const Difference& one) { return one.key == "cpu"; });
   move_declared(options.vary, comparison.environment, comparison.declared);
   move_declared(options.vary, comparison.remarks, comparison.declared);
+  std::vector<MeasuredArm> alone;
   for (const MeasuredArm& arm : base_arms) {
     const auto found = partner(arm, base_arms, options.vary, other_arms);
     if (found == other_arms.end()) {
       comparison.only_in_base.push_back(arm.first().name);
+      alone.push_back(arm);
       continue;
     }
     comparison.arms.push_back(compare_arm(arm, *found, comparison));
     other_arms.erase(found);
   }
-  if (comparison.arms.empty()) comparison.nearest = nearest_arms(base_arms, other_arms);
+  if (comparison.arms.empty() || !options.vary.empty()) comparison.nearest = nearest_arms(alone, other_arms);
   for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().name);
   return comparison;
 }

@@ -107,7 +107,7 @@ std::string format_comparison(const RunComparison& comparison, const std::string
 // place_differences() compares by the cores that the ranks got. Trials with the same text are the same arm.
 std::string arm_key(const results::TrialResult& trial);
 
-// Compares the specs of two arms key by key: "pipeline[2].parallel_calls".
+// Compares the specs of two arms key by key: "pipeline.ops[2].parallel_calls".
 std::vector<Difference> spec_differences(const results::TrialResult& base, const results::TrialResult& other);
 
 // Compares the machines and libraries of all runs of the two sides.

@@ -73,13 +73,14 @@ const Fields<Environment> kMachine{
     {"gpus", [](const Environment& one) { return fmt::format("{}", fmt::join(one.gpus, ", ")); }},
     {"gpu_driver", [](const Environment& one) { return one.gpu_driver; }},
     {"mpi", [](const Environment& one) { return one.mpi; }}};
-const Fields<Environment> kBuild{{"host", [](const Environment& one) { return one.host; }},
-                                 {"chexbench_version", [](const Environment& one) { return one.chexbench_version; }},
-                                 {"revision", [](const Environment& one) { return one.revision; }},
-                                 {"compiler", [](const Environment& one) { return one.compiler; }},
-                                 {"memory", [](const Environment& one) {
-                                    return one.memory_bytes == 0 ? "" : report::gigabytes(one.memory_bytes);
-                                  }}};
+const Fields<Environment> kBuild{
+    {"host", [](const Environment& one) { return one.host; }},
+    {"hosts", [](const Environment& one) { return one.hosts.empty() ? "" : std::to_string(one.hosts.size()); }},
+    {"chexbench_version", [](const Environment& one) { return one.chexbench_version; }},
+    {"revision", [](const Environment& one) { return one.revision; }},
+    {"compiler", [](const Environment& one) { return one.compiler; }},
+    {"memory",
+     [](const Environment& one) { return one.memory_bytes == 0 ? "" : report::gigabytes(one.memory_bytes); }}};
 const Fields<HostState> kHost{{"cpu", [](const HostState& one) { return one.cpu; }},
                               {"kernel", [](const HostState& one) { return one.kernel; }},
                               {"governor", [](const HostState& one) { return one.governors; }},
@@ -142,6 +143,13 @@ Hosts hosts_of(const Side& side) {
 std::vector<const HostState*> pointers(const std::vector<HostState>& states) {
   std::vector<const HostState*> all;
   for (const HostState& state : states) all.push_back(&state);
+  return all;
+}
+
+std::vector<const HostState*> all_of(const Hosts& hosts) {
+  std::vector<const HostState*> all;
+  for (const auto& [name, states] : hosts)
+    for (const HostState* state : pointers(states)) all.push_back(state);
   return all;
 }
 
@@ -227,13 +235,19 @@ std::vector<Difference> remarkable_differences(const Side& base, const Side& oth
   found.insert(found.end(), of_libraries.begin(), of_libraries.end());
   const Hosts before = hosts_of(base);
   Hosts after = hosts_of(other);
+  const auto compare = [&found](const std::string& host, const auto& one, const auto& another) {
+    for (Difference& difference : differing(kHost, one, another, Empty::is_unknown))
+      add_of_host(host, std::move(difference), found);
+  };
+  const std::vector<const HostState*> all_before = all_of(before), all_after = all_of(after);
+  Hosts unpaired = after;
   for (const auto& [host, states] : before) {
-    const auto partner = partner_of(host, before, after);
-    if (partner == after.end()) continue;
-    for (Difference& one : differing(kHost, pointers(states), pointers(partner->second), Empty::is_unknown))
-      add_of_host(host, std::move(one), found);
-    after.erase(partner);
+    const auto partner = partner_of(host, before, unpaired);
+    compare(host, pointers(states),
+            partner == unpaired.end() ? all_after : pointers(find_host(partner->first, after)->second));
+    if (partner != unpaired.end()) unpaired.erase(partner);
   }
+  for (const auto& [host, states] : unpaired) compare(host, all_before, pointers(find_host(host, after)->second));
   return found;
 }
 
@@ -249,21 +263,28 @@ bool is_declared(const std::vector<std::string>& vary, const std::string& key) {
   return std::ranges::any_of(vary, [&](const std::string& one) {
     if (!lower_case(key).starts_with(lower_case(one))) return false;
     const std::string rest = key.substr(one.size());
-    return rest.empty() || rest.front() == '.' || rest.front() == '[' || (one == "engine" && rest.front() == '_');
+    return rest.empty() || rest.front() == '.' || rest.front() == '[' ||
+           (lower_case(one) == "engine" && rest.front() == '_');
   });
 }
 
 void check_declared(const std::vector<std::string>& vary, const Side& base, const Side& other) {
-  std::vector<std::string> known{"pipeline"};
-  for (const spec::KeyRule& rule : spec::key_rules()) known.push_back(rule.path);
+  std::vector<std::string> known;
   const auto add = [&known](const auto& fields) {
     for (const auto& [key, get] : fields) known.push_back(key);
   };
-  add(kMachine), add(kBuild), add(kHost), add(kPlace), add(kSource), add(libraries_of({&base, &other}));
+  add(kMachine), add(kHost), add(kBuild), add(kPlace), add(kSource), add(libraries_of({&base, &other}));
+  for (const spec::KeyRule& rule : spec::key_rules()) known.push_back(rule.path);
+  known.emplace_back("pipeline.ops");
   for (const std::string& one : vary) {
-    const std::string name = one.substr(0, one.find('['));  // an op's parameter is a key only where the op is
-    if (std::ranges::none_of(known, [&](const std::string& key) { return is_declared({name}, key); }))
-      throw SpecError(fmt::format("--vary: nothing is called '{}'{}", one, suggestion(one, known)));
+    const std::size_t bracket = one.find('[');  // an op's parameter is a key only where the op is
+    const bool is_op = bracket != std::string::npos && one.substr(0, bracket) == "pipeline.ops";
+    const auto is_known = [&](const std::string& key) { return is_op || is_declared({one}, key); };
+    if (std::ranges::any_of(known, is_known)) continue;
+    const auto leaf = std::ranges::find_if(known, [&](const std::string& key) { return key.ends_with("." + one); });
+    throw SpecError(
+        fmt::format("--vary: nothing is called '{}'{}", one,
+                    leaf == known.end() ? suggestion(one, known) : fmt::format(" (did you mean '{}'?)", *leaf)));
   }
 }
 
