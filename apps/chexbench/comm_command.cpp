@@ -43,7 +43,7 @@ void run(const verbs::CommOptions& options, const std::string& format, bench::Se
 void add_comm_command(CLI::App& app, bench::Session& session) {
   const auto options = std::make_shared<verbs::CommOptions>();
   const auto format = std::make_shared<std::string>("table");
-  CLI::App* const verb = app.add_subcommand("comm", "Measures the averaging of gradients by size, like nccl-tests.");
+  CLI::App* const verb = app.add_subcommand("comm", "Times the averaging of gradients of each size, like nccl-tests.");
   verb->add_option("--min-bytes", options->min_bytes, "Start with this size; K, M and G are powers of 1024.")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("8");

@@ -167,7 +167,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   app.footer(
       "`chexbench COMMAND --help` lists the options of a command.\n"
       "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication, 5 comparison or\n"
-      "selftest failed, 6 output, 7 undeclared difference, 130 interrupted, 141 output closed,\n"
+      "selftest failed, 6 output, 7 not in --vary, 130 interrupted, 141 output closed,\n"
       "143 terminated.");
   add_run_options(app, session, command_line);
   add_probe_command(app, session, command_line);

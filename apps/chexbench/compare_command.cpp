@@ -99,8 +99,8 @@ void add_compare_command(CLI::App& app) {
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the data's location differ.");
   verb->add_option("--vary", arguments->options.vary,
-                   "Compare also if these differ, e.g. --vary governor,training.batch_size (keys of the spec, or what "
-                   "else differs), and exit with 7 if anything else does.")
+                   "Compare even if these differ, e.g. --vary governor,training.batch_size (keys of the spec, or names "
+                   "that it prints), and exit with 7 if others do.")
       ->type_name("KEY,...")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -143,7 +143,7 @@ void add_synth(CLI::App& data) {
   verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
   auto classes = std::make_shared<int>(0);
   verb->add_option("--classes", *classes,
-                   "Make colour JPEGs of this many exclusive classes, in TFRecords like ImageNet's; 0: X-rays.")
+                   "Make color JPEGs of this many exclusive classes, in TFRecords like ImageNet's; 0: X-rays.")
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
       ->capture_default_str();
@@ -177,17 +177,17 @@ void add_convert(CLI::App& data) {
   std::vector<CLI::Option*> of_pixels;
   of_pixels.push_back(
       verb->add_option("--image-size", options->pixels.image_size,
-                       "For cached: keep pixels of this height and width; use the value of model.image_size.")
+                       "For cached: keep pixels of this height and width, which must equal model.image_size.")
           ->capture_default_str());
   auto resize = std::make_shared<std::string>("bilinear");
   of_pixels.push_back(
       verb->add_option("--resize", *resize,
-                       "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
+                       "For cached: resize with this method, bilinear or area, which must equal preprocess.resize.")
           ->type_name("TEXT:{bilinear,area}")
           ->capture_default_str());
   auto color = std::make_shared<std::string>("gray");
   of_pixels.push_back(
-      verb->add_option("--color", *color, "For cached: decode to this, gray or rgb; use the value of data.color.")
+      verb->add_option("--color", *color, "For cached: decode to this, gray or rgb, which must equal data.color.")
           ->type_name("TEXT:{gray,rgb}")
           ->capture_default_str());
   verb->add_option("--shards", options->shards,
@@ -216,8 +216,7 @@ void add_convert(CLI::App& data) {
 }
 
 void add_stage(CLI::App& data) {
-  CLI::App* const verb =
-      data.add_subcommand("stage", "Copies the files that a run reads to a local folder; repeat it to continue.");
+  CLI::App* const verb = data.add_subcommand("stage", "Copies to a local folder what a run reads; rerun it to resume.");
   auto set = add_data_set(*verb, "root");
   auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, as a data set of the same layout.")
@@ -225,7 +224,7 @@ void add_stage(CLI::App& data) {
       ->type_name("DIR");
   const auto split = add_split(*verb);
   auto format = std::make_shared<std::string>("images");
-  verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
+  verb->add_option("--format", *format, "Copy the files of this format, which must equal data.format.")
       ->type_name("TEXT:{images,tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--threads", options->threads,

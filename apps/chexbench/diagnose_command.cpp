@@ -63,7 +63,7 @@ void add_diagnose_command(CLI::App& app) {
   CLI::App* const verb =
       app.add_subcommand("diagnose", "Shows from a log of steps whether another program's training waits for input.");
   verb->add_option("LOG", arguments->logs,
-                   "A log of scripts/hooks (CSV with wait_s, step_s, images, [rank], [epoch]), or a file of "
+                   "A log by scripts/hooks (CSV with wait_s, step_s, images, [rank], [epoch]), or a file by "
                    "torch.profiler, TraceML, Horovod or DLIO.")
       ->required()
       ->type_name("LOG");

@@ -59,7 +59,7 @@ void add_import_commands(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   dlio->add_option("-o,--output", arguments->output,
-                   "Write spec.json and the profile into this folder (default: the file's name, here).")
+                   "Write spec.json and the profile into this folder (default: ./ and the file's name).")
       ->type_name("DIR");
   dlio->add_flag("--overwrite", arguments->overwrite, "Replace these files if they are there.");
   dlio->callback([arguments] { import_dlio(*arguments); });

@@ -12,7 +12,7 @@ namespace chexbench::app {
 void add_list_command(CLI::App& app) {
   const auto format = std::make_shared<std::string>("table");
   CLI::App* const verb =
-      app.add_subcommand("list", "Lists the built-in experiments, pipelines and accelerator profiles.");
+      app.add_subcommand("list", "Lists the built-in experiments, pipelines, accelerators and links.");
   add_format_option(*verb, *format, {"table", "json"});
   verb->callback([format] { print(*format == "json" ? verbs::shipped_json() : verbs::shipped_table(), *format); });
 }

@@ -154,11 +154,11 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
                   "Assume this bandwidth of a link, in bytes/s (default: the spec's comm.beta_bytes_per_s).")
       ->check(CLI::PositiveNumber);
   verb.add_option("--launch", request.launch_s,
-                  "Assume this fixed cost of a bucket, in seconds (default: the spec's comm.launch_s).")
+                  "Assume this fixed cost per gradient bucket, in seconds (default: the spec's comm.launch_s).")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--comm", arguments.comm,
-                  "Add the cost of this communication software, given by name (`chexbench list`) or by its profile's "
-                  "file, or take alpha and beta from this file, which `chexbench comm --format json` printed.")
+                  "Add the cost of this communication software (a name from `chexbench list`, or a profile's file), or "
+                  "take alpha and beta from a file that `chexbench comm --format json` printed.")
       ->type_name("PROFILE|FILE");
   verb.add_option("--link", request.link,
                   "Assume this link between hosts, by name: edr, fdr, 25gbe, ... (`chexbench list`).")

@@ -142,7 +142,7 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
 
 void add_probe_command(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
   CLI::App* const verb =
-      app.add_subcommand("probe", "Measures how fast this machine delivers images, like `chexbench DIR`.");
+      app.add_subcommand("probe", "Measures how fast this machine delivers images, exactly as `chexbench DIR`.");
   const auto arguments = std::make_shared<ProbeArguments>();
   arguments->command_line = command_line;
   arguments->data_set = add_data_set(*verb, "DIR");

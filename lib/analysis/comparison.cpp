@@ -171,7 +171,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
                              : "Measure when the machine is free, or without the limit that ended it early.";
         if (setting.empty()) setting = fmt::format("measure.repeats={}", spec::kRepeatsForInterval);
         if (trial.figures.buffer_fed || base.figures.buffer_fed) {
-          finding.advice += " Their steps also used batches buffered before timing: measure more.";
+          finding.advice += " Measure more steps, too: these used batches buffered before timing.";
           setting += " --set " + more_steps(trial.trial);
         }
         finding.command = run_again(trial.trial, setting);

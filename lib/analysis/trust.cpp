@@ -87,7 +87,7 @@ const std::vector<Flag>& flags() {
        "full scale",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.scale_factor != 1; }},
       {"unstable",
-       "the repeats differ too much for a reliable median: half of its 95 % interval is above 5 % (or above "
+       "the repeats differ too much for a reliable median: half the width of its 95 % interval exceeds 5 % (or "
        "measure.relative_error), or a repeat is more than 15 % away from it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"disturbed",
@@ -98,7 +98,8 @@ const std::vector<Flag>& flags() {
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},
       {"buffer_fed",
-       "its steps used batches buffered before timing (images held fell by over 5 % of those trained): its true rate "
+       "its steps used batches buffered before timing (buffered images fell by over 5 % of those trained): its true "
+       "rate "
        "is "
        "lower",
        [](const results::TrialResult&, const results::Figures& figures) { return figures.buffer_fed; }},

@@ -155,7 +155,7 @@ std::vector<results::Finding> utilization_findings(const results::TrialResult& t
 
 std::string starved_sentence(const Waiting& waiting) {
   return fmt::format(
-      "{} starves its accelerator: it waits for batches {:.0f} % of the time{}; {} {}/s, of at most {} without the "
+      "{} starves its accelerator: it waits for batches {:.0f} % of the time{}; {} {}/s; at most {} without the "
       "wait.",
       waiting.name, 100 * waiting.wait_share, waiting.why, rate_text(waiting.images_per_s), waiting.unit,
       rate_text(waiting.images_per_s_without_wait));

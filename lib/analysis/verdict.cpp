@@ -285,7 +285,7 @@ class Verdict {
 
   // Names what holds the trial back for a share of its time.
   std::string bound(const char* what, double share) const {
-    return fmt::format("{} is held back by {}: {} of the time; {} images/s, of at most {} without it.", name_, what,
+    return fmt::format("{} is held back by {}: {} of the time; {} images/s; at most {} without it.", name_, what,
                        whole_percent(share), rate_text(*figures_.images_per_s), rate_text(rate_without(share)));
   }
 
@@ -332,13 +332,14 @@ class Verdict {
     if (!waits || !matters(*waits) || !waits->steady_wait_share) return;
     const double share = waits->start_share;
     add("epoch_starts",
-        fmt::format("{} waits for {} of the time, {} of it at the starts of epochs ({} of {} steps), where its shuffle "
-                    "fills again; between them it waits for {:.1f} %. A set of {} images has such a start far less "
-                    "often than these {}, and would give about {} images/s.",
-                    name_, whole_percent(*figures_.wait_share), whole_percent(share), waits->starts, waits->steps,
-                    100 * *waits->steady_wait_share, kWholeSetImages, trial_.data.images,
-                    rate_text(images_per_s_over(trial_, *waits, static_cast<double>(kWholeSetImages)))),
-        {.headline = fmt::format("waits {} of the time at the starts of epochs", whole_percent(share)),
+        fmt::format(
+            "{} waits for {} of the time, and {} of the time is at the starts of epochs ({} of {} steps), where its "
+            "shuffle fills again; between them it waits for {:.1f} %. A set of {} images has such a start far less "
+            "often than these {}, and would give about {} images/s.",
+            name_, whole_percent(*figures_.wait_share), whole_percent(share), waits->starts, waits->steps,
+            100 * *waits->steady_wait_share, kWholeSetImages, trial_.data.images,
+            rate_text(images_per_s_over(trial_, *waits, static_cast<double>(kWholeSetImages)))),
+        {.headline = fmt::format("spends {} of the time waiting at epoch starts", whole_percent(share)),
          .reason = "Its shuffle fills again there, which a large data set has far less often.",
          .advice = "Judge a large data set by the steps between the starts, or measure more images.",
          .worth_share = share});

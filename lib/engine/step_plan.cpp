@@ -67,7 +67,7 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
         "the step time is that of a storage benchmark's workload, with records of {} bytes", *entry.record_bytes));
   }
   if (entry.includes_update) {
-    plan.notes.push_back(fmt::format("emulated compute time contains the optimizer's update{}",
+    plan.notes.push_back(fmt::format("emulated compute time includes the optimizer's update{}",
                                      plan.batches > 1 ? ", for each of a step's batches" : ""));
   }
   if (config.world > 1) {

@@ -34,7 +34,7 @@ SpecText built_in(const std::string& name) {
     }
   }
   const std::string nearest = nearest_name(name, names).empty() ? nearest_path_suggestion(name) : "";
-  throw SpecError(fmt::format("no experiment is called '{}'{}; a file's path contains a '/' or ends in .json",
+  throw SpecError(fmt::format("no experiment is called '{}'{}; for a file, give a path with a '/' or .json",
                               shown(name), nearest.empty() ? suggestion(name, names) : nearest));
 }
 

@@ -194,8 +194,8 @@ PipelineSpec preset(const std::string& name) {
   for (const EmbeddedFile& candidate : embedded_pipelines()) {
     if (candidate.name == name) return parse_pipeline(std::string(candidate.text), name + ".json", name);
   }
-  throw SpecError(fmt::format("no pipeline is called '{}'{}; a file's path contains a '/' or ends in .json",
-                              shown(name), suggestion(name, preset_names())));
+  throw SpecError(fmt::format("no pipeline is called '{}'{}; for a file, give a path with a '/' or .json", shown(name),
+                              suggestion(name, preset_names())));
 }
 
 PipelineSpec find_pipeline(const std::string& name_or_path) {

@@ -223,7 +223,7 @@ ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& mode
     if (batch >= batch_size && (above == nullptr || batch < above->batch_size)) above = &entry;
   }
   if (below == nullptr && above == nullptr) {
-    throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}{}", profile.name,
+    throw SpecError(fmt::format("the accelerator profile '{}' has no time for {}; it has: {}{}", profile.name,
                                 describe(model.name, model.image_size, precision), fmt::join(known, ", "),
                                 how_to_choose(profile, model, precision)));
   }

@@ -86,7 +86,7 @@ NamedText read_shipped(const std::string& name_or_path, std::span<const Embedded
     return {.text = read_text_file(name_or_path, std::string(kind)), .where = name_or_path};
   const auto found = std::ranges::find(files, name_or_path, &EmbeddedFile::name);
   if (found == files.end()) {
-    throw SpecError(fmt::format("no {} '{}'{}; a file is given by a path that ends in .json", kind, shown(name_or_path),
+    throw SpecError(fmt::format("no {} '{}'{}; for a file, give a path that ends in .json", kind, shown(name_or_path),
                                 suggestion(name_or_path, names_of(files))));
   }
   return {.text = std::string(found->text), .where = fmt::format("{}/{}.json", folder, found->name)};

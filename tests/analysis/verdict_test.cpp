@@ -50,7 +50,7 @@ TEST(Verdict, OfATrialThatWaitsNamesTheOpsThatItWaitsFor) {
   EXPECT_TRUE(finding.emulated);
   EXPECT_THAT(finding.text,
               HasSubstr("for batches 40 % of the time, because of map (decode) 31 %, map (other) 5 %, read 4 %; "
-                        "100 images/s, of at most 167 without the wait."));
+                        "100 images/s; at most 167 without the wait."));
 }
 
 TEST(Verdict, LeavesOutWhatHardlyMadeItWait) {

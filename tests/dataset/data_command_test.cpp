@@ -112,7 +112,7 @@ TEST_F(DataCommandTest, SynthSaysWhatItMadeAndWhatWasThere) {
 
 TEST_F(DataCommandTest, SynthNamesClassesAndShards) {
   const std::string command = "synth " + set() + " --images 30 --classes 3 --size 64";
-  EXPECT_THAT(run(command), AllOf(HasSubstr("Made 30 synthetic colour images of 3 classes, as JPEGs of 64 x 48 pixels"),
+  EXPECT_THAT(run(command), AllOf(HasSubstr("Made 30 synthetic color images of 3 classes, as JPEGs of 64 x 48 pixels"),
                                   HasSubstr(" in 2 shards like ImageNet's, "), Not(HasSubstr("patient"))));
 }
 

@@ -101,8 +101,8 @@ const BadSpec kBadSpecs[] = {
      "values, put the list under \"sweep\""},
     {"KeyTwice", R"({"measure": {"steps": 1, "steps": 2}})", "x.json: 'measure.steps' appears twice; keep one of them"},
     {"UnknownPipeline", R"({"pipeline": "optimised"})",
-     "x.json: pipeline: no pipeline is called 'optimised' (did you mean 'optimized'?); a file's path contains a '/' or "
-     "ends in .json"},
+     "x.json: pipeline: no pipeline is called 'optimised' (did you mean 'optimized'?); for a file, give a path with a "
+     "'/' or .json"},
     {"UnknownOp", R"({"pipeline": [{"op": "list_files"}, {"op": "shufle"}]})",
      "x.json: pipeline[1]: no op is called 'shufle' (did you mean 'shuffle'?)"},
     {"OpsThatDoNotFit", R"({"pipeline": [{"op": "list_files"}, {"op": "map"}, {"op": "batch"}]})",

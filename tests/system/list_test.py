@@ -19,7 +19,7 @@ class Shipped(SystemTest):
         self.assertLessEqual(max(map(len, table)), 100)
         self.assertLessEqual(len(told["experiments"]), 12)
         about = {entry["name"]: entry["description"] for entry in told["experiments"] + told["accelerators"]}
-        self.assertEqual(about["peers-input"], "How many images/s does one pipeline deliver, without a training?")
+        self.assertEqual(about["peers-input"], "How many images/s does one pipeline deliver, without training?")
         self.assertEqual(about["p100"], "NVIDIA Tesla P100 SXM2")
 
     def plan(self, name):

@@ -51,7 +51,7 @@ TEST(Diagnose, FindsAStarvedTrainingAndTheRateThatWouldFeedIt) {
   EXPECT_NEAR(*diagnosis.images_per_s_without_wait, 400, 1e-9);
   EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate"));
   EXPECT_EQ(diagnosis.findings[0].text,
-            "This training starves its accelerator: it waits for batches 60 % of the time; 160 images/s, of at most "
+            "This training starves its accelerator: it waits for batches 60 % of the time; 160 images/s; at most "
             "400 without the wait.");
   EXPECT_EQ(diagnosis.findings[1].text, "The input must deliver 400 images/s to feed it, 2.50 x what it delivers now.");
 }
@@ -70,8 +70,7 @@ TEST(Diagnose, FindsATrainingThatIsFed) {
 }
 
 TEST(Diagnose, SaysHowMuchATrainingWaitsBetweenTheTwo) {
-  EXPECT_THAT(text_of(diagnose(steps_of(20, 0.05)), "waits"),
-              HasSubstr("5 % of the time: 160 images/s, of at most 168"));
+  EXPECT_THAT(text_of(diagnose(steps_of(20, 0.05)), "waits"), HasSubstr("5 % of the time: 160 images/s; at most 168"));
 }
 
 TEST(Diagnose, PredictsNothingWhereStepsOnlyWait) {
@@ -165,7 +164,7 @@ TEST(Diagnose, CountsStepsWhereTheLogDoesNotCountImagesAndSaysHowItWasRead) {
   for (LoggedStep& step : steps) step.images = 1;
   const Diagnosis diagnosis = verbs::diagnose({.steps = steps, .counts_images = false, .notes = {"From a trace."}});
   EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate", "how_read"));
-  EXPECT_THAT(text_of(diagnosis, "starved"), HasSubstr("10.0 steps/s, of at most 25.0"));
+  EXPECT_THAT(text_of(diagnosis, "starved"), HasSubstr("10.0 steps/s; at most 25.0"));
   EXPECT_THAT(text_of(diagnosis, "needed_rate"), HasSubstr("must deliver 25.0 steps/s to"));
   EXPECT_EQ(text_of(diagnosis, "how_read"), "From a trace.");
   EXPECT_THAT(format_diagnosis(diagnosis, "log", "table"), HasSubstr("steps/s"));

@@ -216,7 +216,7 @@ TEST(TraceMlSummary, OfARealTrainingHasTheMeanOfItsSteps) {
   EXPECT_NEAR(diagnosis.wait_share, 0.716, 0.001);  // TraceML itself reports 72 %
   EXPECT_EQ(diagnosis.findings.at(0).kind, "starved");
   EXPECT_EQ(diagnosis.left_out, 0);
-  EXPECT_THAT(diagnosis.findings.at(0).text, HasSubstr("18.6 steps/s, of at most 65.5"));
+  EXPECT_THAT(diagnosis.findings.at(0).text, HasSubstr("18.6 steps/s; at most 65.5"));
 }
 
 TEST(TraceMlSummary, SaysWhatItLacks) {

@@ -142,7 +142,7 @@ SynthResult write_synthetic_classes(const SynthClassesOptions& options) {
   }
   const auto images = static_cast<std::uint64_t>(options.images);
   SynthResult result{.images = images, .written = images};
-  result.kind = fmt::format("synthetic colour images of {} classes", options.classes);
+  result.kind = fmt::format("synthetic color images of {} classes", options.classes);
   result.form = fmt::format("JPEGs of {} x {} pixels in {} shards like ImageNet's", options.size, options.size * 3 / 4,
                             plan.size());
   for (const ShardPlan& shard : plan) result.bytes += fs::file_size(shard.path);

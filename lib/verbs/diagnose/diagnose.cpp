@@ -122,7 +122,7 @@ results::Finding verdict(const Diagnosis& diagnosis) {
   if (diagnosis.wait_share <= results::kFedShare) return {.kind = "fed", .text = analysis::fed_sentence(waiting)};
   return {
       .kind = "waits",
-      .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s, of at most {} without the "
+      .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s; at most {} without the "
                           "wait.",
                           kName, in_percent(diagnosis.wait_share), rate_text(now), diagnosis.unit, rate_text(most))};
 }
