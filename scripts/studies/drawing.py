@@ -161,11 +161,10 @@ def lanes(folder, name, title, words, spans, length_s):
     save(figure, folder, name)
 
 
-def over(folder, name, title, labels, rows, log=False, levels=()):
+def over(folder, name, title, labels, rows, log=False):
     """Draws a line for each series. A row has series, x, value, low and high; `labels` are of the two axes.
 
-    `log` scales both by logarithms. Lines of computed rows are hollow and dashed. `levels`, of pairs of words and a
-    value, are drawn across; x then is no number of ranks.
+    `log` scales both by logarithms. Lines of computed rows are hollow and dashed.
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, one in enumerate(dict.fromkeys(row["series"] for row in rows)):
@@ -175,10 +174,7 @@ def over(folder, name, title, labels, rows, log=False, levels=()):
     if log:
         axes.set_xscale("log", base=2)
         ranks.scale_by_decades(axes, [row["value"] for row in rows])
-    for dashes, (words, value) in zip(("--", ":", "-."), levels):
-        axes.axhline(value, color="0.35", linestyle=dashes, linewidth=1, label=words)
-    if not levels:
-        style.rank_ticks(axes, [row["x"] for row in rows])
+    style.rank_ticks(axes, [row["x"] for row in rows])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title)

@@ -4,7 +4,6 @@ import time
 
 import dell_article
 import drawing
-import lustre
 import page
 from measuring import ROOT, read_csv, say
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, doubt
@@ -20,7 +19,6 @@ MEASURES = True
 SPECS = ROOT / "configs/studies" / NAME
 PREFETCHED_BATCHES = 64  # that naive keeps ready; a rank's other memory is in the 300 MB of rank_bytes
 BUSY = 0.95  # share of the time that an accelerator computes, from which its utilization is called near 100 %
-LUSTRE_SHARE = 0.45  # of the budget, at most, that is left for figure 5
 WORTH = 0.02  # of the images/s, below which a gain is not worth a conversion
 
 
@@ -75,12 +73,12 @@ def busy_claim(results, model):
     return claim, verdict, f"{text} rank{'s' * (rows[-1]['ranks'] > 1)}"
 
 
-def claims(results, opens, published):
+def claims(results, published):
     found = []
     for model in MODELS:
         found += [linear_claim(results, model, "optimized"), flat_claim(results, model, "naive"),
                   gain_claim(results, model, published), busy_claim(results, model)]
-    return [*found, worth_claim(results), *([lustre.claim(opens, published)] if opens else [])]
+    return [*found, worth_claim(results)]
 
 
 def gain_rows(results):
@@ -158,8 +156,8 @@ def blocks(results, found, plan, figure_blocks, made, engine):
     yield page.paragraph("The poster shows bars without values, and no copy of its figures gives any: only the two "
                          "gains of figure 4 are published as numbers, and are drawn. Scaling is called linear from an "
                          f"efficiency of {LINEAR} on 16 ranks, and a GPU near 100 % busy from {100 * BUSY:.0f} %. "
-                         "Files come from the page cache here, where PNGs and TFRecords differ least, except in figure "
-                         "5; the poster's came from Lustre.")
+                         "Files come from the page cache here, where PNGs and TFRecords differ least; the "
+                         "poster's came from Lustre.")
     yield from figure_blocks
     for model, name in MODELS.items():
         yield page.heading(f"Images/s: {name}")
@@ -174,14 +172,9 @@ def run(folder, data, budget_minutes, engine):
     published = read_csv(SPECS / "published.csv")
     say(f"{NAME}: measuring what the cores of this machine decode")
     predicted, environment = predict(folder, SPECS, data, ("opencv", "fast"), MODELS, engine)
-    opens_plan = lustre.groups(engine)
-    lustre.forecast(opens_plan, predicted, engine)
-    many = lustre.data_of(opens_plan, data, ends)
-    kept_s = min(lustre.needs_s(opens_plan, folder, many), LUSTRE_SHARE * 60 * budget_minutes)
-    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends - kept_s, rank_bytes, engine))
-    opens = lustre.measure(opens_plan, folder, many, ends)
-    drawn = [*figures(results, folder, published, engine), *lustre.blocks(folder, opens, published, opens_plan)]
-    found = claims(results, opens, published)
+    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, rank_bytes, engine))
+    drawn = figures(results, folder, published, engine)
+    found = claims(results, published)
     made = made_by(NAME, budget_minutes, ends, words_of(data), environment, engine)
     content = blocks(results, found, plan, drawn, made, engine)
     return page.publish(folder, TITLE, content), found

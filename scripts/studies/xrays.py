@@ -1,4 +1,4 @@
-"""The data set of studies that are given none: the real X-rays of the tests, each twice or more often."""
+"""The data set of studies that are given none: the real X-rays of the tests, each twice."""
 
 import csv
 import json
@@ -10,15 +10,9 @@ SOURCE = ROOT / "tests/data/nih"
 # 48 files are three for each of 16 ranks. The 24 would be two for some and one for others, and then a pipeline that
 # shards after decoding has to decode more for the ranks with fewer files than it would on a whole data set.
 COPIES = 2
+XRAYS = ROOT / f"data/studies/nih-{24 * COPIES}"
 SHARDS = 16
 PATIENTS_APART = 1000  # the copies are of other patients
-
-
-def root_of(copies):
-    return ROOT / f"data/studies/nih-{24 * copies}"
-
-
-XRAYS = root_of(COPIES)
 
 
 def renamed(name, copy):
@@ -27,33 +21,33 @@ def renamed(name, copy):
     return f"{int(patient) + copy * PATIENTS_APART:0{len(patient)}d}_{rest}"
 
 
-def write_table(folder, copies):
+def write_table(folder):
     with open(SOURCE / "Data_Entry_2017.csv", newline="") as file:
         header, *rows = csv.reader(file)
     patient = header.index("Patient ID")
     with open(folder / "Data_Entry_2017.csv", "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
-        for copy in range(copies):
+        for copy in range(COPIES):
             for row in rows:
                 made = [renamed(row[0], copy), *row[1:]]
                 made[patient] = int(row[patient]) + copy * PATIENTS_APART
                 writer.writerow(made)
 
 
-def write_list(folder, name, copies):
+def write_list(folder, name):
     names = (SOURCE / name).read_text().split()
-    (folder / name).write_text("".join(f"{renamed(one, copy)}\n" for copy in range(copies) for one in names))
+    (folder / name).write_text("".join(f"{renamed(one, copy)}\n" for copy in range(COPIES) for one in names))
 
 
-def make(folder, copies=COPIES):
+def make(folder):
     """Makes the set in a folder, without TFRecords."""
     (folder / "images").mkdir(parents=True)
-    write_table(folder, copies)
+    write_table(folder)
     for name in ("train_val_list.txt", "test_list.txt"):
-        write_list(folder, name, copies)
+        write_list(folder, name)
     for path in (SOURCE / "images").iterdir():
-        for copy in range(copies):
+        for copy in range(COPIES):
             shutil.copyfile(path, folder / "images" / renamed(path.name, copy))
 
 
@@ -69,18 +63,13 @@ def words_of(data):
             f"{images:,} images of a data set that was given")
 
 
-def is_made(copies):
-    return (root_of(copies) / "tfrecord/all-manifest.json").is_file()
-
-
-def own_xrays(copies=COPIES):
+def own_xrays():
     """The folder of the set, as PNGs and TFRecords; makes it if it is not there."""
-    folder = root_of(copies)
-    if not folder.is_dir():  # under its name only when complete: a study may be stopped and run again
-        part = folder.with_suffix(".part")
+    if not XRAYS.is_dir():  # under its name only when complete: a study may be stopped and run again
+        part = XRAYS.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
-        make(part, copies)
-        part.rename(folder)
-    if not is_made(copies):
-        chexbench("data", "convert", folder, "--split", "all", "--shards", SHARDS)
-    return folder
+        make(part)
+        part.rename(XRAYS)
+    if not (XRAYS / "tfrecord").is_dir():
+        chexbench("data", "convert", XRAYS, "--split", "all", "--shards", SHARDS)
+    return XRAYS
