@@ -97,7 +97,7 @@ class Reproduce(SystemTest):
         self.succeed("data", "synth", data, "--images", "80", "--size", "32")
         self.succeed("data", "convert", data, "--split", "all")
         specs = sorted((ROOT / "configs/studies/salvaris").glob("*.json"))
-        self.assertEqual(len(specs), 6)
+        self.assertEqual(len(specs), 7)
         for spec in specs:
             root = ["--set", f"data.root={data}"] if spec.name.startswith("storage-") else []
             ranks = 2 if spec.name == "network.json" else 1
