@@ -47,7 +47,7 @@ void warn_of_load(const CpuLayout& cpu, std::size_t cores, Warnings& found) {
   if (!cpu.load || *cpu.load <= spare_cores + kBusyShare * static_cast<double>(cores)) return;
   found.push_back(
       fmt::format("the load average is {:.1f}, and ranks have {} of {} cores: stop other programs, or trust only "
-                  "ratios within a run",
+                  "ratios of trials measured in the same rounds",
                   *cpu.load, cores, std::max<std::size_t>(cores, cpu.physical_cores)));
 }
 
