@@ -83,25 +83,21 @@ const std::vector<Flag>& flags() {
        [](const results::TrialResult& trial, const results::Figures&) { return trial.step_time_computed; }},
       {"(scale model)",
        "measured slower by the factor in the notes below, with as many fewer cores a rank; cores, rates and times are "
-       "at "
-       "full scale",
+       "at full scale",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.scale_factor != 1; }},
       {"unstable",
        "the repeats differ too much for a reliable median: half the width of its 95 % interval exceeds 5 % (or "
        "measure.relative_error), or a repeat is more than 15 % away from it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"disturbed",
-       "other processes, a hypervisor or memory reclaim took more than 10 % of the ranks' cores or "
-       "time, or the ranks' CPU mask became smaller, in too many repeats to leave them out: measure again when the "
-       "machine is free",
+       "other processes, a hypervisor or memory reclaim took more than 10 % of the ranks' cores or time, or the ranks' "
+       "CPU mask became smaller, in too many repeats to leave them out: measure again when the machine is free",
        [](const results::TrialResult& trial, const results::Figures&) { return results::is_disturbed(trial); }},
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},
       {"buffer_fed",
        "its steps used batches buffered before timing (buffered images fell by over 5 % of those trained): its true "
-       "rate "
-       "is "
-       "lower",
+       "rate is lower",
        [](const results::TrialResult&, const results::Figures& figures) { return figures.buffer_fed; }},
       {"oversubscribed", "ranks x cores_per_rank exceeds the cores of this host: ranks slow each other down",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.oversubscribed; }},

@@ -16,6 +16,7 @@
 
 #include "core/errors.hpp"
 #include "core/module.hpp"
+#include "measure/system_files.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -47,14 +48,12 @@ std::string cuda_version_text(int version) { return fmt::format("{}.{}", version
 
 std::vector<std::string> pci_gpus(const std::string& folder) {
   std::vector<std::string> found;
-  std::error_code ignored;
-  for (const auto& device : std::filesystem::directory_iterator(folder, ignored)) {
+  for (const std::string& device : names_in(folder)) {
+    const std::filesystem::path path = std::filesystem::path(folder) / device;
     // PCI class 03 is a display controller. It includes compute-only GPUs ("3D controller", 0302).
-    if (first_word(device.path() / "vendor") == "0x10de" && first_word(device.path() / "class").starts_with("0x03")) {
-      found.push_back(device.path().filename());
-    }
+    if (first_word(path / "vendor") == "0x10de" && first_word(path / "class").starts_with("0x03"))
+      found.push_back(device);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -64,7 +64,7 @@ def as_stated(config, settings, ranks, mapping):
 
 def note_of(folder):
     """The file next to a run's folder that states its settings."""
-    return folder.with_name(folder.name + ".json")  # with_suffix() would replace the end of "0.68ms-4"
+    return folder.with_name(folder.name + ".json")  # with_suffix() would cut a name that has a dot
 
 
 def is_of(folder, stated):

@@ -270,9 +270,10 @@ std::string todays_name(const MeasuredArm& arm) {
 // Returns in how many keys two arms differ if --vary declares all of them.
 std::optional<std::size_t> declared_distance(const MeasuredArm& arm, const MeasuredArm& other,
                                              const std::vector<std::string>& vary) {
+  if (vary.empty()) return {};
   const std::vector<Difference> found = spec_differences(arm.first(), other.first());
   const bool all = std::ranges::all_of(found, [&](const Difference& one) { return is_declared(vary, one.key); });
-  return all && !vary.empty() ? std::optional(found.size()) : std::nullopt;
+  return all ? std::optional(found.size()) : std::nullopt;
 }
 
 // Returns the arm with the same spec, or else one that has no exact partner: one of the same name, or the one that

@@ -233,8 +233,7 @@ std::vector<Difference> remarkable_differences(const Side& base, const Side& oth
   const auto of_libraries =
       differing(libraries_of({&base, &other}), environments(base), environments(other), Empty::is_unknown);
   found.insert(found.end(), of_libraries.begin(), of_libraries.end());
-  const Hosts before = hosts_of(base);
-  Hosts after = hosts_of(other);
+  const Hosts before = hosts_of(base), after = hosts_of(other);
   const auto compare = [&found](const std::string& host, const auto& one, const auto& another) {
     for (Difference& difference : differing(kHost, one, another, Empty::is_unknown))
       add_of_host(host, std::move(difference), found);
@@ -243,11 +242,10 @@ std::vector<Difference> remarkable_differences(const Side& base, const Side& oth
   Hosts unpaired = after;
   for (const auto& [host, states] : before) {
     const auto partner = partner_of(host, before, unpaired);
-    compare(host, pointers(states),
-            partner == unpaired.end() ? all_after : pointers(find_host(partner->first, after)->second));
+    compare(host, pointers(states), partner == unpaired.end() ? all_after : pointers(partner->second));
     if (partner != unpaired.end()) unpaired.erase(partner);
   }
-  for (const auto& [host, states] : unpaired) compare(host, all_before, pointers(find_host(host, after)->second));
+  for (const auto& [host, states] : unpaired) compare(host, all_before, pointers(states));
   return found;
 }
 
